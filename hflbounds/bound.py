@@ -1,0 +1,360 @@
+"""The central object: one published inequality, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds import typesetting
+from hflbounds.assumptions import Assumption
+from hflbounds.errors import ConditionError, DeclarationError, DomainError
+from hflbounds.evaluation import Value, bind, run
+from hflbounds.expression import Expr, Relation, Symbol, add, compile_many
+from hflbounds.metrics import Metric
+from hflbounds.quantities import ABOUT, eta_eff
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from hflbounds.tuning import Cap, Tuned
+
+Status = Literal["proved", "printed", "reconstructed", "refuted", "own"]
+Constants = Literal["explicit", "hidden"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paper:
+    """A publication; ``version`` says which, because equation numbers move between versions."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    version: str
+
+    def at(self, place: str) -> Source:
+        """A place in this paper, precise enough to lay a finger on it."""
+        return Source(self, place)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a statement is printed."""
+
+    paper: Paper
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.paper.authors} ({self.paper.year}), {self.paper.version}, {self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a derivation, confirmed by the audit at drawn points.
+
+    Attributes:
+        because: what the line stands on.
+        value: the right-hand side at that line, or its terms by name.
+        relation: ``equal`` to the bound (term by term where terms are given); ``at most`` ``factor`` times
+            the bound; or ``same but numbers``: every term has the same symbols to the same powers.
+        factor: for ``at most``.
+    """
+
+    because: str
+    value: Expr | Mapping[str, Expr]
+    relation: Literal["equal", "at most", "same but numbers"] = "equal"
+    factor: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Erratum:
+    """What a source prints, what the proof supports, and numbers that tell the two apart.
+
+    Attributes:
+        id: permanent.
+        place: where it is printed.
+        printed: as printed, in the common symbols.
+        proved: what the proof supports.
+        because: why the printed form cannot be meant, or what fails.
+        witness: values at which the two differ.
+        effect: on the value, and on the order of topologies.
+        artefact: whether it could be a recognition error of the text copy that was read.
+    """
+
+    id: str
+    place: str
+    printed: Expr | Relation
+    proved: Expr | Relation
+    because: str
+    witness: Mapping[str, float]
+    effect: str
+    artefact: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bound:
+    """``bounds <= sum(terms)`` for every problem that satisfies ``assumes``, where ``requires`` holds.
+
+    With ``constants == "hidden"`` the inequality holds up to a universal factor that the source does not
+    state: its values order things, and are not themselves upper bounds.
+
+    Attributes:
+        id: permanent, ``<paper key>.<label>.<topology>``; never reused, even when a bound is withdrawn.
+        title: algorithm, setting and step-size rule, in one line.
+        source: where it is printed.
+        bounds: the left-hand side.
+        terms: the right-hand side, split the way its readers talk about it.
+        requires: step-size and parameter conditions.
+        assumes: hypotheses on the problem and the protocol.
+        status: ``proved``, ``printed``, ``reconstructed``, ``refuted`` or ``own``.
+        constants: ``explicit`` or ``hidden``.
+        where: LaTeX names of the parts that are typeset apart, such as ``c_1``.
+        chain: ``eta_eff / eta``, the number of local steps one global round chains together.
+        common_cap: the cap on ``eta_eff`` that ``tuned(cap="common")`` uses for the whole family.
+        grows_with, shrinks_with: monotonicity the audit confirms.
+        steps: derivation lines the audit confirms.
+        errata: what the source prints otherwise than ``terms`` and ``requires`` say.
+    """
+
+    id: str
+    title: str
+    source: Source
+    bounds: Metric
+    terms: Mapping[str, Expr]
+    requires: tuple[Relation, ...]
+    assumes: tuple[Assumption, ...]
+    status: Status
+    constants: Constants
+    where: Mapping[str, Expr] = field(default_factory=dict, repr=False)
+    chain: Expr | None = None
+    common_cap: Expr | None = None
+    grows_with: tuple[Symbol, ...] = ()
+    shrinks_with: tuple[Symbol, ...] = ()
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    errata: tuple[Erratum, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", MappingProxyType(dict(self.terms)))
+        for i, condition in enumerate(self.requires):
+            if not isinstance(condition, Relation):
+                raise DeclarationError(f"{self.id}: requires[{i}] is {condition!r}, which is not a condition")
+        used = self.expression.symbols.union(*(c.symbols for c in self.requires))
+        introduced = {s for a in self.assumes for s in a.introduces}
+        if orphans := used - introduced:
+            names = ", ".join(sorted(s.name for s in orphans))
+            raise DeclarationError(f"{self.id}: no assumption introduces {names}")
+        if eta_eff in used and (self.chain is None or self.common_cap is None):
+            raise DeclarationError(f"{self.id} speaks of eta_eff: it also needs a chain and a common cap")
+
+    @property
+    def family(self) -> str:
+        """The id without its topology."""
+        return self.id.rpartition(".")[0]
+
+    @property
+    def topology(self) -> str:
+        """The last part of the id."""
+        return self.id.rpartition(".")[2]
+
+    @cached_property
+    def expression(self) -> Expr:
+        """The right-hand side, as declared."""
+        return add(*self.terms.values())
+
+    @cached_property
+    def rhs(self) -> sp.Expr:
+        """The right-hand side as a sympy expression."""
+        return self.expression.to_sympy()
+
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Every symbol in the terms and the conditions, in the order of the vocabulary."""
+        used = self.expression.symbols.union(*(c.symbols for c in self.requires))
+        return tuple(sorted(used, key=lambda s: list(ABOUT).index(s.name)))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The keywords of a call."""
+        return tuple(s.name for s in self.symbols)
+
+    def __call__(self, **values: Any) -> Any:
+        """The value of the right-hand side: a float, or an array when any argument is one.
+
+        Args:
+            **values: by the names of `hflbounds.quantities`; arrays broadcast. Quantities of the
+                vocabulary that this bound does not use are ignored.
+
+        Raises:
+            TypeError: for a missing or an unknown name.
+            DomainError: for a number its quantity cannot be.
+            ConditionError: where the theorem is silent, naming the condition and both numbers.
+
+        >>> from hflbounds import get
+        >>> scenario = dict(G=10, M=10, P=1, K=2, R=5000, L=1, A=2.3, sigma=1, zeta=0.5, delta=0.5)
+        >>> round(get("zhou2026.thm1.star-star")(**scenario, eta_eff=0.04), 12)
+        0.01338
+        """
+        (total,) = self._evaluate(values, total=True)
+        return total
+
+    def split(self, **values: Any) -> dict[str, Any]:
+        """The value of each term; arguments and errors as of a call."""
+        return dict(zip(self.terms, self._evaluate(values, total=False), strict=True))
+
+    def applies(self, **values: Any) -> Any:
+        """Whether the theorem says anything at these values; elementwise for arrays.
+
+        Raises:
+            TypeError, DomainError: as of a call.
+        """
+        numbers = [bind(self.id, self.needs, values)[name] for name in self.needs]
+        shape = np.broadcast_shapes(*(np.shape(n) for n in numbers))
+        truth = np.full(shape, True)
+        with np.errstate(all="ignore"):
+            for condition, sides in zip(self.requires, _pairs(self.sides[1](*numbers)), strict=True):
+                truth &= condition.holds(*sides)
+        return truth if shape else bool(truth)
+
+    def violations(self, **values: Any) -> list[str]:
+        """The conditions these values break, in words with both numbers; empty where the theorem applies."""
+        try:
+            numbers = [bind(self.id, self.needs, values)[name] for name in self.needs]
+        except DomainError as error:
+            return [str(error)]
+        with np.errstate(all="ignore"):
+            return self._broken(numbers)
+
+    def raw_step(self, **values: Any) -> Any:
+        """The raw learning rate of the effective one.
+
+        Raises:
+            TypeError: if this bound has no step size, or a number is missing.
+        """
+        if self.chain is None:
+            raise TypeError(f"{self.id} has no step size: its step is already chosen")
+        chain = self.chain_length(**values)
+        return bind(self.id, ("eta_eff",), values)["eta_eff"] / chain
+
+    def chain_length(self, **values: Any) -> Any:
+        """How many local steps one global round chains together: ``eta_eff / eta``."""
+        if self.chain is None:
+            raise TypeError(f"{self.id} has no step size: its step is already chosen")
+        symbols = tuple(sorted(self.chain.symbols, key=str))
+        numbers = bind(self.id, (s.name for s in symbols), values)
+        return compile_many(symbols, (self.chain,))[1](*numbers.values())[0]
+
+    def tuned(self, *, cap: Cap = "own", **values: Any) -> Tuned:
+        """The bound at the effective learning rate that makes it smallest.
+
+        Args:
+            cap: ``own``, the step-size condition of the statement; ``none``, wherever the formula is
+                positive and finite; ``common``, one cap for the whole family; or a number for ``eta_eff``.
+            **values: everything the bound needs but ``eta_eff``; arrays broadcast.
+
+        Raises:
+            TypeError, DomainError: as of a call; also for a cap that is neither of the above.
+        """
+        from hflbounds import tuning
+
+        return tuning.tune(self, values, cap)
+
+    def rounds_to(self, target: Any, *, cap: Cap = "own", **values: Any) -> Any:
+        """The smallest number of global rounds at which the tuned bound is at most ``target``.
+
+        Args:
+            target: in the units of the metric; an array broadcasts with the rest.
+            cap: as of `tuned`.
+            **values: everything the bound needs but ``R`` and ``eta_eff``.
+
+        Returns:
+            a whole number as a float, or ``inf`` where a floor or a cap forbids the target;
+            `why_unreachable` says which.
+        """
+        from hflbounds import tuning
+
+        return tuning.rounds_to(self, target, values, cap)
+
+    def why_unreachable(self, target: float, *, cap: Cap = "own", **values: Any) -> str | None:
+        """Why no number of rounds reaches ``target``, in words; None where some number does."""
+        from hflbounds import tuning
+
+        return tuning.why_unreachable(self, target, values, cap)
+
+    def latex(self) -> str:
+        """The inequality with its conditions, for an ``equation`` environment."""
+        sign = r"\le" if self.constants == "explicit" else r"\lesssim"
+        names: dict[Expr, str] = {}
+        parts = []
+        for name, part in self.where.items():  # each may use the ones before it
+            parts.append(f"{name} = {typesetting.latex(part, names)}")
+            names[part] = name
+        terms = " + ".join(typesetting.latex(term, names) for term in self.terms.values())
+        apart = rf" \quad\text{{with }} {', '.join(parts)}" if parts else ""
+        conditions = ", ".join(typesetting.latex(c) for c in self.requires)
+        when = rf" \quad\text{{if }} {conditions}" if conditions else ""
+        return rf"{self.bounds.latex} {sign} {terms}{apart}{when}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    @cached_property
+    def compiled(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The terms as functions of `symbols`: for floats, and for arrays."""
+        return compile_many(self.symbols, tuple(self.terms.values()))
+
+    @cached_property
+    def sides(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Both sides of every condition as functions of `symbols`, flat: for floats, and for arrays."""
+        return compile_many(self.symbols, tuple(side for c in self.requires for side in (c.lhs, c.rhs)))
+
+    def _evaluate(self, values: Mapping[str, Any], total: bool) -> tuple[Any, ...]:
+        numbers = list(bind(self.id, self.needs, values).values())
+        if not any(np.ndim(n) for n in numbers):
+            try:
+                terms = self.compiled[0](*numbers)
+                broken = self._broken(numbers, scalar=True)
+            except (OverflowError, ZeroDivisionError):  # Python's floats raise where arrays give inf
+                with np.errstate(all="ignore"):
+                    terms = tuple(float(t) for t in self.compiled[1](*map(np.float64, numbers)))
+                    broken = self._broken(numbers)
+            if broken:
+                raise ConditionError(f"{self.id} does not apply: " + "; ".join(broken))
+            return (float(sum(terms)),) if total else terms
+
+        def block(*numbers: Value) -> tuple[Any, ...]:
+            if broken := self._broken(numbers):
+                raise ConditionError(f"{self.id} does not apply: " + "; ".join(broken))
+            terms = self.compiled[1](*numbers)
+            return (sum(terms[1:], start=terms[0]),) if total else terms
+
+        return run(block, numbers, 1 if total else len(self.terms))
+
+    def _broken(self, numbers: Any, scalar: bool = False) -> list[str]:
+        broken = []
+        flat = self.sides[0 if scalar else 1](*numbers)
+        for condition, (lhs, rhs) in zip(self.requires, _pairs(flat), strict=True):
+            truth = condition.holds(lhs, rhs)
+            if not np.all(truth):
+                at = int(np.argmin(truth))
+                left, right = (float(np.broadcast_to(s, np.shape(truth)).flat[at]) for s in (lhs, rhs))
+                broken.append(
+                    f"it requires {condition}, but {_told(condition.lhs, left)} and {_told(condition.rhs, right)}"
+                )
+        return broken
+
+
+def _pairs(flat: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _told(side: Expr, value: float) -> str:
+    return f"{side} = {value:.6g}"
+
+
+FloatArray = NDArray[np.float64]

@@ -1,0 +1,430 @@
+"""The step size that makes a bound smallest, and the rounds a target takes at that step.
+
+Every bound here is a positive combination of powers of ``eta_eff`` (the explicit constants ``1/(1 - x)``
+are power series with positive coefficients), so its logarithm is convex in ``log(eta_eff)``: there is one
+minimiser, and the slope changes sign once. Where the powers are -1, 1 and 2 the minimiser has a closed form;
+elsewhere the slope is bracketed. Both run over arrays of scenarios.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.bound import Bound
+from hflbounds.errors import DomainError
+from hflbounds.evaluation import Value, bind, run
+from hflbounds.expression import Expr, Relation, Symbol, add, as_expr, cbrt, compile_many, mul, sqrt
+from hflbounds.quantities import A, L, R, eta_eff
+
+Cap = Literal["own", "none", "common"] | float
+Array = NDArray[np.float64]
+
+STEEP = 1e30  # stands for the slope where a formula has left its range: "too large a step"
+SMALLEST = 1e-290  # no step size below this is looked at
+LONGEST = 1e300  # rounds; "however many"
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A bound at its best step.
+
+    Attributes:
+        bound: which.
+        eta_eff: effective learning rate; ``inf`` where any step is too small; None for a bound without step.
+        eta: raw learning rate.
+        value: of the bound there.
+        cap_binds: whether the cap, and not the trade-off, decides the step.
+    """
+
+    bound: Bound
+    values: Mapping[str, Any]
+    eta_eff: Any
+    eta: Any
+    value: Any
+    cap_binds: Any
+
+    @cached_property
+    def split(self) -> dict[str, Any]:
+        """The value of each term at that step."""
+        terms = tuple(self.bound.terms.values())
+        if self.eta_eff is None:
+            return self.bound.split(**self.values)
+        function = compile_many(self.bound.symbols, terms)[1]
+        rest = bind(self.bound.id, _rest(self.bound), self.values)
+        numbers = [self.eta_eff if n == eta_eff.name else rest[n] for n in self.bound.needs]
+
+        def block(*numbers: Any) -> Any:
+            # At an infinite step only vanishing terms are left: 0 * inf is 0 here.
+            return tuple(np.nan_to_num(term, nan=0.0, posinf=np.inf) for term in function(*numbers))
+
+        if np.ndim(self.value):
+            return dict(zip(self.bound.terms, run(block, numbers, len(terms)), strict=True))
+        with np.errstate(all="ignore"):
+            found = block(*map(np.float64, numbers))
+        return dict(zip(self.bound.terms, map(float, found), strict=True))
+
+
+def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
+    """See `Bound.tuned`."""
+    names = _rest(bound)
+    numbers = list(bind(bound.id, names, values).values())
+    if eta_eff not in bound.symbols:
+        return Tuned(bound, dict(values), None, None, bound(**values), False)
+    limit = _cap_value(bound, values, cap)
+    solve = _tuner(bound)
+    step, value, binds = _over(solve, [*numbers, limit], 3)
+    chain = bound.chain_length(**values)
+    return Tuned(bound, dict(values), step, step / chain, value, _as_bool(binds))
+
+
+def rounds_to(bound: Bound, target: Any, values: Mapping[str, Any], cap: Cap) -> Any:
+    """See `Bound.rounds_to`."""
+    goal = _target(bound, target)
+    names = [n for n in _rest(bound) if n != R.name]
+    numbers = list(bind(bound.id, names, values).values())
+    limit = _cap_value(bound, values, cap)
+    if eta_eff in bound.symbols and _linear_in_rounds(bound) is not None:
+        solve = _rounds_by_step(bound)
+    else:
+        solve = _rounds_by_bracket(bound)
+    estimate = _over(lambda *n: (solve(*n),), [*numbers, limit, goal], 1)[0]
+    counted = _smallest_whole(bound, np.asarray(estimate), goal, values, cap)
+    return counted if np.ndim(counted) else float(counted)
+
+
+def why_unreachable(bound: Bound, target: float, values: Mapping[str, Any], cap: Cap) -> str | None:
+    """See `Bound.why_unreachable`."""
+    if math.isfinite(rounds_to(bound, target, values, cap)):
+        return None
+    floor = tune(bound, {**values, R.name: LONGEST}, cap).value
+    return f"{bound.id} does not fall below {floor:.6g} however many rounds are run, and the target is {target:.6g}"
+
+
+def lemma_image(terms: Mapping[str, Expr]) -> dict[str, Expr]:
+    """The rate that the tuning lemma makes of ``a/step + sum b step + sum q step**2`` under a cap ``1/L``.
+
+    With ``step = min(1/(kappa L), sqrt(a/b), cbrt(a/q))`` each term is at most its image, up to
+    ``max(1, kappa)`` for the first: ``L A/R``, ``sqrt(a b)`` and ``cbrt(a**2 q)``. At most
+    ``max(2, kappa)`` times their sum is the minimum, and the minimum is at most that.
+    """
+    gap = A / R
+    image: dict[str, Expr] = {}
+    for name, term in terms.items():
+        split = term.factor_out(eta_eff)
+        assert split is not None, f"{term} is not a power of the step times something"  # noqa: S101
+        exponent, factor = split
+        images = {-1: L * A / R, 1: sqrt(gap * factor), 2: cbrt(gap**2 * factor)}
+        image[name] = images[int(exponent)]
+    return image
+
+
+def cubic(bound: Bound) -> tuple[Expr, Expr, Expr] | None:
+    """``(a, b, q)`` where the bound is ``a/step + b step + q step**2``, else None."""
+    sums: dict[Fraction, list[Expr]] = {Fraction(n): [] for n in (-1, 1, 2)}
+    for term in bound.terms.values():
+        split = term.factor_out(eta_eff)
+        if split is None or split[0] not in sums:
+            return None
+        sums[split[0]].append(split[1])
+    a, b, q = (add(*parts) for parts in sums.values())
+    return a, b, q
+
+
+def best_step(a: Any, b: Any, q: Any) -> Any:
+    """The minimiser of ``a/step + b step + q step**2`` for ``a > 0``, elementwise; ``inf`` where b = q = 0.
+
+    ``w = 1/step`` solves the depressed cubic ``w**3 - (b/a) w - 2 q/a = 0``. Written with sums of
+    positive numbers only: near the change of branch the error of the root in ``s`` is squared away, because
+    ``s + v**2/s`` is flat there.
+    """
+    v = np.sqrt(b / (3 * a))
+    r = np.cbrt(q / a)
+    drift = r >= v
+    s = r * np.cbrt(1 + np.sqrt(np.maximum(0.0, 1 - (v / np.where(drift, r, np.inf)) ** 6)))
+    by_drift = s + v * v / np.where(s > 0, s, 1.0)
+    angle = np.arccos(np.minimum(1.0, (r / np.where(v > 0, v, np.inf)) ** 3)) / 3
+    w = np.where(drift, by_drift, 2 * v * np.cos(angle))
+    return 1 / w
+
+
+@cache
+def _rest(bound: Bound) -> tuple[str, ...]:
+    return tuple(n for n in bound.needs if n != eta_eff.name)
+
+
+def _step_caps(bound: Bound) -> list[Relation]:
+    return [c for c in bound.requires if c.lhs is eta_eff and c.op in ("<=", "<")]
+
+
+def _cap_value(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Value:
+    """The largest step allowed, as a number or an array; ``inf`` for none."""
+    if eta_eff not in bound.symbols:
+        return math.inf
+    # An explicit-constant formula means nothing beyond its own range, whatever cap is asked for.
+    caps = [c.rhs for c in _step_caps(bound)] if cap == "own" or bound.constants == "explicit" else []
+    if cap == "common" and bound.common_cap is not None:
+        caps.append(bound.common_cap)
+    if isinstance(cap, str):
+        if cap not in ("own", "none", "common"):
+            raise DomainError(f"cap must be 'own', 'none', 'common' or a number, not {cap!r}")
+        numbers: list[Any] = []
+    else:
+        numbers = [bind(bound.id, ("eta_eff",), {"eta_eff": cap})["eta_eff"]]
+    for expr in caps:
+        symbols = tuple(sorted(expr.symbols, key=str))
+        given = bind(bound.id, (s.name for s in symbols), values)
+        numbers.append(compile_many(symbols, (expr,))[1](*given.values())[0])
+    lowest: Value = math.inf
+    for number in numbers:
+        lowest = np.minimum(lowest, number)
+    return lowest if np.ndim(lowest) else float(lowest)
+
+
+def _target(bound: Bound, target: Any) -> Value:
+    goal = np.asarray(target, dtype=np.float64) if not isinstance(target, bool | str) else np.array(np.nan)
+    if not np.all(np.isfinite(goal) & (goal > 0)):
+        raise DomainError(f"{bound.id}: the target must be a finite number above 0, not {target!r}")
+    return goal if goal.ndim else float(goal)
+
+
+def _over(function: Callable[..., Any], arguments: list[Value], outputs: int) -> tuple[Any, ...]:
+    """``function`` of 1-d blocks, over floats or broadcast arrays."""
+    if any(np.ndim(a) for a in arguments):
+        return run(lambda *blocks: function(*np.broadcast_arrays(*blocks)), arguments, outputs)
+    with np.errstate(all="ignore"):
+        return tuple(float(out[0]) for out in function(*(np.array([a]) for a in arguments)))
+
+
+def _as_bool(binds: Any) -> Any:
+    return np.asarray(binds).astype(bool) if np.ndim(binds) else bool(binds)
+
+
+@cache
+def _tuner(bound: Bound) -> Callable[..., tuple[Array, Array, Array]]:
+    """A function of (rest..., cap) arrays of one shape that returns step, value and whether the cap binds."""
+    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    coefficients = cubic(bound)
+    if coefficients is not None:
+        formula = compile_many(rest, coefficients)[1]
+
+        def closed(*numbers: Array) -> tuple[Array, Array, Array]:
+            *values, cap = numbers
+            a, b, q = formula(*values)
+            free = best_step(a, b, q)
+            step = np.minimum(free, cap)
+            inner = np.where(np.isinf(step), 0.0, step)
+            return step, a / step + b * inner + q * inner * inner, free > cap
+
+        return closed
+
+    slope = _slope(bound, bound.expression)
+    value = compile_many(bound.symbols, (bound.expression,))[1]
+
+    def bracketed(*numbers: Array) -> tuple[Array, Array, Array]:
+        *values, cap = numbers
+        step, binds = _sign_change(lambda step: slope(step, *values), cap)
+        given = iter(values)
+        ordered = [step if s is eta_eff else next(given) for s in bound.symbols]
+        return step, value(*ordered)[0] + np.zeros_like(step), binds
+
+    return bracketed
+
+
+def _slope(bound: Bound, expression: Expr) -> Callable[..., Array]:
+    """The slope of ``log(expression)`` in ``log(step)``; `STEEP` where a condition fails."""
+    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    slopes = compile_many((eta_eff, *rest), (mul(eta_eff, expression.diff(eta_eff)), expression))[1]
+    inside = _inside(bound)
+
+    def slope(step: Array, *values: Array) -> Array:
+        rise, height = slopes(step, *values)
+        found = rise / height
+        good = inside(step, *values) & np.isfinite(found) & (height > 0)
+        return np.where(good, found, STEEP)
+
+    return slope
+
+
+def _inside(bound: Bound) -> Callable[..., Any]:
+    """Whether every condition holds, as a function of (step, rest...)."""
+    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    flat = tuple(side for c in bound.requires for side in (c.lhs, c.rhs))
+    sides = compile_many((eta_eff, *rest), flat)[1]
+
+    def inside(step: Array, *values: Array) -> Any:
+        found = sides(step, *values)
+        truth = np.ones_like(step, dtype=bool)
+        for i, condition in enumerate(bound.requires):
+            truth &= condition.holds(found[2 * i], found[2 * i + 1])
+        return truth
+
+    return inside
+
+
+def _sign_change(slope: Callable[[Array], Array], cap: Array) -> tuple[Array, Array]:
+    """Where an increasing slope passes zero below ``cap``, and whether it has not yet done so at the cap."""
+    at_cap = slope(cap)
+    binds = at_cap <= 0
+    low = np.where(binds, cap, cap / 2)
+    for _ in range(40):
+        rising = (slope(low) >= 0) & ~binds & (low > SMALLEST)
+        if not rising.any():
+            break
+        low = np.where(rising, np.maximum(low / 2.0**25, SMALLEST), low)
+    log_step = _find_root(lambda x: slope(np.exp(x)), np.log(low), np.log(cap))
+    return np.where(binds, cap, np.exp(log_step)), binds
+
+
+def _find_root(function: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Root of an increasing function between ``low`` and ``high``, elementwise.
+
+    Chandrupatla's method (Advances in Engineering Software 28, 1997): inverse quadratic interpolation
+    where it is safe, bisection elsewhere. ``scipy.optimize.elementwise`` has it too, at several times the
+    import cost of this whole package.
+    """
+    a, b, c = high, low, high
+    fa, fb = function(a), function(b)
+    fc = fa
+    t = np.full_like(a, 0.5)
+    for _ in range(200):
+        x = a + t * (b - a)
+        fx = function(x)
+        same = np.sign(fx) == np.sign(fa)
+        c, fc = np.where(same, a, b), np.where(same, fa, fb)
+        b, fb = np.where(same, b, a), np.where(same, fb, fa)
+        a, fa = x, fx
+        nearer = np.abs(fa) < np.abs(fb)
+        best = np.where(nearer, a, b)
+        tolerance = 2e-16 * np.abs(best) + 1e-300
+        room = tolerance / np.abs(b - c)
+        if np.all((room > 0.5) | (np.where(nearer, fa, fb) == 0) | (b == c)):
+            return best
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+        ratio = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        t = np.clip(
+            np.where(safe & np.isfinite(ratio), ratio, 0.5), np.minimum(room, 0.5), 1 - np.minimum(room, 0.5)
+        )
+    return best
+
+
+@cache
+def _linear_in_rounds(bound: Bound) -> tuple[Expr, Expr] | None:
+    """``(start, rest)`` where the bound is ``start/R + rest`` and neither contains R, else None."""
+    start: list[Expr] = []
+    rest: list[Expr] = []
+    for term in bound.terms.values():
+        split = term.factor_out(R)
+        if split is None or split[0] not in (-1, 0):
+            return None
+        (start if split[0] == -1 else rest).append(split[1])
+    return (add(*start), add(*rest)) if start else None
+
+
+@cache
+def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
+    """The real R at which the tuned bound meets the target, as a function of (rest..., cap, target).
+
+    A step meets the target after ``R = start/(target - rest)`` rounds; the step that makes this smallest is
+    found in closed form, or as the one sign change of its slope.
+    """
+    linear = _linear_in_rounds(bound)
+    assert linear is not None  # noqa: S101 - the caller has looked
+    start, rest = linear
+    given = tuple(s for s in bound.symbols if s is not eta_eff and s is not R)
+    coefficients = cubic(bound)
+    if coefficients is not None:
+        a, b, q = coefficients
+        per_round = a.factor_out(R)
+        assert per_round is not None  # noqa: S101 - it is a single term in 1/R, see `linear`
+        formula = compile_many(given, (per_round[1], b, q))[1]
+
+        def closed(*numbers: Array) -> Array:
+            *values, cap, target = numbers
+            a, b, q = formula(*values)
+            step = np.minimum(target / (b + np.sqrt(b * b + 3 * q * target)), cap)
+            step = np.where(np.isinf(step), LONGEST, step)
+            return np.asarray(a / (step * (target - b * step - q * step * step)))
+
+        return closed
+
+    pieces = compile_many(
+        (eta_eff, *given),
+        (start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff))),
+    )[1]
+    inside = _inside(bound)
+    r_at = [s for s in bound.symbols if s is not eta_eff].index(R)
+
+    def bracketed(*numbers: Array) -> Array:
+        *values, cap, target = numbers
+        every = [*values[:r_at], np.ones_like(cap), *values[r_at:]]  # no condition speaks of R
+
+        def slope(step: Array) -> Array:
+            s, s_rise, rest, rest_rise = pieces(step, *values)
+            left = target - rest
+            found = s_rise / s + rest_rise / left
+            good = inside(step, *every) & (left > 0) & (s > 0) & np.isfinite(found)
+            return np.where(good, found, STEEP)
+
+        step, _ = _sign_change(slope, cap)
+        s, _, rest, _ = pieces(step, *values)
+        left = target - rest
+        return np.asarray(np.where(left > 0, s / left, np.inf))
+
+    return bracketed
+
+
+@cache
+def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
+    """As `_rounds_by_step`, by bracketing the tuned bound itself, which falls as R grows."""
+    rest = [s for s in bound.symbols if s is not eta_eff]
+    names = [s.name for s in rest if s is not R]
+    if eta_eff in bound.symbols:
+        tuner = _tuner(bound)
+
+        def value(rounds: Array, values: list[Array], cap: Array) -> Array:
+            given = iter(values)
+            return tuner(*(rounds if s is R else next(given) for s in rest), cap)[1]
+
+    else:
+        formula = compile_many(tuple(rest), (bound.expression,))[1]
+
+        def value(rounds: Array, values: list[Array], cap: Array) -> Array:
+            given = iter(values)
+            return np.asarray(formula(*(rounds if s is R else next(given) for s in rest))[0])
+
+    def bracketed(*numbers: Array) -> Array:
+        *values, cap, target = numbers
+        assert len(values) == len(names)  # noqa: S101
+
+        def excess(log_rounds: Array) -> Array:
+            return np.log(target) - np.log(value(np.exp(log_rounds), values, cap))
+
+        low, high = np.zeros_like(target), np.full_like(target, math.log(LONGEST))
+        root = np.exp(_find_root(excess, low, high))
+        return np.where(excess(low) >= 0, 1.0, np.where(excess(high) < 0, np.inf, root))
+
+    return bracketed
+
+
+def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[str, Any], cap: Cap) -> Any:
+    """The whole number next to ``estimate`` at which the tuned bound, as computed, first meets the target."""
+    count = np.maximum(1.0, np.ceil(np.where(estimate < 2.0**52, estimate, 1.0)))
+
+    def meets(rounds: Array) -> Any:
+        return (
+            np.asarray(tune(bound, {**values, R.name: rounds if rounds.ndim else float(rounds)}, cap).value)
+            <= goal
+        )
+
+    fewer = np.maximum(1.0, count - 1)
+    count = np.where(meets(fewer), fewer, np.where(meets(count), count, count + 1))
+    return np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))

@@ -1,0 +1,1 @@
+"""From what a user knows to a ranked, explained, honest choice of topology."""
