@@ -486,7 +486,7 @@ def _write_power(base: Expr, exponent: Fraction, names: Mapping[Expr, str]) -> s
 def _atom(expression: Expr, names: Mapping[Expr, str]) -> str:
     text = _write(expression, names)
     bare = expression in names or isinstance(expression, Symbol | Number)
-    return text if bare or isinstance(expression, Power) and expression.exponent > 0 else f"({text})"
+    return text if bare or (isinstance(expression, Power) and expression.exponent > 0) else f"({text})"
 
 
 def _negated(expression: Expr) -> Expr | None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hflbounds.bound import Bound
 from hflbounds.errors import DomainError
 from hflbounds.evaluation import Value, bind, run
-from hflbounds.expression import Expr, Relation, Symbol, add, as_expr, cbrt, compile_many, mul, sqrt
+from hflbounds.expression import Expr, Relation, add, cbrt, compile_many, mul, sqrt
 from hflbounds.quantities import A, L, R, eta_eff
 
 Cap = Literal["own", "none", "common"] | float

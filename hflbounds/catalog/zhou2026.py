@@ -446,7 +446,7 @@ def _cap_in_root(topology: str, number: int) -> Erratum:
         proved=CAP[topology],
         because="a step size has the dimension of 1/L, and c1 and c2 depend on L^2 eta_eff^2; "
         "D.3 and E.1-E.3 print the root of the number alone",
-        witness={"L": 20, "eta_eff": 0.04},
+        witness={"L": 20, "eta_eff": 0.02},
         effect="a factor sqrt(L) on the largest step; where caps bind, the order of topologies changes",
         artefact=True,
     )
@@ -465,7 +465,7 @@ def _cap_is_pole(topology: str) -> Erratum:
     )
 
 
-_POLE_AT = {"star-star": 30**-0.5, "star-ring": 60**-0.5, "ring-star": 60**-0.5, "ring-ring": 0.1}
+_POLE_AT = {"star-star": 1 / 30**0.5, "star-ring": 1 / 60**0.5, "ring-star": 1 / 60**0.5, "ring-ring": 0.1}
 TABLE_5 = Erratum(
     id="zhou2026.A3",
     place="Appendix E, Table 5, row Star-Ring (F)",

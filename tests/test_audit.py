@@ -1,0 +1,175 @@
+"""The audit passes on the catalogue, and fails on misprints planted in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from hflbounds import Bound, catalogue, families
+from hflbounds.audit import CHECKS, IDENTITIES, AuditError, audit, check_cap_is_the_pole_of_the_proof, draw
+from hflbounds.expression import (
+    DimensionError,
+    Expr,
+    Number,
+    Power,
+    Product,
+    Relation,
+    Sum,
+    Symbol,
+    add,
+    mul,
+    power,
+)
+from hflbounds.quantities import ABOUT, S1, S2, G, K, M, P, R, delta, eta_eff, sigma, zeta
+
+SWAPS = {G: M, M: G, P: K, K: P, S1: S2, S2: S1, sigma: zeta, zeta: delta, delta: sigma, R: P}
+
+
+def test_every_check_passes_on_everything_found_and_looked_at_something() -> None:
+    verdicts = list(audit(catalogue().values()))
+    assert not [v for v in verdicts if v.failure]
+    assert all(v.facts for v in verdicts)
+    assert len(verdicts) >= len(catalogue()) * len(CHECKS)
+
+
+def test_a_check_with_nothing_to_check_fails() -> None:
+    bound = catalogue()["zhou2026.thm2.ring-ring"]
+    verdicts = {v.check: v for v in audit([replace(bound, steps=(), grows_with=(), shrinks_with=())])}
+    assert verdicts["steps"].failure == "there was nothing to check"
+    assert verdicts["monotone"].failure == "there was nothing to check"
+    assert verdicts["order"].failure  # and so does a family without its other members
+
+
+def test_a_vacuous_bound_fails() -> None:
+    bound = catalogue()["zhou2026.thm1.star-star"]
+    impossible = replace(bound, requires=(*bound.requires, eta_eff > 1000 / bound.requires[0].rhs))
+    with pytest.raises((AuditError, DimensionError), match="vacuous"):
+        draw(impossible)
+
+
+def mutants_of(expression: Expr) -> Iterator[tuple[str, Expr]]:
+    """Every expression that differs from this one by one slip of the pen."""
+    if isinstance(expression, Number):
+        for other in (expression.value * 2, expression.value + 1, -expression.value):
+            yield f"{expression} -> {other}", Number(Fraction(other))
+    elif isinstance(expression, Symbol):
+        if expression in SWAPS:
+            yield f"{expression} -> {SWAPS[expression]}", SWAPS[expression]
+        yield f"{expression} -> {expression}**2", expression**2
+    elif isinstance(expression, Power):
+        for exponent in (expression.exponent + 1, expression.exponent - 1, -expression.exponent):
+            yield f"{expression}: exponent {exponent}", power(expression.base, exponent)
+        for what, base in mutants_of(expression.base):
+            yield what, power(base, expression.exponent)
+    elif isinstance(expression, Sum | Product):
+        build = add if isinstance(expression, Sum) else mul
+        parts = expression.args
+        for i, part in enumerate(parts):
+            if not isinstance(part, Number):
+                yield f"{part} lost", build(*parts[:i], *parts[i + 1 :])
+            for what, changed in mutants_of(part):
+                yield what, build(*parts[:i], changed, *parts[i + 1 :])
+
+
+def misprints(bound: Bound) -> Iterator[tuple[str, Bound]]:
+    """Bounds with one planted misprint: a coefficient, a power, a symbol, a term, a condition."""
+    for name, term in bound.terms.items():
+        for number in (2, Fraction(1, 2)):
+            yield f"{name}: times {number}", _with(bound, name, number * term)
+        for what, changed in mutants_of(term):
+            yield f"{name}: {what}", _with(bound, name, changed)
+        if len(bound.terms) > 1:
+            yield f"{name} lost", replace(bound, terms={n: t for n, t in bound.terms.items() if n != name})
+    for i, condition in enumerate(bound.requires):
+        others = bound.requires[:i], bound.requires[i + 1 :]
+        turned = Relation(condition.rhs, condition.op, condition.lhs)
+        yield f"{condition} turned round", replace(bound, requires=(*others[0], turned, *others[1]))
+        yield f"{condition} lost", replace(bound, requires=(*others[0], *others[1]))
+        for what, changed in mutants_of(condition.rhs):
+            moved = Relation(condition.lhs, condition.op, changed)
+            yield f"{condition}: {what}", replace(bound, requires=(*others[0], moved, *others[1]))
+
+
+def _with(bound: Bound, name: str, term: Expr) -> Bound:
+    return replace(bound, terms={**bound.terms, name: term})
+
+
+def caught(bound: Bound, original: Bound) -> str | None:
+    """The check that sees the misprint, or None."""
+    for check in CHECKS:
+        try:
+            if not check(bound):
+                return check.__name__
+        except (AuditError, ArithmeticError, ValueError, TypeError, KeyError) as failure:
+            return f"{check.__name__}: {failure}"
+    family = {b.topology: b for b in families()[original.family]} | {original.topology: bound}
+    for identity in IDENTITIES:
+        try:
+            identity(family)
+        except (AuditError, ArithmeticError, ValueError, KeyError):
+            return identity.__name__
+    other = families().get(f"{original.family}-proof")
+    if other and original.family in ("zhou2026.thm1", "zhou2026.shuffle"):
+        try:
+            check_cap_is_the_pole_of_the_proof((family, {b.topology: b for b in other}))
+        except AuditError:
+            return "cap"
+    return None
+
+
+def equivalent(bound: Bound, original: Bound) -> bool:
+    """Whether the 'misprint' says the same: then there is nothing to catch."""
+    import numpy as np
+
+    if bound.terms.keys() != original.terms.keys() or bound.requires != original.requires:
+        return False
+    points = draw(original, 20)
+    return bool(np.allclose(bound(**points), original(**points), rtol=1e-12, atol=0))
+
+
+def plant(bounds: list[Bound]) -> tuple[int, int, list[str]]:
+    """How many misprints were planted and caught, and which survived."""
+    planted, seen, survivors = 0, 0, []
+    for original in bounds:
+        for what, wrong in misprints(original):
+            try:
+                changed = wrong.expression.symbols <= {*original.symbols, *SWAPS.values()}
+                assert changed
+                if equivalent(wrong, original):
+                    continue
+            except (ArithmeticError, ValueError):
+                pass
+            planted += 1
+            if caught(wrong, original):
+                seen += 1
+            else:
+                survivors.append(f"{original.id}: {what}")
+    return planted, seen, survivors
+
+
+SAMPLE = (
+    "zhou2026.thm1.ring-star",
+    "zhou2026.cor1.star-star",
+    "zhou2026.shuffle.ring-ring",
+    "zhou2026.thm2.ring-star",
+    "zhou2026.cor2.star-ring",
+    "hflbounds.sharp.star-ring",
+)
+
+
+def test_at_least_95_percent_of_planted_misprints_are_caught() -> None:
+    planted, seen, survivors = plant([catalogue()[name] for name in SAMPLE])
+    assert planted > 300
+    assert seen >= 0.95 * planted, "\n".join(survivors)
+
+
+@pytest.mark.slow
+def test_misprints_planted_in_the_whole_catalogue() -> None:
+    planted, seen, survivors = plant(list(catalogue().values()))
+    print(f"\n{seen} of {planted} planted misprints caught; survivors:")
+    print("\n".join(survivors))
+    assert set(ABOUT)
+    assert seen >= 0.95 * planted
