@@ -14,7 +14,7 @@ from hflbounds.errors import (
     HflBoundsError,
     UnknownBoundError,
 )
-from hflbounds.registry import catalogue, families, get
+from hflbounds.registry import catalogue, families, family, get
 from hflbounds.tuning import Tuned
 
 __all__ = [
@@ -32,5 +32,6 @@ __all__ = [
     "UnknownBoundError",
     "catalogue",
     "families",
+    "family",
     "get",
 ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hflbounds.bound import Bound
 from hflbounds.errors import ComparisonError
-from hflbounds.expression import Expr, compile_many
+from hflbounds.expression import Expr
 from hflbounds.quantities import ABOUT, L, eta_eff
 from hflbounds.tuning import Cap
 
@@ -104,7 +105,8 @@ def crossings(a: Bound, b: Bound, parameter: str, **values: Any) -> list[float]:
     difference is a polynomial in each parameter over a power of it, and its roots are the crossings.
 
     Args:
-        a, b: bounds with the same constants, such as two topologies of ``hflbounds.sharp``.
+        a: one bound.
+        b: another with the same constants, such as another topology of ``hflbounds.sharp``.
         parameter: name of the quantity to move.
         **values: the other quantities of the terms that differ, as numbers.
 
@@ -157,37 +159,34 @@ def advantage(a: Bound, b: Bound) -> sp.Expr:
     return sp.expand(result * sp.sign(dropped.subs(at)))
 
 
-def _differing(a: Bound, b: Bound) -> list[tuple[int, Expr]]:
+@cache
+def _differing(a: Bound, b: Bound) -> tuple[tuple[int, Expr], ...]:
     """The terms of ``a - b`` that do not cancel, with their signs."""
     check_comparable((a, b))
     shared = set(a.terms.values()) & set(b.terms.values())
     found = [(1, t) for t in a.terms.values() if t not in shared]
     found += [(-1, t) for t in b.terms.values() if t not in shared]
     # One dependence on the step: doubling it multiplies every differing term by the same number.
+    typical = {name: about.typical[0] for name, about in ABOUT.items()}
     factors = {
-        round(_at_reference(t, {}, 0.02, typical=True) / _at_reference(t, {}, 0.01, typical=True), 10)
+        round(_at_reference(t, typical, step=0.02) / _at_reference(t, typical, step=0.01), 10)
         for _, t in found
     }
     if len(factors) > 1:
         raise ComparisonError(
-            f"{a.id} and {b.id} carry different constants, so their order depends on the step; compare them tuned"
+            f"{a.id} and {b.id} carry different constants, so their order depends on the step: "
+            "compare them tuned"
         )
-    return found
+    return tuple(found)
 
 
-def _at_reference(
-    expression: Expr, values: dict[str, Any], step: float = 0.01, typical: bool = False
-) -> float:
+def _at_reference(expression: Expr, values: Mapping[str, Any], step: float = 0.01) -> float:
     """The value at ``L = 1`` and a small step, where every constant ``c1``, ``c2`` is positive."""
-    symbols = tuple(sorted(expression.symbols, key=str))
-    known = {
-        **({n: q.typical[0] for n, q in ABOUT.items()} if typical else values),
-        "L": 1.0,
-        "eta_eff": step,
-    }
     try:
-        numbers = [float(known[s.name]) for s in symbols]
+        return expression.value({**values, "L": 1.0, "eta_eff": step})
     except KeyError as missing:
         name = missing.args[0]
         raise TypeError(f"{name} ({ABOUT[name].meaning}) is also needed") from None
-    return float(compile_many(symbols, (expression,))[0](*numbers)[0])
+
+
+__all__ = ["SAME", "Placed", "advantage", "check_comparable", "crossings", "order", "ties"]

@@ -158,6 +158,21 @@ class Expr:
             return inner[0] * self.exponent, power(inner[1], self.exponent)
         return None
 
+    def value(self, numbers: Mapping[str, float]) -> float:
+        """The value at one point, without compiling; for formulas that are looked at once.
+
+        Raises:
+            KeyError: naming a symbol without a number.
+        """
+        if isinstance(self, Number):
+            return float(self.exact)
+        if isinstance(self, Symbol):
+            return numbers[self.name]
+        if isinstance(self, Power):
+            return float(self.base.value(numbers) ** float(self.exponent))
+        parts = [part.value(numbers) for part in self.args]
+        return sum(parts) if isinstance(self, Sum) else math.prod(parts)
+
     def monomial(self) -> tuple[Fraction, dict[Symbol, Fraction]] | None:
         """The rational coefficient and the exponents of a single product of symbols, or None."""
         exponents: dict[Symbol, Fraction] = {}
@@ -196,7 +211,7 @@ class Expr:
         import sympy as sp
 
         if isinstance(self, Number):
-            return sp.Rational(self.value.numerator, self.value.denominator)
+            return sp.Rational(self.exact.numerator, self.exact.denominator)
         if isinstance(self, Symbol):
             return sp.Symbol(self.name, **self.assumptions)
         if isinstance(self, Power):
@@ -211,7 +226,7 @@ class Number(Expr):
     __slots__ = ()
 
     @property
-    def value(self) -> Fraction:
+    def exact(self) -> Fraction:
         """The number itself."""
         return cast(Fraction, self.key[0])
 
@@ -345,7 +360,7 @@ def mul(*parts: Expr | Exact) -> Expr:
     for part in map(as_expr, parts):
         for factor in part.args if isinstance(part, Product) else (part,):
             if isinstance(factor, Number):
-                number *= factor.value
+                number *= factor.exact
             else:
                 kept.append(factor)
     if number == 0:
@@ -363,7 +378,7 @@ def power(base: Expr | Exact, exponent: Exact) -> Expr:
     if exponent == 1 or _is(base, 1):
         return base
     if isinstance(base, Number) and exponent == -1:
-        return Number(1 / base.value)
+        return Number(1 / base.exact)
     return Power(base, exponent)
 
 
@@ -439,8 +454,8 @@ def _write(expression: Expr, names: Mapping[Expr, str]) -> str:
     if expression in names:
         return names[expression]
     if isinstance(expression, Number):
-        text = str(expression.value)
-        return text if expression.value >= 0 and "/" not in text else f"({text})"
+        text = str(expression.exact)
+        return text if expression.exact >= 0 and "/" not in text else f"({text})"
     if isinstance(expression, Symbol):
         return expression.name
     if isinstance(expression, Sum):
@@ -455,9 +470,9 @@ def _write(expression: Expr, names: Mapping[Expr, str]) -> str:
     above, below = [], []
     for part in expression.args:
         inverted = isinstance(part, Power) and part.exponent < 0 and part not in names
-        if isinstance(part, Number) and part.value.denominator != 1 and part not in names:
-            above.append(as_expr(part.value.numerator))
-            below.append(as_expr(part.value.denominator))
+        if isinstance(part, Number) and part.exact.denominator != 1 and part not in names:
+            above.append(as_expr(part.exact.numerator))
+            below.append(as_expr(part.exact.denominator))
         elif inverted:
             base = cast(Power, part)
             inner = power(base.base, -base.exponent)
@@ -490,23 +505,23 @@ def _atom(expression: Expr, names: Mapping[Expr, str]) -> str:
 
 
 def _negated(expression: Expr) -> Expr | None:
-    if isinstance(expression, Number) and expression.value < 0:
-        return Number(-expression.value)
+    if isinstance(expression, Number) and expression.exact < 0:
+        return Number(-expression.exact)
     if isinstance(expression, Product):
         first, *others = expression.args
-        if isinstance(first, Number) and first.value < 0:
-            return mul(-first.value, *others)
+        if isinstance(first, Number) and first.exact < 0:
+            return mul(-first.exact, *others)
     return None
 
 
 def _is(expression: Expr, value: int) -> bool:
-    return isinstance(expression, Number) and expression.value == value
+    return isinstance(expression, Number) and expression.exact == value
 
 
 def _rational(expression: Expr) -> Fraction | None:
     """The value of an expression without symbols, where it is rational."""
     if isinstance(expression, Number):
-        return expression.value
+        return expression.exact
     parts = [_rational(part) for part in expression.args]
     if any(part is None for part in parts):
         return None

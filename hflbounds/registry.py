@@ -1,18 +1,20 @@
-"""Finding bounds. A bound is in the registry because its module is in ``catalog``; there is no list to edit."""
+"""Finding bounds. A bound is in the registry because its file is in ``catalog``: there is no list to edit."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any
 
 from hflbounds import catalog
 from hflbounds.bound import Bound
 from hflbounds.errors import DeclarationError, UnknownBoundError
+
+
+FILES = {"hflbounds": "own"}  # a file bears its paper's key; this project's own has another name
 
 
 @cache
@@ -20,19 +22,20 @@ def catalogue() -> Mapping[str, Bound]:
     """Every bound, by id, in the order of the catalogue's files."""
     found: dict[str, Bound] = {}
     for info in pkgutil.iter_modules(catalog.__path__):
-        module = importlib.import_module(f"{catalog.__name__}.{info.name}")
-        for bound in _declared(vars(module).values()):
+        for bound in _in_file(info.name):
             if found.setdefault(bound.id, bound) is not bound:
                 raise DeclarationError(f"two bounds are called {bound.id}")
     return MappingProxyType(found)
 
 
-def _declared(values: Any) -> Iterator[Bound]:
-    for value in values:
-        if isinstance(value, Bound):
-            yield value
-        elif isinstance(value, tuple):
-            yield from (part for part in value if isinstance(part, Bound))
+@cache
+def _in_file(name: str) -> tuple[Bound, ...]:
+    module = importlib.import_module(f"{catalog.__name__}.{name}")
+    found: list[Bound] = []
+    for value in vars(module).values():
+        parts = value if isinstance(value, tuple) else (value,)
+        found.extend(part for part in parts if isinstance(part, Bound))
+    return tuple(found)
 
 
 def get(bound_id: str) -> Bound:
@@ -50,8 +53,24 @@ def get(bound_id: str) -> Bound:
 
 
 @cache
+def family(family_id: str) -> tuple[Bound, ...]:
+    """The bounds that differ only in their topology, by the id without it; reads one file only.
+
+    Raises:
+        UnknownBoundError: if there is none.
+    """
+    key = family_id.partition(".")[0]
+    name = FILES.get(key, key)
+    if any(info.name == name for info in pkgutil.iter_modules(catalog.__path__)):
+        found = tuple(bound for bound in _in_file(name) if bound.family == family_id)
+        if found:
+            return found
+    raise UnknownBoundError(f"no family of bounds is called {family_id!r}; known are {', '.join(families())}")
+
+
+@cache
 def families() -> Mapping[str, tuple[Bound, ...]]:
-    """The bounds that differ only in their topology, by the id without it."""
+    """Every family: the bounds that differ only in their topology, by the id without it."""
     found: dict[str, list[Bound]] = {}
     for bound in catalogue().values():
         found.setdefault(bound.family, []).append(bound)

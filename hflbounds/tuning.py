@@ -105,7 +105,10 @@ def why_unreachable(bound: Bound, target: float, values: Mapping[str, Any], cap:
     if math.isfinite(rounds_to(bound, target, values, cap)):
         return None
     floor = tune(bound, {**values, R.name: LONGEST}, cap).value
-    return f"{bound.id} does not fall below {floor:.6g} however many rounds are run, and the target is {target:.6g}"
+    return (
+        f"{bound.id} does not fall below {floor:.6g} however many rounds are run, "
+        f"and the target is {target:.6g}"
+    )
 
 
 def lemma_image(terms: Mapping[str, Expr]) -> dict[str, Expr]:
@@ -148,7 +151,7 @@ def best_step(a: Any, b: Any, q: Any) -> Any:
     v = np.sqrt(b / (3 * a))
     r = np.cbrt(q / a)
     drift = r >= v
-    s = r * np.cbrt(1 + np.sqrt(np.maximum(0.0, 1 - (v / np.where(drift, r, np.inf)) ** 6)))
+    s = r * np.cbrt(1 + np.sqrt(np.maximum(0.0, 1 - (v / np.where(drift & (r > 0), r, np.inf)) ** 6)))
     by_drift = s + v * v / np.where(s > 0, s, 1.0)
     angle = np.arccos(np.minimum(1.0, (r / np.where(v > 0, v, np.inf)) ** 3)) / 3
     w = np.where(drift, by_drift, 2 * v * np.cos(angle))
@@ -273,13 +276,14 @@ def _sign_change(slope: Callable[[Array], Array], cap: Array) -> tuple[Array, Ar
     """Where an increasing slope passes zero below ``cap``, and whether it has not yet done so at the cap."""
     at_cap = slope(cap)
     binds = at_cap <= 0
-    low = np.where(binds, cap, cap / 2)
-    for _ in range(40):
+    high, low = cap, np.where(binds, cap, cap / 4)
+    for _ in range(60):
         rising = (slope(low) >= 0) & ~binds & (low > SMALLEST)
         if not rising.any():
             break
-        low = np.where(rising, np.maximum(low / 2.0**25, SMALLEST), low)
-    log_step = _find_root(lambda x: slope(np.exp(x)), np.log(low), np.log(cap))
+        high = np.where(rising, low, high)
+        low = np.where(rising, np.maximum(low * (low / cap) ** 1.5, SMALLEST), low)
+    log_step = _find_root(lambda x: slope(np.exp(x)), np.log(low), np.log(high))
     return np.where(binds, cap, np.exp(log_step)), binds
 
 
@@ -418,13 +422,16 @@ def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
 def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[str, Any], cap: Cap) -> Any:
     """The whole number next to ``estimate`` at which the tuned bound, as computed, first meets the target."""
     count = np.maximum(1.0, np.ceil(np.where(estimate < 2.0**52, estimate, 1.0)))
+    found = np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))
+    if np.all(
+        (np.abs(estimate - np.round(estimate)) > 1e-9 * estimate) | (estimate < 0.9) | ~np.isfinite(found)
+    ):
+        return found  # no estimate is so near a whole number that rounding could have carried it across
 
     def meets(rounds: Array) -> Any:
-        return (
-            np.asarray(tune(bound, {**values, R.name: rounds if rounds.ndim else float(rounds)}, cap).value)
-            <= goal
-        )
+        values_then = {**values, R.name: rounds if rounds.ndim else float(rounds)}
+        return np.asarray(tune(bound, values_then, cap).value) <= goal
 
     fewer = np.maximum(1.0, count - 1)
     count = np.where(meets(fewer), fewer, np.where(meets(count), count, count + 1))
-    return np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))
+    return np.where(estimate < 2.0**52, count, found)

@@ -29,7 +29,7 @@ def latex(formula: Expr | Relation, names: Mapping[Expr, str] = MappingProxyType
     if formula in names:
         return names[formula]
     if isinstance(formula, Number):
-        return _number(formula.value)
+        return _number(formula.exact)
     if isinstance(formula, Symbol):
         return ABOUT[formula.name].latex
     if isinstance(formula, Sum):
@@ -68,9 +68,9 @@ def _product(formula: Product, names: Mapping[Expr, str]) -> str:
     sign = ""
     for part in formula.args:
         if isinstance(part, Number):
-            sign = "-" if part.value < 0 else ""
-            above.append(as_expr(abs(part.value.numerator)))
-            below.append(as_expr(part.value.denominator))
+            sign = "-" if part.exact < 0 else ""
+            above.append(as_expr(abs(part.exact.numerator)))
+            below.append(as_expr(part.exact.denominator))
         elif isinstance(part, Power) and part.exponent < 0 and part not in names:
             inner = power(part.base, -part.exponent)
             below.extend(inner.args if isinstance(inner, Product) else (inner,))

@@ -1,0 +1,5 @@
+"""``python -m planner`` is ``hfl-plan``."""
+
+from planner.cli import main
+
+main()

@@ -1,0 +1,265 @@
+"""``hfl-plan``: parse, call one function, print. Data goes to stdout, prose about problems to stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
+
+# What typer raises for a wrong command line, whichever copy of click it stands on.
+CommandError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="hfl-plan",
+    help="Which topology for hierarchical federated learning, before anyone trains.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    """Which topology for hierarchical federated learning, before anyone trains."""
+    if version:
+        from planner.recommend import version as number
+
+        typer.echo(f"hfl-plan {number()}")
+        raise typer.Exit
+
+
+# Everything is read as text: planner.scenario knows the rules and says them, for options and files alike.
+Given = str | None
+
+
+@app.command()
+def recommend(
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")
+    ] = None,
+    groups: Annotated[Given, typer.Option("--groups", "--G", "-G", help="Groups.")] = None,
+    clients: Annotated[
+        Given, typer.Option("--clients-per-group", "--M", "-M", help="Clients in each group.")
+    ] = None,
+    group_rounds: Annotated[
+        Given, typer.Option("--group-rounds", "--P", "-P", help="Group rounds in a global round.")
+    ] = None,
+    local_steps: Annotated[
+        Given, typer.Option("--local-steps", "--K", "-K", help="Local steps in a group round.")
+    ] = None,
+    groups_drawn: Annotated[
+        Given, typer.Option("--groups-per-round", "--S1", help="Groups drawn each round.")
+    ] = None,
+    clients_drawn: Annotated[
+        Given, typer.Option("--clients-per-round", "--S2", help="Clients drawn in each of those groups.")
+    ] = None,
+    order: Annotated[
+        Given, typer.Option("--order", help="Of rings: fixed, or random (drawn each round).")
+    ] = None,
+    heterogeneity: Annotated[
+        Given,
+        typer.Option(
+            "--heterogeneity",
+            "-H",
+            help="iid, intra, inter, both; zeta=0.5,delta=2; or dirichlet:intra=0.1,inter=0.3.",
+        ),
+    ] = None,
+    sigma: Annotated[
+        Given, typer.Option("--sigma", help="Standard deviation of a stochastic gradient.")
+    ] = None,
+    smoothness: Annotated[
+        Given, typer.Option("--smoothness", "--L", help="Smoothness of the losses.")
+    ] = None,
+    gap: Annotated[Given, typer.Option("--initial-gap", "--A", help="F(x0) - F*.")] = None,
+    rounds: Annotated[
+        Given,
+        typer.Option("--rounds", "--R", "-R", help="Global rounds: the horizon, or with a target the most."),
+    ] = None,
+    target: Annotated[
+        Given,
+        typer.Option("--target", help="Squared gradient norm to reach, or a share of its first bound: 1%."),
+    ] = None,
+    model_size: Annotated[
+        Given, typer.Option("--model-size", help="What one transfer carries: 45MB.")
+    ] = None,
+    client_link: Annotated[
+        Given, typer.Option("--client-link", help="Preset for clients: 5g, wifi, broadband ...")
+    ] = None,
+    server_link: Annotated[
+        Given, typer.Option("--server-link", help="Preset for group servers: wan, lan ...")
+    ] = None,
+    uplink: Annotated[Given, typer.Option("--uplink", help="Rate from a client: 20Mbit/s.")] = None,
+    downlink: Annotated[Given, typer.Option("--downlink", help="Rate to a client: 100Mbit/s.")] = None,
+    latency: Annotated[Given, typer.Option("--latency", help="Of a client's link, one way: 20ms.")] = None,
+    sharing: Annotated[
+        Given, typer.Option("--link-sharing", help="Whose the rate is: per-client, or per-server (shared).")
+    ] = None,
+    hop: Annotated[
+        Given, typer.Option("--hop", help="In a ring of clients: direct, or relayed by the server.")
+    ] = None,
+    tiers: Annotated[Given, typer.Option("--tiers", help="2 with group servers, 1 without.")] = None,
+    step_time: Annotated[Given, typer.Option("--step-time", help="Mean time of a local step: 0.2s.")] = None,
+    straggler: Annotated[
+        Given,
+        typer.Option("--straggler", help="Spread of compute times: none, lognormal:0.3, exponential:0.5."),
+    ] = None,
+    objective: Annotated[Given, typer.Option("--objective", "-o", help="rounds, time or bytes.")] = None,
+    bounds: Annotated[
+        Given, typer.Option("--bounds", help="Bound family: hflbounds.sharp, zhou2026.thm1 ...")
+    ] = None,
+    cap: Annotated[
+        Given, typer.Option("--cap", help="On the effective rate: own, none, common, or a number.")
+    ] = None,
+    cost: Annotated[
+        Given, typer.Option("--cost", help="How a round is timed: schedule, formula or diluted.")
+    ] = None,
+    resolution: Annotated[
+        Given, typer.Option("--resolution", help="Relative difference that still ties: 0.02.")
+    ] = None,
+    seed: Annotated[Given, typer.Option("--seed", help="Of every random draw.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
+    ] = None,
+    output: Annotated[Given, typer.Option("--format", "-f", help="table, json, csv, md or latex.")] = None,
+    json: Annotated[bool, typer.Option("--json", "-j", help="The same as --format json.")] = False,
+    zeta: Annotated[Given, typer.Option("--zeta", hidden=True)] = None,
+    delta: Annotated[Given, typer.Option("--delta", hidden=True)] = None,
+) -> None:
+    """Rank Star-Star, Star-Ring, Ring-Star and Ring-Ring: rounds, time and traffic to a target, and how sure."""
+    from planner.scenario import load
+
+    if zeta is not None or delta is not None:
+        raise typer.BadParameter(
+            "--zeta, --delta: zeta is INTRA-group here and in zhou2026, but INTER-group in zhou2025, so it is not taken bare. "
+            "Write --heterogeneity zeta=0.5,delta=2 (zeta intra-group, delta inter-group)."
+        )
+    spoken: dict[str, tuple[str, Any]] = {}
+    for setting in settings or []:
+        path, sign, value = setting.partition("=")
+        if not sign or not path:
+            raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set network.tiers=1.")
+        spoken[path.strip()] = (f"--set {path.strip()}", value.strip())
+    for path, option, value in (
+        ("fleet.groups", "--groups", groups),
+        ("fleet.clients_per_group", "--clients-per-group", clients),
+        ("fleet.group_rounds", "--group-rounds", group_rounds),
+        ("fleet.local_steps", "--local-steps", local_steps),
+        ("fleet.groups_per_round", "--S1", groups_drawn),
+        ("fleet.clients_per_round", "--S2", clients_drawn),
+        ("fleet.order", "--order", order),
+        ("problem.heterogeneity", "--heterogeneity", heterogeneity),
+        ("problem.sigma", "--sigma", sigma),
+        ("problem.smoothness", "--smoothness", smoothness),
+        ("problem.initial_gap", "--initial-gap", gap),
+        ("problem.rounds", "--rounds", rounds),
+        ("problem.target", "--target", target),
+        ("model.size", "--model-size", model_size),
+        ("network.client_link.preset", "--client-link", client_link),
+        ("network.server_link.preset", "--server-link", server_link),
+        ("network.client_link.up", "--uplink", uplink),
+        ("network.client_link.down", "--downlink", downlink),
+        ("network.client_link.latency", "--latency", latency),
+        ("network.client_link.sharing", "--link-sharing", sharing),
+        ("network.client_link.hop", "--hop", hop),
+        ("network.tiers", "--tiers", tiers),
+        ("compute.step_time", "--step-time", step_time),
+        ("compute.straggler", "--straggler", straggler),
+        ("plan.objective", "--objective", objective),
+        ("plan.bounds", "--bounds", bounds),
+        ("plan.cap", "--cap", cap),
+        ("plan.cost", "--cost", cost),
+        ("plan.resolution", "--resolution", resolution),
+        ("plan.seed", "--seed", seed),
+    ):
+        if value is not None:
+            spoken[path] = (option, value)
+    form = _format(output, json)
+    scenario = load(config, spoken)
+    from planner.recommend import recommend as answer
+    from planner.reports import render
+
+    _print(render(form, answer(scenario), width=_width(), color=_color()))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of what `recommend --json` prints."""
+    import json
+
+    from planner.recommendation import Recommendation
+
+    _print(json.dumps(Recommendation.model_json_schema(), indent=2) + "\n")
+
+
+def _format(output: str | None, json: bool) -> str:
+    from planner.reports import formats
+
+    if json:
+        return "json"
+    if output is not None and output not in formats():
+        raise typer.BadParameter(f"--format: {output!a:.40} is not one of {', '.join(formats())}.")
+    return output or "table"
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _color() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def main() -> None:
+    """Run the command line; every refusal is one or two lines on stderr."""
+    try:
+        code = app(standalone_mode=False) or 0
+    except typer.Exit as stop:
+        code = stop.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except CommandError as error:
+        code = _refuse(error.format_message(), MISUSE)
+    except BrokenPipeError:
+        # The reader has gone; say nothing, and keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        from hflbounds.errors import HflBoundsError
+        from planner.cost import CostError
+        from planner.errors import NoAnswerError, ScenarioError
+        from planner.network import NetworkError
+
+        if os.environ.get("HFL_PLAN_DEBUG"):
+            raise
+        if isinstance(error, NoAnswerError):
+            code = _refuse(str(error), NO_ANSWER)
+        elif isinstance(error, ScenarioError | HflBoundsError | CostError | NetworkError):
+            code = _refuse(str(error), MISUSE)
+        else:
+            kind = type(error).__name__
+            code = _refuse(
+                f"internal error, {kind}: {error}. HFL_PLAN_DEBUG=1 shows where; please report it.", NO_ANSWER
+            )
+    sys.exit(code)
+
+
+def _refuse(message: str, code: int) -> int:
+    sys.stderr.write(f"hfl-plan: {message}\n")
+    return code

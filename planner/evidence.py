@@ -1,0 +1,144 @@
+"""How often the order a bound predicts was the order that was measured.
+
+An order of upper bounds is not an order of performance; these are the records there are. ``published`` is the
+camera ready's Table 2, test accuracies of single runs. ``measured`` is this project's own experiment,
+benchmarks/order_by_regime.py, on problems whose constants are known.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from planner.heterogeneity import PRESETS
+from planner.prediction import Question
+from planner.recommendation import Evidence
+
+SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
+PARTITION = {
+    ("IID", "IID"): "iid",
+    ("IID", "Non-IID"): "intra",
+    ("Non-IID", "IID"): "inter",
+    ("Non-IID", "Non-IID"): "both",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """One measured pair of topologies on one problem at one heterogeneity.
+
+    Attributes:
+        problem: family of problems.
+        better, worse: the bound's order: ``better`` has the smaller bound.
+        zeta, delta: in units of sigma.
+        ratio: mean squared gradient of ``better`` over that of ``worse``, each at its own tuned step.
+        low, high: 95 % paired confidence interval of the ratio.
+        verdict: ``better``, ``worse``, ``tie`` or ``cannot tell``.
+    """
+
+    problem: str
+    better: str
+    worse: str
+    zeta: float
+    delta: float
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+def published(question: Question) -> Evidence:
+    """In how many rows of Table 2 the measured order is exactly the one this family predicts there.
+
+    The table's partitions are read as the presets; at its setting most families predict one order for all
+    of them, so this is a check of one order more than of a model.
+    """
+    kinds = tuple(dict.fromkeys(PARTITION.values()))
+    sigma = 1.0
+    zeta, delta = (np.array([PRESETS[kind][i] * sigma for kind in kinds]) for i in (0, 1))
+    shared = {**SETTING, "L": 1.0, "A": 2.3, "sigma": sigma, "zeta": zeta, "delta": delta}
+    values = np.stack(
+        [np.asarray(b.tuned(cap=question.cap, **shared).value) for b in question.bounds.values()]
+    )
+    names = tuple(question.bounds)
+    predicted = {
+        kind: [names[i] for i in np.argsort(values[:, k], kind="stable")] for k, kind in enumerate(kinds)
+    }
+    rows = _table_2()
+    agrees = sum(
+        predicted[PARTITION[row["inter"], row["intra"]]] == _measured_order(row, names) for row in rows
+    )
+    note = "test accuracy of single runs, G = M = 10, P = 1, K = 2, order best to worst"
+    return Evidence(kind="published", where="zhou2026 Table 2", agrees=agrees, of=len(rows), note=note)
+
+
+def measured(question: Question) -> Evidence | None:
+    """In how many measured pairs nearest to this heterogeneity the smaller bound also did better.
+
+    Ties count as agreement: nothing is lost by following the bound there. None without gradient noise.
+    """
+    nearest = near(question.values)
+    if not nearest:
+        return None
+    good = sum(r.verdict in ("better", "tie") for r in nearest)
+    zeta, delta = nearest[0].zeta, nearest[0].delta
+    return Evidence(
+        kind="measured",
+        where="benchmarks/order_by_regime.py",
+        agrees=good,
+        of=len(nearest),
+        note=f"pairs at zeta/sigma = {zeta:g}, delta/sigma = {delta:g}, the measured regime nearest to this one; "
+        "mean squared gradient, G = M = 10, P = 1, K = 2, 30 rounds, fixed order",
+    )
+
+
+def near(values: Mapping[str, float]) -> list[Regime]:
+    """The measured pairs nearest in zeta/sigma and delta/sigma, on a scale that is linear below 0.1."""
+    if values["sigma"] <= 0:
+        return []
+    zeta, delta = values["zeta"] / values["sigma"], values["delta"] / values["sigma"]
+
+    def distance(regime: Regime) -> float:
+        return math.hypot(_scale(regime.zeta) - _scale(zeta), _scale(regime.delta) - _scale(delta))
+
+    regimes = _regimes()
+    closest = min(map(distance, regimes), default=0.0)
+    return [r for r in regimes if distance(r) <= closest + 1e-9]
+
+
+def _scale(ratio: float) -> float:
+    return math.asinh(ratio / 0.1)
+
+
+def _measured_order(row: Mapping[str, str], names: tuple[str, ...]) -> list[str]:
+    return sorted(names, key=lambda t: -float(row[t]))
+
+
+@cache
+def _table_2() -> tuple[dict[str, str], ...]:
+    return tuple(_rows("table2.csv"))
+
+
+@cache
+def _regimes() -> tuple[Regime, ...]:
+    return tuple(
+        Regime(
+            row["problem"],
+            row["better"],
+            row["worse"],
+            *(float(row[name]) for name in ("zeta", "delta", "ratio", "low", "high")),
+            row["verdict"],
+        )
+        for row in _rows("order_by_regime.csv")
+    )
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with resources.files("planner").joinpath("data", name).open(encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(line for line in stream if not line.startswith("#"))

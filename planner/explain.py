@@ -1,0 +1,156 @@
+"""The answer in sentences: what wins and why, what the clock does to it, what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.prediction import Question
+from planner.recommendation import Row
+from planner.scenario import Objective, Scenario
+from planner.topologies import topologies
+from planner.units import format_duration, format_rate, format_size
+
+TERMS = {
+    "start": "the gap to the optimum still to be closed",
+    "noise": "gradient noise, averaged over every step of every client",
+    "client_sampling": "the draw of clients",
+    "group_sampling": "the draw of groups",
+    "local_noise_drift": "gradient noise in a client's own steps",
+    "noise_drift": "gradient noise along the round",
+    "intra_drift": "intra-group heterogeneity",
+    "sampled_intra_drift": "intra-group heterogeneity of the clients drawn",
+    "inter_drift": "inter-group heterogeneity",
+}
+BY = {"rounds": "rounds", "time": "the clock", "bytes": "traffic"}
+
+
+def title(topology: str) -> str:
+    """As people write it."""
+    return topologies()[topology].title
+
+
+def names(ids: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``."""
+    shown = [title(t) for t in ids]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def explain(
+    question: Question,
+    scenario: Scenario,
+    objective: Objective,
+    rows: Sequence[Row],
+    recommended: Sequence[str],
+    met: bool,
+) -> list[str]:
+    """Sentences, the answer first.
+
+    Args:
+        question, scenario, objective: what was asked.
+        rows: best first.
+        recommended: the first tie group.
+        met: whether the target is met before the first round.
+    """
+    if met:
+        return [
+            "The target is met before the first round: it is above 2 L A, which bounds the start. Any topology does."
+        ]
+    first = rows[0]
+    said = [_answer(first, objective, recommended)]
+    if len(recommended) > 1:
+        said.append(_tie(question, rows, recommended, scenario.resolution))
+        said += _cheapest_of(rows, recommended, objective)
+    clock = _clock_against_rounds(rows, objective)
+    if clock:
+        said.append(clock)
+    if first.dominant:
+        share = first.terms[first.dominant] / sum(first.terms.values())
+        said.append(
+            f"What holds {title(first.topology)} back most is {TERMS[first.dominant]}: {share:.0%} of its bound."
+        )
+    return said
+
+
+def _answer(first: Row, objective: Objective, recommended: Sequence[str]) -> str:
+    verb = "come" if len(recommended) > 1 else "comes"
+    seconds = "no finite time" if first.seconds is None else format_duration(first.seconds)
+    traffic = "no finite traffic" if first.bytes is None else format_size(first.bytes)
+    return (
+        f"{names(recommended)} {verb} first by {BY[objective]}; {title(first.topology)} takes "
+        f"{first.rounds:,} rounds, {seconds} and {traffic} to the target."
+    )
+
+
+def _tie(question: Question, rows: Sequence[Row], recommended: Sequence[str], resolution: float) -> str:
+    values = question.values
+    same = {row.rounds for row in rows if row.topology in recommended}
+    reasons = []
+    if values["S1"] == 1 and any(t.startswith("ring") for t in recommended):
+        reasons.append("with one group the top tier is neither star nor ring")
+    if values["S2"] == 1 and any(t.endswith("ring") for t in recommended):
+        reasons.append("with one client in a group the low tier is neither star nor ring")
+    if not any(values[n] for n in ("sigma", "zeta", "delta")):
+        reasons.append("without noise and heterogeneity only the optimisation term is left, the same for all")
+    if reasons:
+        return f"They tie by structure: {'; '.join(reasons)}."
+    how = "agree exactly" if len(same) == 1 and resolution == 0 else f"differ by less than {resolution:.0%}"
+    return f"They tie: their predictions {how}, below what a bound can tell apart."
+
+
+def _cheapest_of(rows: Sequence[Row], recommended: Sequence[str], objective: Objective) -> list[str]:
+    """Which of the tied ones the clock prefers, where rounds or traffic decided."""
+    tied = sorted((r for r in rows if r.topology in recommended and r.seconds), key=lambda r: r.seconds or 0)
+    if objective == "time" or len(tied) < 2:
+        return []
+    first, last = tied[0], tied[-1]
+    if not first.seconds or not last.seconds or last.seconds <= 1.05 * first.seconds:
+        return []
+    return [
+        f"Of these, {title(first.topology)} is the fastest by the clock: {format_duration(first.seconds)} "
+        f"against {format_duration(last.seconds)} for {title(last.topology)}."
+    ]
+
+
+def _clock_against_rounds(rows: Sequence[Row], objective: Objective) -> str | None:
+    """Where the winner per round is not the winner by the clock, by how much, and the break-even."""
+    known = [r for r in rows if r.rounds and r.seconds is not None]
+    if len(known) < 2:
+        return None
+    by_round = min(known, key=lambda r: (r.rounds or 0, r.rank))
+    by_clock = min(known, key=lambda r: (r.seconds or 0, r.rank))
+    if by_round.topology == by_clock.topology or by_round.rounds == by_clock.rounds:
+        return None
+    assert by_round.rounds and by_clock.rounds and by_round.seconds_per_round and by_clock.seconds_per_round  # noqa: S101, PT018
+    fewer = by_round.rounds / by_clock.rounds
+    longer = by_round.seconds_per_round / by_clock.seconds_per_round
+    even = 1 / fewer
+    a, b = title(by_round.topology), title(by_clock.topology)
+    lead = f"By the clock {b} wins: " if objective == "rounds" else ""
+    return (
+        f"{lead}{a} needs {fewer:.2g} times the rounds of {b}, but each of its rounds takes {longer:.3g} times as long "
+        f"({format_duration(by_round.seconds_per_round)} against {format_duration(by_clock.seconds_per_round)}); "
+        f"break-even is {even:.3g} times."
+    )
+
+
+def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[str]) -> str | None:
+    """What happens if a rate that was given without a word on sharing is the server's and not each client's."""
+    link = scenario.network.client_link
+    if not scenario.network_given or link.sharing != "per-client":
+        return None
+    if (
+        scenario.known["client_link.sharing"].origin == "given"
+        or scenario.known["client_link.up"].origin != "given"
+    ):
+        return None
+    other = scenario.with_link(sharing="per-server").network
+    shared = question.varied(network=other)
+    rounds = question.rounds()
+    then = min(question.bounds, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
+    up = format_rate(link.up)
+    change = (
+        f"the answer by the clock becomes {title(then)}"
+        if then != winner
+        else "the answer by the clock stays"
+    )
+    return f"The {up} are taken to be each client's own; if a server's clients share them, {change} (--link-sharing per-server)."

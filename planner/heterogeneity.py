@@ -1,0 +1,134 @@
+"""From how data are spread over clients to the two deviations a bound needs.
+
+``zeta`` is INTRA-group (clients against their group), ``delta`` INTER-group (groups against the whole), both
+root mean squares of gradient differences. Only their ratios to the gradient noise ``sigma`` matter for a
+ranking, so the presets and the Dirichlet form are stated in units of ``sigma``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from planner.errors import ScenarioError
+
+CLASSES = 10  # labels assumed where concentrations are given without them
+PRESETS: dict[str, tuple[float, float]] = {  # zeta / sigma, delta / sigma
+    "iid": (0.0, 0.0),
+    "intra": (1.0, 0.0),
+    "inter": (0.0, 1.0),
+    "both": (1.0, 1.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """What the user said of it.
+
+    Attributes:
+        form: ``preset``, ``numbers`` or ``dirichlet``.
+        text: as written.
+        zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite
+            numbers of groups and clients are known; None where the user left one out.
+        intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
+    """
+
+    form: Literal["preset", "numbers", "dirichlet"]
+    text: str
+    zeta: float | None = None
+    delta: float | None = None
+    intra: float = math.inf
+    inter: float = math.inf
+
+    def deviations(self, sigma: float, groups: int, clients: int) -> tuple[float, float]:
+        """``(zeta, delta)`` for these many groups of these many clients.
+
+        The Dirichlet form assumes pure label shift: group label shares are drawn from
+        ``Dirichlet(inter)`` and client shares around their group's with concentration ``intra``, each
+        per label; gradients of different labels are orthogonal and equally long (so squared deviations
+        are those of the label shares); and a client with a single label stands one ``sigma`` from an even
+        mixture, as in the presets. The expectations over draws and over the finite number of groups and
+        clients are exact.
+        """
+        if self.form == "numbers":
+            return self.zeta or 0.0, self.delta or 0.0
+        if self.form == "preset":
+            zeta, delta = PRESETS[self.text]
+            return zeta * sigma, delta * sigma
+        even = 1 - 1 / CLASSES
+        left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
+        between = even * (1 - left)
+        within = even * left * (1 - _kept(self.intra))
+        zeta2 = within * (1 - 1 / clients)
+        delta2 = (between + within / clients) * (1 - 1 / groups)
+        scale = sigma / math.sqrt(even)
+        return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
+
+
+def parse(text: object) -> Heterogeneity:
+    """Read ``inter``, ``zeta=0.5,delta=2`` or ``dirichlet:intra=0.1,inter=0.3``; a table of numbers too.
+
+    Raises:
+        ScenarioError: naming what is wrong, without the field, which the caller knows.
+    """
+    if isinstance(text, dict):
+        text = ",".join(f"{key}={value}" for key, value in text.items())
+    if not isinstance(text, str) or not 0 < len(text) <= 200:
+        raise ScenarioError(f"{text!r:.60} is not a form of heterogeneity. {_forms()}")
+    text = text.strip()
+    if text in PRESETS:
+        return Heterogeneity("preset", text)
+    if text.startswith("dirichlet:"):
+        found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter"), positive=True)
+        return Heterogeneity("dirichlet", text, **found)
+    if "=" in text:
+        numbers = _pairs(text, ("zeta", "delta"), positive=False)
+        return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
+    if text.lower().endswith((".csv", ".json")):
+        raise ScenarioError(
+            f"{text!a} looks like a file, and files of label counts are not read yet. {_forms()}"
+        )
+    near = difflib.get_close_matches(text.lower(), [*PRESETS, "dirichlet:"], n=1)
+    hint = f"Did you mean {near[0]}?" if near else _forms()
+    raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
+
+
+def _kept(concentration: float) -> float:
+    """Expected ``1 - sum p**2`` of shares drawn around an even mixture, relative to the mixture's own."""
+    if math.isinf(concentration):
+        return 1.0
+    total = CLASSES * concentration
+    return total / (total + 1)
+
+
+def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, number = (piece.strip() for piece in part.partition("="))
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Known here are {' and '.join(names)}."
+            raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
+        if name in found:
+            raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.")
+        plain = sign and number.isascii() and set(number) <= set("0123456789.eE+-")
+        try:
+            value = float(number) if plain else math.nan
+        except ValueError:
+            value = math.nan
+        rule = "between 1e-6 and 1e6" if positive else "0, or between 1e-100 and 1e100"
+        good = (
+            1e-6 <= value <= 1e6
+            if positive
+            else (value == 0 and number[0] != "-") or 1e-100 <= value <= 1e100
+        )
+        if not good:
+            raise ScenarioError(f"{name} = {number!a} must be a number {rule}. Write {name}=0.5.")
+        found[name] = value
+    return found
+
+
+def _forms() -> str:
+    return "Write iid, intra, inter or both, zeta=0.5,delta=2, or dirichlet:intra=0.1,inter=0.3."

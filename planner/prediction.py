@@ -1,0 +1,201 @@
+"""Rounds, seconds and bytes of every topology for one question, and for many neighbouring ones at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds import Bound, families, family
+from planner.cost import RoundCost, round_cost
+from planner.errors import ScenarioError
+from planner.network import Compute, Network
+from planner.scenario import CostMethod, Objective, Scenario
+from planner.topologies import topologies
+
+Array = NDArray[np.float64]
+QUANTITIES = ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")
+BY_DEFAULT = {"fixed": "hflbounds.sharp", "random": "hflbounds.sharp-shuffle", "partial": "zhou2026.thm2"}
+PARTICIPATION = {
+    "full participation, fixed order": "fixed",
+    "full participation, random order": "random",
+    "partial participation": "partial",
+}
+REFERENCE = "star-star"  # whose bound after R rounds is the target where none was given
+
+
+@dataclass(frozen=True)
+class Question:
+    """The numbers of a scenario, ready to be varied.
+
+    Attributes:
+        values: by the names of the vocabulary, without ``R``.
+        target: squared gradient norm to be reached; None for what `REFERENCE` reaches in ``horizon`` rounds.
+        horizon: rounds; None for each topology's own rounds to the target.
+        bounds: by topology.
+        cap: on the effective learning rate.
+        network, compute, model_bytes, cost, seed: what the clock and the traffic need.
+    """
+
+    values: Mapping[str, float]
+    target: float | None
+    horizon: float | None
+    bounds: Mapping[str, Bound]
+    cap: Any
+    network: Network
+    compute: Compute
+    model_bytes: float
+    cost: CostMethod
+    seed: int
+
+    def goal(self, **changes: Any) -> Any:
+        """The target, also for changed values."""
+        if self.target is not None:
+            return self.target
+        reference = self.bounds.get(REFERENCE, next(iter(self.bounds.values())))
+        goal = reference.tuned(cap=self.cap, **{**self.values, **changes, "R": self.horizon}).value
+        if not np.all(np.asarray(goal) > 0):
+            raise ScenarioError(
+                f"{reference.family} with cap {self.cap} is 0 after any number of rounds where there is neither noise "
+                "nor heterogeneity, so no target follows from --rounds. Use --cap own, or give a --target."
+            )
+        return goal
+
+    def rounds(self, **changes: Any) -> dict[str, Any]:
+        """Global rounds of every topology until its tuned bound meets the target; 0 where the start does."""
+        values = {**self.values, **changes}
+        goal = self.goal(**changes)
+        found: dict[str, Any] = {}
+        for topology, bound in self.bounds.items():
+            count = bound.rounds_to(goal, cap=self.cap, **values)
+            if self.target is not None:
+                count = np.where(goal >= first_bound(values), 0.0, count)
+            found[topology] = count
+        return _same_algorithms(found, values)
+
+    def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
+        """Seconds and bytes of one global round, also for changed counts."""
+        values = {**self.values, **changes}
+        counts = {
+            "G": int(values["S1"]),
+            "M": int(values["S2"]),
+            "P": int(values["P"]),
+            "K": int(values["K"]),
+        }
+        return round_cost(
+            topology,
+            **counts,
+            network=self.network,
+            compute=self.compute,
+            model_bytes=self.model_bytes,
+            method=self.cost,
+            seed=self.seed,
+        )
+
+    def price(self, topology: str, objective: Objective, **changes: Any) -> float:
+        """What one global round adds to the objective."""
+        if objective == "rounds":
+            return 1.0
+        cost = self.of_a_round(topology, **changes)
+        return cost.seconds if objective == "time" else cost.bytes
+
+    def with_counts(self, **counts: int) -> dict[str, float]:
+        """Changed counts; where everyone takes part, everyone still does, and one alone differs from none."""
+        changes: dict[str, float] = dict(counts)
+        for whole, deviation in (("G", "delta"), ("M", "zeta")):
+            if counts.get(whole) == 1:
+                changes[deviation] = 0.0
+        for whole, drawn in (("G", "S1"), ("M", "S2")):
+            if whole in counts:
+                everyone = self.values[drawn] == self.values[whole]
+                changes[drawn] = counts[whole] if everyone else min(self.values[drawn], counts[whole])
+        return changes
+
+    def varied(self, **parts: Any) -> Question:
+        """The same with another network, compute time or model."""
+        return replace(self, **parts)
+
+
+def ask(scenario: Scenario) -> Question:
+    """The question a scenario poses.
+
+    Raises:
+        ScenarioError: if the bound family asked for does not exist, or is about other participation.
+    """
+    bounds = {b.topology: b for b in family(_family(scenario)) if b.topology in topologies()}
+    if scenario.cap is not None:
+        cap: Any = scenario.cap
+    else:
+        # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
+        cap = "common" if next(iter(bounds.values())).constants == "hidden" else "own"
+    target, horizon = scenario.known["target"].value, scenario.known["R"].value
+    return Question(
+        values={name: scenario.number(name) for name in QUANTITIES},
+        target=None if target is None else float(target),
+        horizon=None if horizon is None else float(horizon),
+        bounds={t: bounds[t] for t in topologies() if t in bounds},
+        cap=cap,
+        network=scenario.network,
+        compute=scenario.compute,
+        model_bytes=scenario.number("model_size"),
+        cost=scenario.cost,
+        seed=scenario.seed,
+    )
+
+
+def _same_algorithms(rounds: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give topologies that are one algorithm the smaller of their rounds, since both bounds hold for it.
+
+    With one group in a round the top tier is neither star nor ring; with one client, the low tier.
+    """
+    for count, tier in (("S1", 0), ("S2", 1)):
+        single = np.asarray(values[count]) == 1
+        if not np.any(single):
+            continue
+        for topology in list(rounds):
+            parts = topology.split("-")
+            parts[tier] = "ring" if parts[tier] == "star" else "star"
+            twin = "-".join(parts)
+            if twin in rounds:
+                least = np.minimum(rounds[topology], rounds[twin])
+                rounds[topology] = np.where(single, least, rounds[topology])
+                rounds[twin] = np.where(single, least, rounds[twin])
+    return rounds
+
+
+def first_bound(values: Mapping[str, Any]) -> Any:
+    """``2 L A``, which bounds the squared gradient norm at the start of any L-smooth problem."""
+    return 2 * values["L"] * values["A"]
+
+
+def _family(scenario: Scenario) -> str:
+    """The id of the bound family, checked against who takes part."""
+    kind = "partial" if scenario.partial else scenario.order
+    if scenario.bounds is None:
+        return BY_DEFAULT[kind]
+    known = {name: bounds for name, bounds in families().items() if len(bounds) == len(topologies())}
+    matching = [name for name in known if name == scenario.bounds or name.endswith("." + scenario.bounds)]
+    if len(matching) != 1:
+        raise ScenarioError(
+            f"--bounds: {scenario.bounds!a} is not a family of bounds with all topologies. "
+            f"Known are {', '.join(known)}."
+        )
+    first = known[matching[0]][0]
+    about = next(PARTICIPATION[a.id] for a in first.assumes if a.id in PARTICIPATION)
+    if about != kind:
+        words = {
+            "partial": "partial participation (--S1, --S2)",
+            "fixed": "--order fixed",
+            "random": "--order random",
+        }
+        instead = BY_DEFAULT[kind]
+        raise ScenarioError(
+            f"--bounds: {matching[0]} is about {words[about]}, and this scenario has {words[kind]}. "
+            f"Use {instead}, or change the scenario."
+        )
+    if first.status == "refuted" and scenario.bounds != matching[0]:
+        raise ScenarioError(f"--bounds: {matching[0]} is refuted. Give its full id to use it all the same.")
+    return matching[0]
