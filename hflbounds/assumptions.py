@@ -17,9 +17,7 @@ class Assumption:
     introduces: tuple[Symbol, ...] = ()
 
 
-SMOOTH = Assumption(
-    "smooth", r"every client loss $F_{g,m}$ is $L$-smooth, and $F$ is bounded below", introduces=(L, A)
-)
+SMOOTH = Assumption("smooth", r"every client loss $F_{g,m}$ is $L$-smooth, and $F$ is bounded below", introduces=(L, A))
 NOISE = Assumption(
     "noise",
     r"stochastic gradients are unbiased with variance at most $\sigma^2$, "

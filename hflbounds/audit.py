@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds.bound import Bound, Erratum
 from hflbounds.errors import HflBoundsError
 from hflbounds.expression import DimensionError, Expr, Relation, add, compile_many
 from hflbounds.quantities import ABOUT, eta_eff
 
-Points = Mapping[str, NDArray[np.float64]]
+Points = dict[str, Any]  # by name, arrays of one length
 RTOL = 1e-9  # some tens of float64 operations; a wrong constant is never this close
 DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}
 
@@ -73,7 +74,7 @@ def _verdict(subject: str, check: Callable[[Any], int], what: Any) -> Verdict:
     return Verdict(subject, name, facts, None)
 
 
-def draw(bound: Bound, count: int = 120, seed: int = 0) -> dict[str, NDArray[np.float64]]:
+def draw(bound: Bound, count: int = 120, seed: int = 0) -> Points:
     """Points at which the theorem applies, half inside the typical ranges and half at their corners.
 
     Raises:
@@ -81,7 +82,7 @@ def draw(bound: Bound, count: int = 120, seed: int = 0) -> dict[str, NDArray[np.
     """
     rng = np.random.default_rng(seed)
     tried = 30 * count
-    points: dict[str, NDArray[np.float64]] = {}
+    points: Points = {}
     for name in bound.needs:
         low, high = np.log(ABOUT[name].typical)
         inside, corner = rng.uniform(low, high, tried), rng.choice((low, high), tried)
@@ -89,9 +90,7 @@ def draw(bound: Bound, count: int = 120, seed: int = 0) -> dict[str, NDArray[np.
         points[name] = values.round() if ABOUT[name].domain == "count" else values
     found = np.flatnonzero(bound.applies(**points) & np.ones(tried, bool))[:count]
     if len(found) < count:
-        raise AuditError(
-            f"the conditions hold at {len(found)} of {tried} typical points: is the bound vacuous?"
-        )
+        raise AuditError(f"the conditions hold at {len(found)} of {tried} typical points: is the bound vacuous?")
     return {name: values[found] for name, values in points.items()}
 
 
@@ -104,17 +103,15 @@ def check_positive(bound: Bound) -> int:
 
 def check_units(bound: Bound) -> int:
     """Every term has the dimension of what is bounded, and a condition compares like with like."""
-    wanted = bound.bounds.dim
+    wanted = _fractions(bound.bounds.dim)
     for name, term in bound.terms.items():
         found = term.dimension(DIMENSIONS)
         if found != wanted:
-            raise AuditError(f"{name} has the dimension {_plain(found)} in (loss, length), not {wanted}")
+            raise AuditError(f"{name} has the dimension {_plain(found)} in (loss, length), not {_plain(wanted)}")
     for condition in bound.requires:
         sides = condition.lhs.dimension(DIMENSIONS), condition.rhs.dimension(DIMENSIONS)
         if sides[0] != sides[1]:
-            raise AuditError(
-                f"{condition} compares {_plain(sides[0])} with {_plain(sides[1])} in (loss, length)"
-            )
+            raise AuditError(f"{condition} compares {_plain(sides[0])} with {_plain(sides[1])} in (loss, length)")
     return len(bound.terms) + len(bound.requires)
 
 
@@ -124,11 +121,7 @@ def check_monotone(bound: Bound) -> int:
     here = _total(bound, points)
     for symbols, sign in ((bound.grows_with, 1), (bound.shrinks_with, -1)):
         for symbol in symbols:
-            step = (
-                points[symbol.name] + 1
-                if ABOUT[symbol.name].domain == "count"
-                else points[symbol.name] * 1.001
-            )
+            step = points[symbol.name] + 1 if ABOUT[symbol.name].domain == "count" else points[symbol.name] * 1.001
             moved = {**points, symbol.name: step}
             still = bound.applies(**moved)
             there = _total(bound, moved)
@@ -143,7 +136,7 @@ def check_vanishes(bound: Bound) -> int:
     points = draw(bound, 20)
     rest = {n: v for n, v in points.items() if n not in ("R", eta_eff.name)}
     values = [bound.tuned(**rest, R=rounds).value for rounds in (1e6, 1e12, 1e18)]
-    for earlier, later in zip(values, values[1:], strict=False):
+    for earlier, later in pairwise(values):
         _require(later < 0.01 * earlier, "does not vanish as R grows")
     return 2
 
@@ -173,7 +166,7 @@ def check_range(bound: Bound) -> int:
 
 
 def check_numbers(bound: Bound) -> int:
-    """Hidden constants are all 1, as printed; explicit ones tend to 2 on the first term as the step vanishes."""
+    """Hidden constants are all 1, as printed; explicit ones tend to 2 on the first term for small steps."""
     if bound.constants == "hidden":
         for name, term in bound.terms.items():
             split = term.monomial()
@@ -289,9 +282,7 @@ def check_one_client(family: Family) -> int:
     for top in ("star", "ring"):
         if _share_constants(family[f"{top}-star"], family[f"{top}-ring"]):
             star, ring = (_total(family[f"{top}-{low}"], points) for low in ("star", "ring"))
-            _require(
-                (ring <= star) & (star <= 2 * ring), f"{top}-star and {top}-ring are not within a factor 2"
-            )
+            _require((ring <= star) & (star <= 2 * ring), f"{top}-star and {top}-ring are not within a factor 2")
     return 2
 
 
@@ -319,9 +310,7 @@ def check_scaling(family: Family) -> int:
         for bound in family.values():
             dim = bound.bounds.dim
             wanted = _total(bound, points) * loss ** dim[0] * length ** dim[1]
-            _require(
-                np.abs(_total(bound, moved) - wanted) <= RTOL * wanted, f"{bound.topology} depends on units"
-            )
+            _require(np.abs(_total(bound, moved) - wanted) <= RTOL * wanted, f"{bound.topology} depends on units")
     return 2 * len(family)
 
 
@@ -359,7 +348,7 @@ def check_cap_is_the_pole_of_the_proof(pair: tuple[Family, Family]) -> int:
     return len(theorem)
 
 
-def _shared(family: Family, fixed: Mapping[str, float]) -> dict[str, NDArray[np.float64]]:
+def _shared(family: Family, fixed: Mapping[str, float]) -> Points:
     """Points at which every member applies, with some quantities fixed."""
     if len(family) < 4:
         raise AuditError(f"has only {', '.join(family)}")
@@ -377,18 +366,12 @@ def _shared(family: Family, fixed: Mapping[str, float]) -> dict[str, NDArray[np.
 
 
 def _share_constants(a: Bound, b: Bound) -> bool:
-    """Whether the two carry the same constants, so that an identity of the algorithms is one of the bounds."""
-    return a.constants == "hidden" or (
-        next(iter(a.terms.values())) is next(iter(b.terms.values())) and _own(a, b)
-    )
-
-
-def _own(*bounds: Bound) -> bool:
-    return all(bound.status == "own" for bound in bounds)
+    """Whether two carry the same constants, so that what holds of the algorithms holds of the bounds."""
+    return a.constants == "hidden" or (a.status == b.status == "own")
 
 
 def _same_but_numbers(ours: Expr, theirs: Expr, what: str) -> None:
-    """Compare symbols and powers; constants such as c1, which tend to a number, are read at a vanishing step."""
+    """Compare symbols and powers; c1 and c2, which tend to numbers, are read at a vanishing step."""
     symbols = tuple(sorted(ours.symbols | theirs.symbols, key=str))
     rng = np.random.default_rng(1)
     points = {s.name: rng.uniform(1.5, 3.0, 40) for s in symbols}
@@ -416,6 +399,10 @@ def _total(bound: Bound, points: Points) -> Any:
 def _require(truth: Any, failure: str) -> None:
     if not np.all(truth):
         raise AuditError(failure)
+
+
+def _fractions(pair: tuple[int, int]) -> tuple[Fraction, Fraction]:
+    return Fraction(pair[0]), Fraction(pair[1])
 
 
 def _plain(pair: Sequence[Any]) -> str:

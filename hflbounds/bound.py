@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds import typesetting
 from hflbounds.assumptions import Assumption
@@ -343,18 +342,10 @@ class Bound:
             if not np.all(truth):
                 at = int(np.argmin(truth))
                 left, right = (float(np.broadcast_to(s, np.shape(truth)).flat[at]) for s in (lhs, rhs))
-                broken.append(
-                    f"it requires {condition}, but {_told(condition.lhs, left)} and {_told(condition.rhs, right)}"
-                )
+                told = f"{condition.lhs} = {left:.6g} and {condition.rhs} = {right:.6g}"
+                broken.append(f"it requires {condition}, but {told}")
         return broken
 
 
 def _pairs(flat: tuple[Any, ...]) -> list[tuple[Any, Any]]:
     return list(zip(flat[::2], flat[1::2], strict=True))
-
-
-def _told(side: Expr, value: float) -> str:
-    return f"{side} = {value:.6g}"
-
-
-FloatArray = NDArray[np.float64]

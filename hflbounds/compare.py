@@ -56,9 +56,7 @@ def check_comparable(bounds: Sequence[Bound]) -> None:
             )
 
 
-def order(
-    bounds: Sequence[Bound], *, cap: Cap = "common", resolution: float = 0.0, **values: Any
-) -> list[Placed]:
+def order(bounds: Sequence[Bound], *, cap: Cap = "common", resolution: float = 0.0, **values: Any) -> list[Placed]:
     """The bounds from best to worst, each at its own best step.
 
     Args:
@@ -71,9 +69,7 @@ def order(
         ComparisonError: if they have no common order.
     """
     check_comparable(bounds)
-    found = sorted(
-        ((b.tuned(cap=cap, **values).value, i, b) for i, b in enumerate(bounds)), key=lambda x: x[:2]
-    )
+    found = sorted(((b.tuned(cap=cap, **values).value, i, b) for i, b in enumerate(bounds)), key=lambda x: x[:2])
     return [
         Placed(bound, value, tie)
         for (value, _, bound), tie in zip(found, ties([v for v, _, _ in found], resolution), strict=True)
@@ -168,14 +164,10 @@ def _differing(a: Bound, b: Bound) -> tuple[tuple[int, Expr], ...]:
     found += [(-1, t) for t in b.terms.values() if t not in shared]
     # One dependence on the step: doubling it multiplies every differing term by the same number.
     typical = {name: about.typical[0] for name, about in ABOUT.items()}
-    factors = {
-        round(_at_reference(t, typical, step=0.02) / _at_reference(t, typical, step=0.01), 10)
-        for _, t in found
-    }
+    factors = {round(_at_reference(t, typical, step=0.02) / _at_reference(t, typical, step=0.01), 10) for _, t in found}
     if len(factors) > 1:
         raise ComparisonError(
-            f"{a.id} and {b.id} carry different constants, so their order depends on the step: "
-            "compare them tuned"
+            f"{a.id} and {b.id} carry different constants, so their order depends on the step: compare them tuned"
         )
     return tuple(found)
 

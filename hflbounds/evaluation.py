@@ -98,10 +98,12 @@ def run(
         arrays of the broadcast shape.
     """
     arrays = [i for i, argument in enumerate(arguments) if np.ndim(argument)]
+    operands: list[Any] = [arguments[i] for i in arrays] + [None] * outputs
+    flags: list[Any] = [["readonly"]] * len(arrays) + [["writeonly", "allocate"]] * outputs
     iterator = np.nditer(
-        [arguments[i] for i in arrays] + [None] * outputs,
+        operands,
         flags=["external_loop", "buffered", "delay_bufalloc", "zerosize_ok"],
-        op_flags=[["readonly"]] * len(arrays) + [["writeonly", "allocate"]] * outputs,  # type: ignore[list-item]
+        op_flags=flags,
         op_dtypes=[np.dtype(np.float64)] * (len(arrays) + outputs),
         buffersize=BLOCK,
     )

@@ -35,7 +35,7 @@ class Expr:
 
     key: tuple[Any, ...]
 
-    def __new__(cls, *key: Any) -> Expr:
+    def __new__(cls, *key: Any) -> Expr:  # noqa: D102 - see the class
         full = (cls, *key)
         found = Expr._interned.get(full)
         if found is None:
@@ -192,8 +192,7 @@ class Expr:
             DimensionError: if unlike things are added.
         """
         if isinstance(self, Symbol):
-            loss, length = dim[self.name]
-            return Fraction(loss), Fraction(length)
+            return Fraction(dim[self.name][0]), Fraction(dim[self.name][1])
         if isinstance(self, Power):
             loss, length = self.base.dimension(dim)
             return loss * self.exponent, length * self.exponent
@@ -201,9 +200,7 @@ class Expr:
         if isinstance(self, Product):
             return sum((p[0] for p in parts), Fraction(0)), sum((p[1] for p in parts), Fraction(0))
         if len(set(parts)) > 1:
-            raise DimensionError(
-                f"{self} adds quantities of dimensions {[tuple(map(str, p)) for p in parts]}"
-            )
+            raise DimensionError(f"{self} adds quantities of dimensions {[tuple(map(str, p)) for p in parts]}")
         return parts[0] if parts else (Fraction(0), Fraction(0))
 
     def to_sympy(self) -> sp.Expr:
@@ -531,5 +528,5 @@ def _rational(expression: Expr) -> Fraction | None:
     if isinstance(expression, Product):
         return reduce(lambda x, y: x * y, known, Fraction(1))
     if isinstance(expression, Power) and expression.exponent.denominator == 1:
-        return cast(Fraction, known[0] ** int(expression.exponent))
+        return known[0] ** int(expression.exponent)
     return None

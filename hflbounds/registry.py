@@ -13,7 +13,6 @@ from hflbounds import catalog
 from hflbounds.bound import Bound
 from hflbounds.errors import DeclarationError, UnknownBoundError
 
-
 FILES = {"hflbounds": "own"}  # a file bears its paper's key; this project's own has another name
 
 

@@ -105,10 +105,7 @@ def why_unreachable(bound: Bound, target: float, values: Mapping[str, Any], cap:
     if math.isfinite(rounds_to(bound, target, values, cap)):
         return None
     floor = tune(bound, {**values, R.name: LONGEST}, cap).value
-    return (
-        f"{bound.id} does not fall below {floor:.6g} however many rounds are run, "
-        f"and the target is {target:.6g}"
-    )
+    return f"{bound.id} does not fall below {floor:.6g} however many rounds are run, and the target is {target:.6g}"
 
 
 def lemma_image(terms: Mapping[str, Expr]) -> dict[str, Expr]:
@@ -272,7 +269,7 @@ def _inside(bound: Bound) -> Callable[..., Any]:
     return inside
 
 
-def _sign_change(slope: Callable[[Array], Array], cap: Array) -> tuple[Array, Array]:
+def _sign_change(slope: Callable[[Array], Array], cap: Array) -> tuple[Array, Any]:
     """Where an increasing slope passes zero below ``cap``, and whether it has not yet done so at the cap."""
     at_cap = slope(cap)
     binds = at_cap <= 0
@@ -314,9 +311,7 @@ def _find_root(function: Callable[[Array], Array], low: Array, high: Array) -> A
         xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
         safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
         ratio = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-        t = np.clip(
-            np.where(safe & np.isfinite(ratio), ratio, 0.5), np.minimum(room, 0.5), 1 - np.minimum(room, 0.5)
-        )
+        t = np.clip(np.where(safe & np.isfinite(ratio), ratio, 0.5), np.minimum(room, 0.5), 1 - np.minimum(room, 0.5))
     return best
 
 
@@ -423,9 +418,7 @@ def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[
     """The whole number next to ``estimate`` at which the tuned bound, as computed, first meets the target."""
     count = np.maximum(1.0, np.ceil(np.where(estimate < 2.0**52, estimate, 1.0)))
     found = np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))
-    if np.all(
-        (np.abs(estimate - np.round(estimate)) > 1e-9 * estimate) | (estimate < 0.9) | ~np.isfinite(found)
-    ):
+    if np.all((np.abs(estimate - np.round(estimate)) > 1e-9 * estimate) | (estimate < 0.9) | ~np.isfinite(found)):
         return found  # no estimate is so near a whole number that rounding could have carried it across
 
     def meets(rounds: Array) -> Any:

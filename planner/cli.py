@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -41,29 +42,51 @@ def root(
 Given = str | None
 
 
+class At(str):
+    """The key of a scenario file that an option stands for."""
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+    """By key of the scenario file: the name of the option and what was written, for every option used."""
+    spoken: dict[str, tuple[str, Any]] = {}
+    for name, annotation in get_type_hints(recommend, include_extras=True).items():
+        metadata = getattr(annotation, "__metadata__", ())
+        path = next((part for part in metadata if isinstance(part, At)), None)
+        if path is not None and given[name] is not None:
+            option = next(part for part in metadata if hasattr(part, "param_decls"))
+            spoken[str(path)] = (str(option.default), given[name])  # in an annotation its first name comes first
+    return spoken
+
+
 @app.command()
 def recommend(
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")
     ] = None,
-    groups: Annotated[Given, typer.Option("--groups", "--G", "-G", help="Groups.")] = None,
+    groups: Annotated[Given, typer.Option("--groups", "--G", "-G", help="Groups."), At("fleet.groups")] = None,
     clients: Annotated[
-        Given, typer.Option("--clients-per-group", "--M", "-M", help="Clients in each group.")
+        Given,
+        typer.Option("--clients-per-group", "--M", "-M", help="Clients in each group."),
+        At("fleet.clients_per_group"),
     ] = None,
     group_rounds: Annotated[
-        Given, typer.Option("--group-rounds", "--P", "-P", help="Group rounds in a global round.")
+        Given,
+        typer.Option("--group-rounds", "--P", "-P", help="Group rounds in a global round."),
+        At("fleet.group_rounds"),
     ] = None,
     local_steps: Annotated[
-        Given, typer.Option("--local-steps", "--K", "-K", help="Local steps in a group round.")
+        Given, typer.Option("--local-steps", "--K", "-K", help="Local steps in a group round."), At("fleet.local_steps")
     ] = None,
     groups_drawn: Annotated[
-        Given, typer.Option("--groups-per-round", "--S1", help="Groups drawn each round.")
+        Given, typer.Option("--groups-per-round", "--S1", help="Groups drawn each round."), At("fleet.groups_per_round")
     ] = None,
     clients_drawn: Annotated[
-        Given, typer.Option("--clients-per-round", "--S2", help="Clients drawn in each of those groups.")
+        Given,
+        typer.Option("--clients-per-round", "--S2", help="Clients drawn in each of those groups."),
+        At("fleet.clients_per_round"),
     ] = None,
     order: Annotated[
-        Given, typer.Option("--order", help="Of rings: fixed, or random (drawn each round).")
+        Given, typer.Option("--order", help="Of rings: fixed, or random (drawn each round)."), At("fleet.order")
     ] = None,
     heterogeneity: Annotated[
         Given,
@@ -72,60 +95,84 @@ def recommend(
             "-H",
             help="iid, intra, inter, both; zeta=0.5,delta=2; or dirichlet:intra=0.1,inter=0.3.",
         ),
+        At("problem.heterogeneity"),
     ] = None,
     sigma: Annotated[
-        Given, typer.Option("--sigma", help="Standard deviation of a stochastic gradient.")
+        Given, typer.Option("--sigma", help="Standard deviation of a stochastic gradient."), At("problem.sigma")
     ] = None,
     smoothness: Annotated[
-        Given, typer.Option("--smoothness", "--L", help="Smoothness of the losses.")
+        Given, typer.Option("--smoothness", "--L", help="Smoothness of the losses."), At("problem.smoothness")
     ] = None,
-    gap: Annotated[Given, typer.Option("--initial-gap", "--A", help="F(x0) - F*.")] = None,
+    gap: Annotated[Given, typer.Option("--initial-gap", "--A", help="F(x0) - F*."), At("problem.initial_gap")] = None,
     rounds: Annotated[
         Given,
         typer.Option("--rounds", "--R", "-R", help="Global rounds: the horizon, or with a target the most."),
+        At("problem.rounds"),
     ] = None,
     target: Annotated[
         Given,
         typer.Option("--target", help="Squared gradient norm to reach, or a share of its first bound: 1%."),
+        At("problem.target"),
     ] = None,
     model_size: Annotated[
-        Given, typer.Option("--model-size", help="What one transfer carries: 45MB.")
+        Given, typer.Option("--model-size", help="What one transfer carries: 45MB."), At("model.size")
     ] = None,
     client_link: Annotated[
-        Given, typer.Option("--client-link", help="Preset for clients: 5g, wifi, broadband ...")
+        Given,
+        typer.Option("--client-link", help="Preset for clients: 5g, wifi, broadband ..."),
+        At("network.client_link.preset"),
     ] = None,
     server_link: Annotated[
-        Given, typer.Option("--server-link", help="Preset for group servers: wan, lan ...")
+        Given,
+        typer.Option("--server-link", help="Preset for group servers: wan, lan ..."),
+        At("network.server_link.preset"),
     ] = None,
-    uplink: Annotated[Given, typer.Option("--uplink", help="Rate from a client: 20Mbit/s.")] = None,
-    downlink: Annotated[Given, typer.Option("--downlink", help="Rate to a client: 100Mbit/s.")] = None,
-    latency: Annotated[Given, typer.Option("--latency", help="Of a client's link, one way: 20ms.")] = None,
+    uplink: Annotated[
+        Given, typer.Option("--uplink", help="Rate from a client: 20Mbit/s."), At("network.client_link.up")
+    ] = None,
+    downlink: Annotated[
+        Given, typer.Option("--downlink", help="Rate to a client: 100Mbit/s."), At("network.client_link.down")
+    ] = None,
+    latency: Annotated[
+        Given, typer.Option("--latency", help="Of a client's link, one way: 20ms."), At("network.client_link.latency")
+    ] = None,
     sharing: Annotated[
-        Given, typer.Option("--link-sharing", help="Whose the rate is: per-client, or per-server (shared).")
+        Given,
+        typer.Option("--link-sharing", help="Whose the rate is: per-client, or per-server (shared)."),
+        At("network.client_link.sharing"),
     ] = None,
     hop: Annotated[
-        Given, typer.Option("--hop", help="In a ring of clients: direct, or relayed by the server.")
+        Given,
+        typer.Option("--hop", help="In a ring of clients: direct, or relayed by the server."),
+        At("network.client_link.hop"),
     ] = None,
-    tiers: Annotated[Given, typer.Option("--tiers", help="2 with group servers, 1 without.")] = None,
-    step_time: Annotated[Given, typer.Option("--step-time", help="Mean time of a local step: 0.2s.")] = None,
+    tiers: Annotated[
+        Given, typer.Option("--tiers", help="2 with group servers, 1 without."), At("network.tiers")
+    ] = None,
+    step_time: Annotated[
+        Given, typer.Option("--step-time", help="Mean time of a local step: 0.2s."), At("compute.step_time")
+    ] = None,
     straggler: Annotated[
         Given,
         typer.Option("--straggler", help="Spread of compute times: none, lognormal:0.3, exponential:0.5."),
+        At("compute.straggler"),
     ] = None,
-    objective: Annotated[Given, typer.Option("--objective", "-o", help="rounds, time or bytes.")] = None,
+    objective: Annotated[
+        Given, typer.Option("--objective", "-o", help="rounds, time or bytes."), At("plan.objective")
+    ] = None,
     bounds: Annotated[
-        Given, typer.Option("--bounds", help="Bound family: hflbounds.sharp, zhou2026.thm1 ...")
+        Given, typer.Option("--bounds", help="Bound family: hflbounds.sharp, zhou2026.thm1 ..."), At("plan.bounds")
     ] = None,
     cap: Annotated[
-        Given, typer.Option("--cap", help="On the effective rate: own, none, common, or a number.")
+        Given, typer.Option("--cap", help="On the effective rate: own, none, common, or a number."), At("plan.cap")
     ] = None,
     cost: Annotated[
-        Given, typer.Option("--cost", help="How a round is timed: schedule, formula or diluted.")
+        Given, typer.Option("--cost", help="How a round is timed: schedule, formula or diluted."), At("plan.cost")
     ] = None,
     resolution: Annotated[
-        Given, typer.Option("--resolution", help="Relative difference that still ties: 0.02.")
+        Given, typer.Option("--resolution", help="Relative difference that still ties: 0.02."), At("plan.resolution")
     ] = None,
-    seed: Annotated[Given, typer.Option("--seed", help="Of every random draw.")] = None,
+    seed: Annotated[Given, typer.Option("--seed", help="Of every random draw."), At("plan.seed")] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
@@ -140,8 +187,8 @@ def recommend(
 
     if zeta is not None or delta is not None:
         raise typer.BadParameter(
-            "--zeta, --delta: zeta is INTRA-group here and in zhou2026, but INTER-group in zhou2025, so it is not taken bare. "
-            "Write --heterogeneity zeta=0.5,delta=2 (zeta intra-group, delta inter-group)."
+            "--zeta, --delta: zeta is INTRA-group here and in zhou2026, but INTER-group in zhou2025, "
+            "so it is not taken bare. Write --heterogeneity zeta=0.5,delta=2 (zeta intra-group, delta inter-group)."
         )
     spoken: dict[str, tuple[str, Any]] = {}
     for setting in settings or []:
@@ -149,41 +196,8 @@ def recommend(
         if not sign or not path:
             raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set network.tiers=1.")
         spoken[path.strip()] = (f"--set {path.strip()}", value.strip())
-    for path, option, value in (
-        ("fleet.groups", "--groups", groups),
-        ("fleet.clients_per_group", "--clients-per-group", clients),
-        ("fleet.group_rounds", "--group-rounds", group_rounds),
-        ("fleet.local_steps", "--local-steps", local_steps),
-        ("fleet.groups_per_round", "--S1", groups_drawn),
-        ("fleet.clients_per_round", "--S2", clients_drawn),
-        ("fleet.order", "--order", order),
-        ("problem.heterogeneity", "--heterogeneity", heterogeneity),
-        ("problem.sigma", "--sigma", sigma),
-        ("problem.smoothness", "--smoothness", smoothness),
-        ("problem.initial_gap", "--initial-gap", gap),
-        ("problem.rounds", "--rounds", rounds),
-        ("problem.target", "--target", target),
-        ("model.size", "--model-size", model_size),
-        ("network.client_link.preset", "--client-link", client_link),
-        ("network.server_link.preset", "--server-link", server_link),
-        ("network.client_link.up", "--uplink", uplink),
-        ("network.client_link.down", "--downlink", downlink),
-        ("network.client_link.latency", "--latency", latency),
-        ("network.client_link.sharing", "--link-sharing", sharing),
-        ("network.client_link.hop", "--hop", hop),
-        ("network.tiers", "--tiers", tiers),
-        ("compute.step_time", "--step-time", step_time),
-        ("compute.straggler", "--straggler", straggler),
-        ("plan.objective", "--objective", objective),
-        ("plan.bounds", "--bounds", bounds),
-        ("plan.cap", "--cap", cap),
-        ("plan.cost", "--cost", cost),
-        ("plan.resolution", "--resolution", resolution),
-        ("plan.seed", "--seed", seed),
-    ):
-        if value is not None:
-            spoken[path] = (option, value)
-    form = _format(output, json)
+    spoken |= _options(locals())
+    form = "json" if json else _format(output)
     scenario = load(config, spoken)
     from planner.recommend import recommend as answer
     from planner.reports import render
@@ -201,11 +215,9 @@ def schema() -> None:
     _print(json.dumps(Recommendation.model_json_schema(), indent=2) + "\n")
 
 
-def _format(output: str | None, json: bool) -> str:
+def _format(output: str | None) -> str:
     from planner.reports import formats
 
-    if json:
-        return "json"
     if output is not None and output not in formats():
         raise typer.BadParameter(f"--format: {output!a:.40} is not one of {', '.join(formats())}.")
     return output or "table"

@@ -48,9 +48,7 @@ def level(tied: bool, p_best: float | None, margin: float | None, doubted: bool)
     return "weak" if small or unstable or doubted else "fair"
 
 
-def judge(
-    totals: Mapping[str, float], tied: list[str], p_best: Mapping[str, float], doubted: bool
-) -> Confidence:
+def judge(totals: Mapping[str, float], tied: list[str], p_best: Mapping[str, float], doubted: bool) -> Confidence:
     """The confidence in the first tie group.
 
     Args:
@@ -63,6 +61,4 @@ def judge(
     others = [value for topology, value in totals.items() if topology not in tied]
     margin = others[0] / best - 1 if others and best > 0 else None
     first = next(iter(totals))
-    return Confidence(
-        level=level(len(tied) > 1, p_best[first], margin, doubted), p_best=p_best[first], margin=margin
-    )
+    return Confidence(level=level(len(tied) > 1, p_best[first], margin, doubted), p_best=p_best[first], margin=margin)

@@ -15,7 +15,9 @@ The paper has neither latency nor a relayed hop; all three methods here add one 
 ring's hop to be what the link says.
 
 Without stragglers all groups move in step, the schedule has a closed form, and the answer is exact and
-takes no memory at any G and M. With stragglers it is an average over draws of compute times that are the
+takes no memory at any G and M. (In step is the slowest way for relayed rings to share one server: all
+upload, then all download. Out of step the two directions overlap, so that there stragglers may shorten the
+round.) With stragglers it is an average over draws of compute times that are the
 same for every topology and every change of a parameter (common random numbers), with its standard error.
 """
 
@@ -165,9 +167,7 @@ def round_draws(
 # Arguments
 
 
-def _validate(
-    topology: str, G: int, M: int, P: int, K: int, model_bytes: float, method: str, seed: int
-) -> None:
+def _validate(topology: str, G: int, M: int, P: int, K: int, model_bytes: float, method: str, seed: int) -> None:
     if topology not in TOPOLOGIES:
         close = get_close_matches(str(topology).lower().replace("_", "-"), TOPOLOGIES, n=1)
         hint = f" Did you mean {close[0]}?" if close else ""
@@ -177,9 +177,7 @@ def _validate(
             raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
     number = isinstance(model_bytes, int | float) and not isinstance(model_bytes, bool)
     if not (number and 0 < model_bytes <= _LARGEST_MODEL):
-        raise CostError(
-            f"model_bytes: {model_bytes!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}."
-        )
+        raise CostError(f"model_bytes: {model_bytes!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
     if method not in get_args(Method):
         raise CostError(f"method: {method!r} is not one of {', '.join(get_args(Method))}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -200,9 +198,7 @@ def _tiers(topology: str) -> tuple[bool, bool]:
 # Traffic
 
 
-def _traffic(
-    topology: str, G: int, M: int, P: int, network: Network, model_bytes: float
-) -> tuple[float, float]:
+def _traffic(topology: str, G: int, M: int, P: int, network: Network, model_bytes: float) -> tuple[float, float]:
     """Bytes on the client links and on the server links.
 
     A star of n carries 2n models; a ring of n carries n + 1 with direct hops, 2n with relayed ones.
@@ -210,11 +206,7 @@ def _traffic(
     star_top, star_low = _tiers(topology)
     low = P * G * _traversals(star_low, M, network.client_link)
     # With one tier a "group server" is the top server itself: nothing travels between the two.
-    top = (
-        0
-        if network.server_link is None or network.tiers == 1
-        else _traversals(star_top, G, network.server_link)
-    )
+    top = 0 if network.server_link is None or network.tiers == 1 else _traversals(star_top, G, network.server_link)
     return float(low) * model_bytes, float(top) * model_bytes
 
 
@@ -486,6 +478,8 @@ def _played(
     """Duration of the round [s], shape (draws,), when all groups share the client link of one server.
 
     The groups run their group rounds independently of one another and meet only in the link's two rates.
+    Rings that meet so are chaotic: rounding may move a single draw by a part in a thousand, which leaves the
+    average alone. Elsewhere a draw is good to a dozen digits.
 
     Raises:
         CostError: If one draw has too many events.

@@ -63,17 +63,11 @@ def published(question: Question) -> Evidence:
     sigma = 1.0
     zeta, delta = (np.array([PRESETS[kind][i] * sigma for kind in kinds]) for i in (0, 1))
     shared = {**SETTING, "L": 1.0, "A": 2.3, "sigma": sigma, "zeta": zeta, "delta": delta}
-    values = np.stack(
-        [np.asarray(b.tuned(cap=question.cap, **shared).value) for b in question.bounds.values()]
-    )
+    values = np.stack([np.asarray(b.tuned(cap=question.cap, **shared).value) for b in question.bounds.values()])
     names = tuple(question.bounds)
-    predicted = {
-        kind: [names[i] for i in np.argsort(values[:, k], kind="stable")] for k, kind in enumerate(kinds)
-    }
+    predicted = {kind: [names[i] for i in np.argsort(values[:, k], kind="stable")] for k, kind in enumerate(kinds)}
     rows = _table_2()
-    agrees = sum(
-        predicted[PARTITION[row["inter"], row["intra"]]] == _measured_order(row, names) for row in rows
-    )
+    agrees = sum(predicted[PARTITION[row["inter"], row["intra"]]] == _measured_order(row, names) for row in rows)
     note = "test accuracy of single runs, G = M = 10, P = 1, K = 2, order best to worst"
     return Evidence(kind="published", where="zhou2026 Table 2", agrees=agrees, of=len(rows), note=note)
 
@@ -132,7 +126,11 @@ def _regimes() -> tuple[Regime, ...]:
             row["problem"],
             row["better"],
             row["worse"],
-            *(float(row[name]) for name in ("zeta", "delta", "ratio", "low", "high")),
+            float(row["zeta"]),
+            float(row["delta"]),
+            float(row["ratio"]),
+            float(row["low"]),
+            float(row["high"]),
             row["verdict"],
         )
         for row in _rows("order_by_regime.csv")
@@ -140,5 +138,5 @@ def _regimes() -> tuple[Regime, ...]:
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
-    with resources.files("planner").joinpath("data", name).open(encoding="utf-8", newline="") as stream:
+    with resources.files("planner").joinpath("data", name).open(encoding="utf-8") as stream:
         yield from csv.DictReader(line for line in stream if not line.startswith("#"))

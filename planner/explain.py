@@ -46,7 +46,9 @@ def explain(
     """Sentences, the answer first.
 
     Args:
-        question, scenario, objective: what was asked.
+        question: what was asked.
+        scenario: as given.
+        objective: what decided.
         rows: best first.
         recommended: the first tie group.
         met: whether the target is met before the first round.
@@ -120,15 +122,18 @@ def _clock_against_rounds(rows: Sequence[Row], objective: Objective) -> str | No
     by_clock = min(known, key=lambda r: (r.seconds or 0, r.rank))
     if by_round.topology == by_clock.topology or by_round.rounds == by_clock.rounds:
         return None
-    assert by_round.rounds and by_clock.rounds and by_round.seconds_per_round and by_clock.seconds_per_round  # noqa: S101, PT018
-    fewer = by_round.rounds / by_clock.rounds
-    longer = by_round.seconds_per_round / by_clock.seconds_per_round
+    fewer = (by_round.rounds or 1) / (by_clock.rounds or 1)
+    slow, quick = by_round.seconds_per_round or 0.0, by_clock.seconds_per_round or 0.0
+    if not quick:
+        return None
+    longer = slow / quick
     even = 1 / fewer
     a, b = title(by_round.topology), title(by_clock.topology)
     lead = f"By the clock {b} wins: " if objective == "rounds" else ""
     return (
-        f"{lead}{a} needs {fewer:.2g} times the rounds of {b}, but each of its rounds takes {longer:.3g} times as long "
-        f"({format_duration(by_round.seconds_per_round)} against {format_duration(by_clock.seconds_per_round)}); "
+        f"{lead}{a} needs {fewer:.2g} times the rounds of {b}, "
+        f"but each of its rounds takes {longer:.3g} times as long "
+        f"({format_duration(slow)} against {format_duration(quick)}); "
         f"break-even is {even:.3g} times."
     )
 
@@ -138,19 +143,15 @@ def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[
     link = scenario.network.client_link
     if not scenario.network_given or link.sharing != "per-client":
         return None
-    if (
-        scenario.known["client_link.sharing"].origin == "given"
-        or scenario.known["client_link.up"].origin != "given"
-    ):
+    if scenario.known["client_link.sharing"].origin == "given" or scenario.known["client_link.up"].origin != "given":
         return None
     other = scenario.with_link(sharing="per-server").network
     shared = question.varied(network=other)
     rounds = question.rounds()
     then = min(question.bounds, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
     up = format_rate(link.up)
-    change = (
-        f"the answer by the clock becomes {title(then)}"
-        if then != winner
-        else "the answer by the clock stays"
+    change = "the answer stays" if then in recommended else f"the answer becomes {title(then)}"
+    return (
+        f"The {up} are taken to be each client's own. If the clients of a server share them, {change} "
+        "(--link-sharing per-server)."
     )
-    return f"The {up} are taken to be each client's own; if a server's clients share them, {change} (--link-sharing per-server)."

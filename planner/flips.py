@@ -163,9 +163,7 @@ def _recount(name: str, question: Question, objective: Objective) -> Totals:
         keys = {key for change in changes for key in change}
         arrays = {key: np.array([c.get(key, question.values[key]) for c in changes]) for key in keys}
         rounds = np.stack(list(question.rounds(**arrays).values()))
-        return rounds * np.array(
-            [[question.price(t, objective, **c) for c in changes] for t in question.bounds]
-        )
+        return rounds * np.array([[question.price(t, objective, **c) for c in changes] for t in question.bounds])
 
     return totals
 

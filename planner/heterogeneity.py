@@ -87,9 +87,7 @@ def parse(text: object) -> Heterogeneity:
         numbers = _pairs(text, ("zeta", "delta"), positive=False)
         return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
     if text.lower().endswith((".csv", ".json")):
-        raise ScenarioError(
-            f"{text!a} looks like a file, and files of label counts are not read yet. {_forms()}"
-        )
+        raise ScenarioError(f"{text!a} looks like a file, and files of label counts are not read yet. {_forms()}")
     near = difflib.get_close_matches(text.lower(), [*PRESETS, "dirichlet:"], n=1)
     hint = f"Did you mean {near[0]}?" if near else _forms()
     raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
@@ -119,11 +117,7 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
         except ValueError:
             value = math.nan
         rule = "between 1e-6 and 1e6" if positive else "0, or between 1e-100 and 1e100"
-        good = (
-            1e-6 <= value <= 1e6
-            if positive
-            else (value == 0 and number[0] != "-") or 1e-100 <= value <= 1e100
-        )
+        good = 1e-6 <= value <= 1e6 if positive else (value == 0 and number[0] != "-") or 1e-100 <= value <= 1e100
         if not good:
             raise ScenarioError(f"{name} = {number!a} must be a number {rule}. Write {name}=0.5.")
         found[name] = value

@@ -201,9 +201,7 @@ def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
         return Straggler()
     # float() alone would also read nan, inf, 1_0 and digits of other scripts
     if not rest or not rest.isascii() or not set(rest) <= set("0123456789.eE+-"):
-        raise NetworkError(
-            f"{field}: {text!a} needs a coefficient of variation after the colon. Write {kind}:0.5."
-        )
+        raise NetworkError(f"{field}: {text!a} needs a coefficient of variation after the colon. Write {kind}:0.5.")
     try:
         cv = float(rest)
     except ValueError:

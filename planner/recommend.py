@@ -13,8 +13,8 @@ from planner import confidence, evidence, explain
 from planner.errors import NoAnswerError
 from planner.flips import flips
 from planner.prediction import Question, ask, first_bound
-from planner.recommendation import Evidence, KnownValue, Recommendation, Row
-from planner.scenario import Objective, Scenario
+from planner.recommendation import KnownValue, Recommendation, Row
+from planner.scenario import Scenario
 
 LONGEST = 1e15  # rounds; more than that is never reached
 
@@ -167,20 +167,17 @@ def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -
     """Where measured runs contradict the bound's preference for rings at the top."""
     if not all(t.startswith("ring") for t in recommended) or question.values["delta"] == 0:
         return []
-    pairs = [
-        r
-        for r in evidence.near(question.values)
-        if r.better.startswith("ring") and r.worse.startswith("star")
-    ]
+    pairs = [r for r in evidence.near(question.values) if r.better.startswith("ring") and r.worse.startswith("star")]
     lost = [r for r in pairs if r.verdict == "worse"]
     if not pairs or 2 * len(lost) < len(pairs):
         return []
     worst = max(r.ratio for r in lost)
     order = "" if scenario.order == "fixed" else " (measured for fixed order)"
     return [
-        f"Inter-group heterogeneity makes this order unreliable{order}: at delta/sigma = {lost[0].delta:g} and zeta/sigma = "
-        f"{lost[0].zeta:g}, the measured regime nearest to yours, a ring at the top did worse than a star in "
-        f"{len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. Regroup for smaller delta, or try both."
+        f"Inter-group heterogeneity makes this order unreliable{order}: at delta/sigma = {lost[0].delta:g} and "
+        f"zeta/sigma = {lost[0].zeta:g}, the measured regime nearest to yours, a ring at the top did worse than a "
+        f"star in {len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. "
+        "Regroup for smaller delta, or try both."
     ]
 
 
@@ -204,7 +201,5 @@ def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
     if question.target is None:
         known = scenario.known["target"]
         shown["target"] = KnownValue(value=float(question.goal()), origin="derived", note=known.note)
-    shown["order"] = KnownValue(
-        value=scenario.order, origin="given" if scenario.order != "fixed" else "default"
-    )
+    shown["order"] = KnownValue(value=scenario.order, origin="given" if scenario.order != "fixed" else "default")
     return shown

@@ -16,7 +16,7 @@ class Part(BaseModel):
     """A part of the answer; frozen, and without numbers that are not finite."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True, serialize_by_alias=True
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
     )
 
 

@@ -407,9 +407,9 @@ def _given_or(value: Any, default: Any, origin: Origin = "default", *, note: str
 
 
 def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None:
-    """zeta and delta, and what a fleet of one group or of one client per group makes of them."""
+    """Both deviations, and what a fleet of one group or of one client per group makes of them."""
     groups, clients, sigma = (known[n].value for n in ("G", "M", "sigma"))
-    assert isinstance(groups, int) and isinstance(clients, int) and isinstance(sigma, float)  # noqa: S101, PT018
+    assert isinstance(groups, int) and isinstance(clients, int) and isinstance(sigma, float)  # noqa: S101
     form = said or heterogeneity.Heterogeneity("preset", "both")
     zeta, delta = form.deviations(sigma, groups, clients)
     if said is None:
@@ -444,9 +444,7 @@ def _network(
     written: ScenarioFile, known: dict[str, Known], warnings: list[str], name: Callable[[str], str]
 ) -> tuple[Network, bool]:
     section = written.network
-    given = (
-        section != NetworkSection() or written.model != ModelSection() or written.compute != ComputeSection()
-    )
+    given = section != NetworkSection() or written.model != ModelSection() or written.compute != ComputeSection()
     known["tiers"] = _given_or(section.tiers, 2, note="group servers between clients and the top server")
     links = {}
     for tier, default, tier_section in (
@@ -466,9 +464,7 @@ def _network(
                 note = f"preset {preset.name}"
                 known[f"{tier}.{part}"] = Known(value, origin, unit, note)
             else:
-                known[f"{tier}.{part}"] = Known(
-                    _plain(value), "given", unit, reading=getattr(value, "reading", "")
-                )
+                known[f"{tier}.{part}"] = Known(_plain(value), "given", unit, reading=getattr(value, "reading", ""))
             values[part] = _plain(value)
         try:
             links[tier] = Link(**values)
@@ -533,9 +529,7 @@ def _read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
 
     def shown(path: str) -> str:
         key = re.escape(path.rpartition(".")[2])
-        lines = [
-            i for i, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*[\"']?{key}[\"']?\s*=", line)
-        ]
+        lines = [i for i, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*[\"']?{key}[\"']?\s*=", line)]
         return f"{file}:{lines[0]}: {path}" if len(lines) == 1 else f"{file}: {path}"
 
     return table, shown

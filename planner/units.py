@@ -93,9 +93,7 @@ class _Dimension(NamedTuple):
 
 # The ranges are far wider than any network and keep every later product finite in double precision.
 _DIMENSIONS: Final = {
-    "rate": _Dimension(
-        "a rate", "bit/s", "20Mbit/s", 1e-6, 1e21, "a link of rate 0 never delivers the model"
-    ),
+    "rate": _Dimension("a rate", "bit/s", "20Mbit/s", 1e-6, 1e21, "a link of rate 0 never delivers the model"),
     "size": _Dimension("a size", "B", "45MB", 1.0, 1e24, "a model of 0 bytes has no parameters"),
     "duration": _Dimension("a duration", "s", "0.2s", 1e-12, 1e12, ""),
 }
@@ -257,9 +255,7 @@ def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[fl
         raise QuantityError(f"{field}: the value is empty. Write {dimension.noun} such as {example}.")
 
     if any(character.isdigit() and not character.isascii() for character in body):
-        raise QuantityError(
-            f"{field}: {shown} has digits other than 0-9. Write {dimension.noun} such as {example}."
-        )
+        raise QuantityError(f"{field}: {shown} has digits other than 0-9. Write {dimension.noun} such as {example}.")
 
     number, unit = _split(body)
     unsigned = number.lstrip("+-")
@@ -284,9 +280,7 @@ def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[fl
         reason = dimension.zero or "zero makes no sense here"
         raise QuantityError(f"{field}: {shown} is zero, and {reason}. Write {dimension.noun} above 0.")
     if number.startswith("-"):
-        raise QuantityError(
-            f"{field}: {shown} is negative; {dimension.noun} has no sign. Write {unsigned}{unit}."
-        )
+        raise QuantityError(f"{field}: {shown} is negative; {dimension.noun} has no sign. Write {unsigned}{unit}.")
     if zero:
         return 0.0, f"0 {found.canonical}"
     if not dimension.smallest <= value <= dimension.largest:
@@ -362,8 +356,7 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
     head = unit.partition(" ")[0]
     if head in table:
         return (
-            f"{shown} has {unit[len(head) :].strip()!a} left over after {number}{head}. "
-            "Give one number and one unit."
+            f"{shown} has {unit[len(head) :].strip()!a} left over after {number}{head}. Give one number and one unit."
         )
     if unit in _UNITS:
         other = _DIMENSIONS[_UNITS[unit].dimension].noun

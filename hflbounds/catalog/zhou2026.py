@@ -406,21 +406,20 @@ def _partial_constants(topology: str) -> tuple[Expr, Expr]:
 
 def _explicit(theorem: Terms, multipliers: tuple[int | Fraction, ...], topology: str) -> Terms:
     c1, c2 = _constants(topology)
-    first, second, *others = theorem.items()
-    return {name: c2 * term for name, term in (first, second)} | {
-        name: number * c1 * c2 * term for number, (name, term) in zip(multipliers, others, strict=True)
+    drift = list(theorem.items())[2:]
+    return {name: c2 * theorem[name] for name in ("start", "noise")} | {
+        name: c1 * c2 * number * term for number, (name, term) in zip(multipliers, drift, strict=True)
     }
 
 
 def _explicit_partial(topology: str) -> Terms:
     c1, c2 = _partial_constants(topology)
     theorem = THEOREM_2[topology]
-    first, *others = theorem.items()
-    numbers = iter(PARTIAL_MULTIPLIERS[topology])
-    terms = {first[0]: c2 * first[1]}
-    for name, term in others:
-        terms[name] = 5 * c2 * term / 2 if name in sampled else next(numbers) * c1 * c2 * term
-    return terms
+    drift = list(theorem.items())[len(sampled) :]
+    first_order = {name: 5 * c2 * theorem[name] / 2 for name in sampled if name != "start"}
+    return {"start": c2 * theorem["start"], **first_order} | {
+        name: number * c1 * c2 * term for number, (name, term) in zip(PARTIAL_MULTIPLIERS[topology], drift, strict=True)
+    }
 
 
 def _pole(topology: str) -> tuple[Relation, ...]:
@@ -469,10 +468,8 @@ _POLE_AT = {"star-star": 1 / 30**0.5, "star-ring": 1 / 60**0.5, "ring-star": 1 /
 TABLE_5 = Erratum(
     id="zhou2026.A3",
     place="Appendix E, Table 5, row Star-Ring (F)",
-    printed=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * K * R**2)
-    + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * M * R**2),
-    proved=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * M * K * R**2)
-    + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * R**2),
+    printed=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * K * R**2) + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * M * R**2),
+    proved=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * M * K * R**2) + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * R**2),
     because="eqs. (5), (16) and D.3 give the other form; for fixed order the printed dependence of the "
     "intra-group term on M fails on quadratics",
     witness={"L": 1, "A": 2.3, "R": 5000, "P": 10, "M": 10, "K": 2, "sigma": 1, "zeta": 0.5},
@@ -555,9 +552,7 @@ def _entry(
 
 def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
     """Theorem, rate and explicit form of one topology with every client in every round."""
-    label, rate, proof = (
-        ("shuffle", "shuffle-rate", "shuffle-proof") if shuffled else ("thm1", "cor1", "thm1-proof")
-    )
+    label, rate, proof = ("shuffle", "shuffle-rate", "shuffle-proof") if shuffled else ("thm1", "cor1", "thm1-proof")
     section = ("E.1", "E.2", "E.3", "E.4") if shuffled else ("D.2", "D.3", "D.4", "D.5")
     index = TOPOLOGIES.index(topology)
     order = RANDOM_ORDER if shuffled else FIXED_ORDER
@@ -599,9 +594,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             topology,
             f"{words}, rate at the tuned step",
             paper.at(
-                f"Appendix E, Table 5, and {section[index]}"
-                if shuffled
-                else f"Corollary 1, eqs. (14), ({15 + index})"
+                f"Appendix E, Table 5, and {section[index]}" if shuffled else f"Corollary 1, eqs. (14), ({15 + index})"
             ),
             tuned,
             order,

@@ -67,9 +67,7 @@ def basis(answer: Recommendation) -> list[str]:
     if assumed:
         said.append(f"Not given, so assumed: {', '.join(assumed)}.")
     for record in answer.evidence:
-        said.append(
-            f"Record: this order held in {record.agrees} of {record.of}, {record.where} ({record.note})."
-        )
+        said.append(f"Record: this order held in {record.agrees} of {record.of}, {record.where} ({record.note}).")
     said.append(
         "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of performance."
     )
@@ -88,10 +86,4 @@ def flips(answer: Recommendation, most: int = 6) -> list[str]:
 def _amount(value: float | int | str | None, unit: str) -> str:
     if isinstance(value, str) or value is None:
         return str(value)
-    return (
-        UNITS[unit](float(value))
-        if unit in UNITS
-        else f"{value:,}"
-        if isinstance(value, int)
-        else f"{value:.4g}"
-    )
+    return UNITS[unit](float(value)) if unit in UNITS else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
