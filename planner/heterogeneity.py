@@ -54,16 +54,17 @@ class Heterogeneity:
         """
         if self.form == "numbers":
             return self.zeta or 0.0, self.delta or 0.0
+        unit = sigma or 1.0  # without gradient noise there is no sigma to measure in
         if self.form == "preset":
             zeta, delta = PRESETS[self.text]
-            return zeta * sigma, delta * sigma
+            return zeta * unit, delta * unit
         even = 1 - 1 / CLASSES
         left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
         between = even * (1 - left)
         within = even * left * (1 - _kept(self.intra))
         zeta2 = within * (1 - 1 / clients)
         delta2 = (between + within / clients) * (1 - 1 / groups)
-        scale = sigma / math.sqrt(even)
+        scale = unit / math.sqrt(even)
         return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
 
 

@@ -53,7 +53,7 @@ def test_a_vacuous_bound_fails() -> None:
 def mutants_of(expression: Expr) -> Iterator[tuple[str, Expr]]:
     """Every expression that differs from this one by one slip of the pen."""
     if isinstance(expression, Number):
-        for other in (expression.value * 2, expression.value + 1, -expression.value):
+        for other in (expression.exact * 2, expression.exact + 1, -expression.exact):
             yield f"{expression} -> {other}", Number(Fraction(other))
     elif isinstance(expression, Symbol):
         if expression in SWAPS:

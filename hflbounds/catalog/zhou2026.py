@@ -236,7 +236,12 @@ MULTIPLIERS: dict[str, tuple[int | Fraction, ...]] = {
     "ring-ring": (40, 20, 40),
 }
 RECURSION = {"star-star": 10, "star-ring": 15, "ring-star": 15, "ring-ring": 20}  # B
-GRADIENT = {"star-star": 10, "star-ring": Fraction(45, 2), "ring-star": Fraction(45, 2), "ring-ring": 40}  # a
+GRADIENT: dict[str, int | Fraction] = {
+    "star-star": 10,
+    "star-ring": Fraction(45, 2),
+    "ring-star": Fraction(45, 2),
+    "ring-ring": 40,
+}  # a
 # Appendix F: c2 = 1/(1/2 - (5/2) v - B c1 u), v = L eta_eff, and 5/2 on every first-order term.
 PARTIAL_MULTIPLIERS: dict[str, tuple[int, ...]] = {
     "star-star": (10, 10, 10, 10, 20),
