@@ -2,7 +2,7 @@
 
 An order of upper bounds is not an order of performance; these are the records there are. ``published`` is the
 camera ready's Table 2, test accuracies of single runs. ``measured`` is this project's own experiment,
-benchmarks/order_by_regime.py, on problems whose constants are known.
+benchmarks/order_by_regime.py, on small problems with known constants; see docs/evidence/README.md.
 """
 
 from __future__ import annotations
@@ -34,22 +34,19 @@ class Regime:
     """One measured pair of topologies on one problem at one heterogeneity.
 
     Attributes:
-        problem: family of problems.
-        better, worse: the bound's order: ``better`` has the smaller bound.
-        zeta, delta: in units of sigma.
-        ratio: mean squared gradient of ``better`` over that of ``worse``, each at its own tuned step.
-        low, high: 95 % paired confidence interval of the ratio.
-        verdict: ``better``, ``worse``, ``tie`` or ``cannot tell``.
+        ring: the topology with one more ring, which has the smaller bound.
+        star: the other.
+        zeta: in units of sigma.
+        delta: in units of sigma.
+        ratio: mean squared gradient of ``ring`` over that of ``star``, each at its own best step.
+        verdict: ``ring better``, ``ring worse``, ``tie`` or ``cannot tell``.
     """
 
-    problem: str
-    better: str
-    worse: str
+    ring: str
+    star: str
     zeta: float
     delta: float
     ratio: float
-    low: float
-    high: float
     verdict: str
 
 
@@ -73,22 +70,22 @@ def published(question: Question) -> Evidence:
 
 
 def measured(question: Question) -> Evidence | None:
-    """In how many measured pairs nearest to this heterogeneity the smaller bound also did better.
+    """In how many pairs, measured at the heterogeneity nearest to this one, the smaller bound did not do worse.
 
-    Ties count as agreement: nothing is lost by following the bound there. None without gradient noise.
+    Ties count as agreement: nothing is lost by following the bound there. Pairs whose interval leaves the
+    verdict open are not counted. None without gradient noise, where there is no ratio to it.
     """
     nearest = near(question.values)
-    if not nearest:
+    told = [r for r in nearest if r.verdict != "cannot tell"]
+    if not told:
         return None
-    good = sum(r.verdict in ("better", "tie") for r in nearest)
-    zeta, delta = nearest[0].zeta, nearest[0].delta
     return Evidence(
         kind="measured",
-        where="benchmarks/order_by_regime.py",
-        agrees=good,
-        of=len(nearest),
-        note=f"pairs at zeta/sigma = {zeta:g}, delta/sigma = {delta:g}, the measured regime nearest to this one; "
-        "mean squared gradient, G = M = 10, P = 1, K = 2, 30 rounds, fixed order",
+        where="planner/data/order_by_regime.csv",
+        agrees=sum(r.verdict in ("ring better", "tie") for r in told),
+        of=len(told),
+        note=f"pairs of topologies at zeta/sigma = {told[0].zeta:g}, delta/sigma = {told[0].delta:g}, the measured "
+        "regime nearest to yours; mean squared gradient, G = M = 10, P = 1, K = 2, 30 rounds, fixed order",
     )
 
 
@@ -121,22 +118,14 @@ def _table_2() -> tuple[dict[str, str], ...]:
 
 @cache
 def _regimes() -> tuple[Regime, ...]:
-    return tuple(
-        Regime(
-            row["problem"],
-            row["better"],
-            row["worse"],
-            float(row["zeta"]),
-            float(row["delta"]),
-            float(row["ratio"]),
-            float(row["low"]),
-            float(row["high"]),
-            row["verdict"],
-        )
-        for row in _rows("order_by_regime.csv")
-    )
+    found = []
+    for row in _rows("order_by_regime.csv"):
+        ring, star = row["ratio_of"].split(" / ")
+        zeta, delta, ratio = (float(row[name]) for name in ("zeta_over_sigma", "delta_over_sigma", "ratio"))
+        found.append(Regime(ring, star, zeta, delta, ratio, row["verdict"]))
+    return tuple(found)
 
 
 def _rows(name: str) -> Iterator[dict[str, str]]:
     with resources.files("planner").joinpath("data", name).open(encoding="utf-8") as stream:
-        yield from csv.DictReader(line for line in stream if not line.startswith("#"))
+        yield from csv.DictReader(stream)

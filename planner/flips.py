@@ -14,8 +14,9 @@ from planner.prediction import Question
 from planner.recommendation import Flip
 from planner.scenario import LARGEST_COUNT, Objective
 
-SCANNED = 24  # points in each direction
-REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value
+SCANNED = 16  # points in each direction
+REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value,
+REACH_OF_COUNTS = 1e2  # and counts, whose compute times must be drawn anew, less far
 COUNTS = ("G", "M", "P", "K")
 DEVIATIONS = ("sigma", "zeta", "delta")
 Totals = Callable[[Any], Any]
@@ -46,7 +47,7 @@ def flips(question: Question, objective: Objective, first: Sequence[str]) -> tup
 
     Where only rounds count and the bounds share their constants and their cap, crossings of the bounds are
     roots of polynomials and none is missed. Elsewhere `SCANNED` values on either side, up to a factor
-    `REACH`, are looked at and the first change is bracketed; a change that comes and goes between two of
+    `REACH` (`REACH_OF_COUNTS`), are looked at and the first change is bracketed; a change that comes and goes between two of
     them is missed.
 
     Args:
@@ -136,7 +137,7 @@ def _axes(question: Question, objective: Objective) -> Iterator[Axis]:
     def by_setting(change: Callable[[float], Question]) -> Totals:
         def totals(at: Any) -> Any:
             questions = [change(float(x)) for x in np.atleast_1d(at)]
-            return rounds * np.array([[q.price(t, objective) for q in questions] for t in topologies])
+            return rounds * np.array([[q.price(t, objective) for t in topologies] for q in questions]).T
 
         return totals
 
@@ -163,7 +164,8 @@ def _recount(name: str, question: Question, objective: Objective) -> Totals:
         keys = {key for change in changes for key in change}
         arrays = {key: np.array([c.get(key, question.values[key]) for c in changes]) for key in keys}
         rounds = np.stack(list(question.rounds(**arrays).values()))
-        return rounds * np.array([[question.price(t, objective, **c) for c in changes] for t in question.bounds])
+        # Topologies inside: those of one fleet share its draws of compute times.
+        return rounds * np.array([[question.price(t, objective, **c) for t in question.bounds] for c in changes]).T
 
     return totals
 
@@ -181,7 +183,8 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
     topologies = tuple(question.bounds)
     leaders = [topologies.index(t) for t in first]
     others = [i for i in range(len(topologies)) if i not in leaders]
-    grid = axis.value * REACH ** (side * np.arange(1, SCANNED + 1) / SCANNED)
+    reach = REACH_OF_COUNTS if axis.whole else REACH
+    grid = axis.value * reach ** (side * np.arange(1, SCANNED + 1) / SCANNED)
     if axis.whole:
         grid = np.unique(np.clip(np.round(grid), 1, LARGEST_COUNT))[::side]
         grid = grid[(grid - axis.value) * side > 0]

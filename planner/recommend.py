@@ -167,9 +167,9 @@ def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -
     """Where measured runs contradict the bound's preference for rings at the top."""
     if not all(t.startswith("ring") for t in recommended) or question.values["delta"] == 0:
         return []
-    pairs = [r for r in evidence.near(question.values) if r.better.startswith("ring") and r.worse.startswith("star")]
-    lost = [r for r in pairs if r.verdict == "worse"]
-    if not pairs or 2 * len(lost) < len(pairs):
+    pairs = [r for r in evidence.near(question.values) if r.ring.startswith("ring") and r.star.startswith("star")]
+    lost = [r for r in pairs if r.verdict == "ring worse"]
+    if 4 * len(lost) < max(1, len(pairs)):
         return []
     worst = max(r.ratio for r in lost)
     order = "" if scenario.order == "fixed" else " (measured for fixed order)"

@@ -130,9 +130,7 @@ def _table() -> dict[str, _Unit]:
 _UNITS: Final = _table()
 
 # Amounts in bits: unambiguous, but models are counted in bytes and rates need "/s".
-_BIT_AMOUNTS: Final = {
-    f"{prefix}{word}": prefix for prefix in _DECIMAL for word in ("bit", "bits", "b") if prefix or word != "b"
-}
+_BIT_AMOUNTS: Final = {f"{prefix}{word}": prefix for prefix in _DECIMAL for word in ("bit", "bits", "b")}
 
 # Words people write for units of the table. "m" could be min or ms (or metres), so it is never guessed.
 _WORDS: Final = {
@@ -392,7 +390,7 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
         meant = [_UNITS[name].canonical for name in table if name.lower() == unit.lower()]
         if meant and unit.startswith("m") and wanted != "duration":
             why = f"; {unit} would be milli, a thousandth"
-            meant += [f"MB{'/s' if wanted == 'rate' else ''}"]
+            meant.append("MB/s" if wanted == "rate" else "MB")
         elif meant and unit.startswith("K") and not unit.startswith("Ki"):
             why = "; k is 1000 and Ki is 1024, K is neither"
             if unit[1] == "B":
@@ -400,11 +398,8 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
                 meant = [f"kB{suffix}", f"KiB{suffix}"]
     if not meant:
         meant = [_UNITS[name].canonical for name in get_close_matches(unit, table, n=1, cutoff=0.7)]
-    meant = list(dict.fromkeys(meant))
-    if meant:
-        advice = f"Did you mean {' or '.join(number + name for name in meant)}?"
-    else:
-        advice = f"Units: {_choices(wanted)}."
+    guesses = " or ".join(number + name for name in dict.fromkeys(meant))
+    advice = f"Did you mean {guesses}?" if guesses else f"Units: {_choices(wanted)}."
     return f"{shown}: {unit!a} is not a unit of {dimension.noun.split()[-1]}{why}. {advice}"
 
 

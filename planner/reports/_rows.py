@@ -80,7 +80,7 @@ def flips(answer: Recommendation, most: int = 6) -> list[str]:
         return []
     if answer.flips:
         return [flip_sentence(flip) for flip in answer.flips[:most]]
-    return ["no change of one input by up to a factor 1000 brings another topology first"]
+    return ["no change of a single input by a factor of up to 100 brings another topology first"]
 
 
 def _amount(value: float | int | str | None, unit: str) -> str:

@@ -13,7 +13,7 @@ from planner.recommendation import Recommendation
 from planner.reports import _rows
 
 NUMBERS = range(2, 8)
-PLAIN = 250  # columns; where nobody looks, nothing is wrapped
+PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
 
 
 def render(answer: Recommendation, *, width: int, color: bool) -> str:

@@ -1,0 +1,120 @@
+"""What README and the docs say is what the commands do."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+from test_cli import run
+
+from hflbounds import catalogue
+from planner import cli
+from planner.network import PRESETS
+from planner.reports import formats
+from planner.scenario import ScenarioFile
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+TEXTS = {path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]}
+
+
+def consoles() -> list[tuple[str, list[str]]]:
+    """Every shown command with the lines shown below it."""
+    found = []
+    for block in re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL):
+        command, *lines = block.strip("\n").splitlines()
+        found.append((command.removeprefix("$ "), lines))
+    return found
+
+
+@pytest.mark.parametrize(("command", "shown"), consoles(), ids=lambda x: x[:60] if isinstance(x, str) else "")
+def test_shown_output_is_what_the_command_prints(
+    command: str,
+    shown: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Line by line, in order; ``...`` skips lines, a line may be cut with an ellipsis."""
+    monkeypatch.chdir(ROOT)
+    code, out, err = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    real = iter(out.splitlines())
+    skipping = False
+    for line in shown:
+        if line == "...":
+            skipping = True
+            continue
+        start, cut = (line[:-1].rstrip(), True) if line.endswith("…") else (line, False)
+        matches = (r for r in real if (r.startswith(start) if cut else r == start))
+        if skipping:
+            assert next(matches, None) is not None, f"not printed: {line}"
+        else:
+            found = next(real)
+            assert found.startswith(start) if cut else found == start
+        skipping = False
+
+
+def keys(model: Any = ScenarioFile, prefix: str = "") -> Iterator[str]:
+    """Every key of a scenario file."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if hasattr(inner, "model_fields"):
+            yield from keys(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def test_every_key_is_documented_and_no_other() -> None:
+    rows = re.findall(r"^\| `([a-z_.]+)` \|", TEXTS[Path("docs/scenario.md")], flags=re.MULTILINE)
+    assert rows == list(keys())
+
+
+def test_every_option_is_documented_at_its_key() -> None:
+    text = TEXTS[Path("docs/scenario.md")]
+    count = 0
+    for annotation in get_type_hints(cli.recommend, include_extras=True).values():
+        parts = getattr(annotation, "__metadata__", ())
+        path = next((p for p in parts if isinstance(p, cli.At)), None)
+        if path is None:
+            continue
+        option = next(p for p in parts if hasattr(p, "param_decls")).default
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{path}` |"))
+        assert f"`{option}`" in row
+        count += 1
+    assert count >= 30
+
+
+def test_every_format_preset_and_bound_family_named_in_the_docs_exists() -> None:
+    assert {f"`{name}`" for name in PRESETS} <= set(re.findall(r"`[a-z0-9]+`", TEXTS[Path("docs/scenario.md")]))
+    assert all(name in README or name == "table" for name in formats())
+    named = set(re.findall(r"\b(?:zhou2026|hflbounds)\.(?:thm|cor|sharp|shuffle)[\w-]*(?:\.[a-z]+-[a-z]+)?", README))
+    ids = set(catalogue()) | {bound.family for bound in catalogue().values()}
+    assert named <= ids
+
+
+def test_links_lead_somewhere() -> None:
+    for path, text in TEXTS.items():
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / path.parent / target).exists(), f"{path}: {target}"
+
+
+def test_no_local_path_is_left_in_a_text() -> None:
+    for path, text in TEXTS.items():
+        assert not re.search(r"(^|[\s`\"'(])/(home|root|work|tmp)/", text), path
+
+
+def test_readme_python_examples_run() -> None:
+    import doctest
+
+    blocks = re.findall(r"```pycon\n(.*?)```", README, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        test = doctest.DocTestParser().get_doctest(block, {}, "README", None, 0)
+        runner = doctest.DocTestRunner()
+        runner.run(test)
+        assert runner.failures == 0
+        assert runner.tries >= 8
