@@ -76,9 +76,9 @@ def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
     """See `Bound.tuned`."""
     names = _rest(bound)
     numbers = list(bind(bound.id, names, values).values())
+    limit = _cap_value(bound, values, cap)
     if eta_eff not in bound.symbols:
         return Tuned(bound, dict(values), None, None, bound(**values), False)
-    limit = _cap_value(bound, values, cap)
     solve = _tuner(bound)
     step, value, binds = _over(solve, [*numbers, limit], 3)
     chain = bound.chain_length(**values)
@@ -166,18 +166,13 @@ def _step_caps(bound: Bound) -> list[Relation]:
 
 def _cap_value(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Value:
     """The largest step allowed, as a number or an array; ``inf`` for none."""
-    if eta_eff not in bound.symbols:
-        return math.inf
+    if isinstance(cap, str) and cap not in ("own", "none", "common"):
+        raise DomainError(f"cap must be 'own', 'none', 'common' or a number, not {cap!r}")
     # An explicit-constant formula means nothing beyond its own range, whatever cap is asked for.
     caps = [c.rhs for c in _step_caps(bound)] if cap == "own" or bound.constants == "explicit" else []
     if cap == "common" and bound.common_cap is not None:
         caps.append(bound.common_cap)
-    if isinstance(cap, str):
-        if cap not in ("own", "none", "common"):
-            raise DomainError(f"cap must be 'own', 'none', 'common' or a number, not {cap!r}")
-        numbers: list[Any] = []
-    else:
-        numbers = [bind(bound.id, ("eta_eff",), {"eta_eff": cap})["eta_eff"]]
+    numbers: list[Any] = [] if isinstance(cap, str) else [bind(bound.id, ("eta_eff",), {"eta_eff": cap})["eta_eff"]]
     for expr in caps:
         symbols = tuple(sorted(expr.symbols, key=str))
         given = bind(bound.id, (s.name for s in symbols), values)

@@ -1,0 +1,1 @@
+"""Runs the actual algorithms, so that a predicted ordering can be proved wrong."""
