@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakValueDictionary
 
@@ -389,6 +389,7 @@ def cbrt(value: Expr | Exact) -> Expr:
     return power(value, Fraction(1, 3))
 
 
+@lru_cache(maxsize=4096)
 def compile_many(
     arguments: tuple[Symbol, ...], expressions: tuple[Expr, ...]
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hflbounds.bound import Bound
 from hflbounds.errors import DomainError
 from hflbounds.evaluation import Value, bind, run
-from hflbounds.expression import Expr, Relation, add, cbrt, compile_many, mul, sqrt
+from hflbounds.expression import Expr, Relation, Symbol, add, cbrt, compile_many, mul, sqrt
 from hflbounds.quantities import A, L, R, eta_eff
 
 Cap = Literal["own", "none", "common"] | float
@@ -58,7 +58,7 @@ class Tuned:
         if self.eta_eff is None:
             return self.bound.split(**self.values)
         function = compile_many(self.bound.symbols, terms)[1]
-        rest = bind(self.bound.id, _rest(self.bound), self.values)
+        rest = bind(self.bound.id, (s.name for s in _but_step(self.bound)), self.values)
         numbers = [self.eta_eff if n == eta_eff.name else rest[n] for n in self.bound.needs]
 
         def block(*numbers: Any) -> Any:
@@ -74,8 +74,7 @@ class Tuned:
 
 def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
     """See `Bound.tuned`."""
-    names = _rest(bound)
-    numbers = list(bind(bound.id, names, values).values())
+    numbers = list(bind(bound.id, (s.name for s in _but_step(bound)), values).values())
     limit = _cap_value(bound, values, cap)
     if eta_eff not in bound.symbols:
         return Tuned(bound, dict(values), None, None, bound(**values), False)
@@ -88,7 +87,7 @@ def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
 def rounds_to(bound: Bound, target: Any, values: Mapping[str, Any], cap: Cap) -> Any:
     """See `Bound.rounds_to`."""
     goal = _target(bound, target)
-    names = [n for n in _rest(bound) if n != R.name]
+    names = (s.name for s in _but_step(bound) if s is not R)
     numbers = list(bind(bound.id, names, values).values())
     limit = _cap_value(bound, values, cap)
     if eta_eff in bound.symbols and _linear_in_rounds(bound) is not None:
@@ -156,8 +155,8 @@ def best_step(a: Any, b: Any, q: Any) -> Any:
 
 
 @cache
-def _rest(bound: Bound) -> tuple[str, ...]:
-    return tuple(n for n in bound.needs if n != eta_eff.name)
+def _but_step(bound: Bound) -> tuple[Symbol, ...]:
+    return tuple(s for s in bound.symbols if s is not eta_eff)
 
 
 def _step_caps(bound: Bound) -> list[Relation]:
@@ -205,7 +204,7 @@ def _as_bool(binds: Any) -> Any:
 @cache
 def _tuner(bound: Bound) -> Callable[..., tuple[Array, Array, Array]]:
     """A function of (rest..., cap) arrays of one shape that returns step, value and whether the cap binds."""
-    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    rest = _but_step(bound)
     coefficients = cubic(bound)
     if coefficients is not None:
         formula = compile_many(rest, coefficients)[1]
@@ -235,7 +234,7 @@ def _tuner(bound: Bound) -> Callable[..., tuple[Array, Array, Array]]:
 
 def _slope(bound: Bound, expression: Expr) -> Callable[..., Array]:
     """The slope of ``log(expression)`` in ``log(step)``; `STEEP` where a condition fails."""
-    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    rest = _but_step(bound)
     slopes = compile_many((eta_eff, *rest), (mul(eta_eff, expression.diff(eta_eff)), expression))[1]
     inside = _inside(bound)
 
@@ -250,7 +249,7 @@ def _slope(bound: Bound, expression: Expr) -> Callable[..., Array]:
 
 def _inside(bound: Bound) -> Callable[..., Any]:
     """Whether every condition holds, as a function of (step, rest...)."""
-    rest = tuple(s for s in bound.symbols if s is not eta_eff)
+    rest = _but_step(bound)
     flat = tuple(side for c in bound.requires for side in (c.lhs, c.rhs))
     sides = compile_many((eta_eff, *rest), flat)[1]
 
@@ -333,7 +332,7 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
     linear = _linear_in_rounds(bound)
     assert linear is not None  # noqa: S101 - the caller has looked
     start, rest = linear
-    given = tuple(s for s in bound.symbols if s is not eta_eff and s is not R)
+    given = tuple(s for s in _but_step(bound) if s is not R)
     coefficients = cubic(bound)
     if coefficients is not None:
         a, b, q = coefficients
@@ -355,7 +354,7 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
         (start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff))),
     )[1]
     inside = _inside(bound)
-    r_at = [s for s in bound.symbols if s is not eta_eff].index(R)
+    r_at = _but_step(bound).index(R)
 
     def bracketed(*numbers: Array) -> Array:
         *values, cap, target = numbers
@@ -379,8 +378,7 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
 @cache
 def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
     """As `_rounds_by_step`, by bracketing the tuned bound itself, which falls as R grows."""
-    rest = [s for s in bound.symbols if s is not eta_eff]
-    names = [s.name for s in rest if s is not R]
+    rest = _but_step(bound)
     if eta_eff in bound.symbols:
         tuner = _tuner(bound)
 
@@ -389,7 +387,7 @@ def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
             return tuner(*(rounds if s is R else next(given) for s in rest), cap)[1]
 
     else:
-        formula = compile_many(tuple(rest), (bound.expression,))[1]
+        formula = compile_many(rest, (bound.expression,))[1]
 
         def value(rounds: Array, values: list[Array], cap: Array) -> Array:
             given = iter(values)
@@ -397,7 +395,6 @@ def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
 
     def bracketed(*numbers: Array) -> Array:
         *values, cap, target = numbers
-        assert len(values) == len(names)  # noqa: S101
 
         def excess(log_rounds: Array) -> Array:
             return np.log(target) - np.log(value(np.exp(log_rounds), values, cap))
