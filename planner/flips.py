@@ -46,9 +46,9 @@ def flips(question: Question, objective: Objective, first: Sequence[str]) -> tup
     """The nearest flip below and above for every input that the objective depends on, nearest first.
 
     Where only rounds count and the bounds share their constants and their cap, crossings of the bounds are
-    roots of polynomials and none is missed. Elsewhere `SCANNED` values on either side, up to a factor
-    `REACH` (`REACH_OF_COUNTS`), are looked at and the first change is bracketed; a change that comes and goes between two of
-    them is missed.
+    roots of polynomials and none is missed. Elsewhere `SCANNED` values on either side are looked at, up to a
+    factor `REACH` (counts: `REACH_OF_COUNTS`), and the first change is bracketed; a change that comes and goes
+    between two of them is missed.
 
     Args:
         question: what was asked.

@@ -8,6 +8,8 @@ import math
 import pytest
 from second_encoding import value as second
 
+from hflbounds import family
+from hflbounds.compare import crossings
 from planner.errors import NoAnswerError, ScenarioError
 from planner.prediction import ask
 from planner.recommend import recommend
@@ -199,7 +201,11 @@ def test_every_family_answers(bounds: str) -> None:
 def test_p_best_is_certain_where_everything_was_given() -> None:
     result = answer(**PAPER)
     assert {row.p_best for row in result.ranking} == {0.0, 1.0}
-    assert 0 < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best <= 1
+    assert (
+        0
+        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
+        <= 1
+    )
 
 
 def test_flips_really_flip() -> None:
@@ -223,16 +229,8 @@ def test_flips_really_flip() -> None:
 def test_exact_flips_are_the_closed_form() -> None:
     """unified F15: with zeta = 0 Star-Ring needs fewer rounds than Ring-Star once M > P G (G - 1) = 90."""
     question = ask(load(options={KEYS[k]: (k, v) for k, v in {"G": 10, "M": 10, "H": "zeta=0,delta=0.5"}.items()}))
-    from hflbounds.compare import crossings
-
-    thm1 = {t: b for t, b in zip(TOPOLOGIES, _family("zhou2026.thm1"), strict=True)}
-    assert crossings(thm1["star-ring"], thm1["ring-star"], "M", **question.values) == pytest.approx([90])
-
-
-def _family(name: str) -> tuple[object, ...]:
-    from hflbounds import family
-
-    return family(name)
+    star_ring, ring_star = family("zhou2026.thm1")[1:3]
+    assert crossings(star_ring, ring_star, "M", **question.values) == pytest.approx([90])
 
 
 def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite() -> None:

@@ -67,7 +67,8 @@ def basis(answer: Recommendation) -> list[str]:
     if assumed:
         said.append(f"Not given, so assumed: {', '.join(assumed)}.")
     for record in answer.evidence:
-        said.append(f"Record of the order per round: as predicted in {record.agrees} of {record.of}, {record.where} ({record.note}).")
+        held = f"as predicted in {record.agrees} of {record.of}"
+        said.append(f"Record of the order per round: {held}, {record.where} ({record.note}).")
     said.append(
         "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of performance."
     )
