@@ -125,7 +125,7 @@ def _axes(question: Question, objective: Objective) -> Iterator[Axis]:
         if question.values[name] > 0:
             yield Axis(name, question.values[name], _vary(name, question, at_these_prices))
     if question.target is not None:
-        moved: Totals = lambda at: at_these_prices(replace(question, target=at).rounds())  # noqa: E731
+        moved: Totals = lambda at: at_these_prices(replace(question, target=at, share=None).rounds())  # noqa: E731
         yield Axis("target", question.target, moved)
     for name in COUNTS:
         yield Axis(name, question.values[name], _recount(name, question, objective), whole=True)

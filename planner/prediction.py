@@ -34,6 +34,7 @@ class Question:
     Attributes:
         values: by the names of the vocabulary, without ``R``.
         target: squared gradient norm to be reached; None for what `REFERENCE` reaches in ``horizon`` rounds.
+        share: the target as a share of ``2 L A``, which it then follows; None where it was given as a number.
         horizon: rounds; None for each topology's own rounds to the target.
         bounds: by topology.
         cap: on the effective learning rate.
@@ -42,6 +43,7 @@ class Question:
 
     values: Mapping[str, float]
     target: float | None
+    share: float | None
     horizon: float | None
     bounds: Mapping[str, Bound]
     cap: Any
@@ -53,6 +55,8 @@ class Question:
 
     def goal(self, **changes: Any) -> Any:
         """The target, also for changed values."""
+        if self.share is not None:
+            return self.share * first_bound({**self.values, **changes})
         if self.target is not None:
             return self.target
         reference = self.bounds.get(REFERENCE, next(iter(self.bounds.values())))
@@ -135,6 +139,7 @@ def ask(scenario: Scenario) -> Question:
     return Question(
         values={name: scenario.number(name) for name in QUANTITIES},
         target=None if target is None else float(target),
+        share=scenario.target_share,
         horizon=None if horizon is None else float(horizon),
         bounds={t: bounds[t] for t in topologies() if t in bounds},
         cap=cap,

@@ -269,6 +269,7 @@ class Scenario:
         resolution: relative difference below which topologies tie.
         seed: of every random draw.
         network_given: whether any part of the network was.
+        target_share: the target as a share of ``2 L A``, where it was given as one.
         warnings: about the input.
     """
 
@@ -285,6 +286,7 @@ class Scenario:
     resolution: float
     seed: int
     network_given: bool
+    target_share: float | None = None
     warnings: tuple[str, ...] = field(default=())
 
     def number(self, name: str) -> float:
@@ -368,6 +370,7 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
     known["A"] = _given_or(problem.initial_gap, 2.3, note="loss of an untrained 10-class model, ln 10")
     _deviations(problem.heterogeneity, known, warnings)
     known["R"] = _given_or(problem.rounds, 1000, note="horizon at which the bounds are compared")
+    share = None
     if problem.target is None:
         known["target"] = Known(None, "derived", note="what Star-Star's bound reaches in R rounds")
     elif isinstance(problem.target, str):
@@ -398,6 +401,7 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         resolution=0.02 if plan.resolution is None else plan.resolution,
         seed=plan.seed or 0,
         network_given=network_given,
+        target_share=share,
         warnings=tuple(warnings),
     )
 

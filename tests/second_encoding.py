@@ -117,9 +117,7 @@ def _thm1_ring_ring(
 # Corollary 1: the rate of Theorem 1. Equation (14) with T from (15)-(18).
 
 
-def _cor1_star_star(
-    G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor1_star_star(G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 1, Star-Star, equations (14) and (15)."""
     return (
         L * A / R
@@ -131,9 +129,7 @@ def _cor1_star_star(
     )
 
 
-def _cor1_star_ring(
-    G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor1_star_ring(G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 1, Star-Ring, equations (14) and (16)."""
     return (
         L * A / R
@@ -144,9 +140,7 @@ def _cor1_star_ring(
     )
 
 
-def _cor1_ring_star(
-    G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor1_ring_star(G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 1, Ring-Star, equations (14) and (17)."""
     return (
         L * A / R
@@ -158,9 +152,7 @@ def _cor1_ring_star(
     )
 
 
-def _cor1_ring_ring(
-    G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor1_ring_ring(G: Num, M: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 1, Ring-Ring, equations (14) and (18)."""
     return (
         L * A / R
@@ -587,9 +579,7 @@ def _thm2_ring_ring(
 # Corollary 2: the rate of Theorem 2. Equation (19) with T from (20)-(23).
 
 
-def _cor2_star_star(
-    S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor2_star_star(S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 2, Star-Star, equations (19) and (20)."""
     return (
         L * A / R
@@ -604,9 +594,7 @@ def _cor2_star_star(
     )
 
 
-def _cor2_star_ring(
-    S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor2_star_ring(S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 2, Star-Ring, equations (19) and (21)."""
     return (
         L * A / R
@@ -619,9 +607,7 @@ def _cor2_star_ring(
     )
 
 
-def _cor2_ring_star(
-    S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor2_ring_star(S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 2, Ring-Star, equations (19) and (22)."""
     return (
         L * A / R
@@ -636,9 +622,7 @@ def _cor2_ring_star(
     )
 
 
-def _cor2_ring_ring(
-    S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num
-) -> Num:
+def _cor2_ring_ring(S1: Num, S2: Num, P: Num, K: Num, R: Num, L: Num, A: Num, sigma: Num, zeta: Num, delta: Num) -> Num:
     """Corollary 2, Ring-Ring, equations (19) and (23)."""
     return (
         L * A / R
@@ -763,9 +747,7 @@ def _thm2_proof_ring_ring(
     """F.5: c1 (with L^2), c2 (eta^2, no c2 inside it) and the line after "Let c2 =", Ring-Ring."""
     eta = eta_eff / (S1 * P * S2 * K)
     c1 = 1 / (1 - 80 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2)
-    c2 = 1 / (
-        half - 5 * half * eta * L * S1 * P * S2 * K - 80 * c1 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2
-    )
+    c2 = 1 / (half - 5 * half * eta * L * S1 * P * S2 * K - 80 * c1 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2)
     return (
         c2 * A / (eta * R * S1 * P * S2 * K)
         + 5 * half * c2 * eta * L * sigma**2
@@ -1199,7 +1181,5 @@ def raw_step(bound_id: str, eta_eff: Any, **numbers: Any) -> Num | None:
     raw = _ENTRIES[bound_id].raw
     if raw is None:
         return None
-    n = _common(
-        {"eta_eff": eta_eff, **{k: numbers[k] for k in ("G", "M", "P", "K", "S1", "S2") if k in numbers}}
-    )
+    n = _common({"eta_eff": eta_eff, **{k: numbers[k] for k in ("G", "M", "P", "K", "S1", "S2") if k in numbers}})
     return raw(n["eta_eff"], n)

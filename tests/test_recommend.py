@@ -263,3 +263,10 @@ def _finite(data: object) -> None:
 def test_same_question_same_answer() -> None:
     given = {"G": 5, "M": 7, "H": "both", "compute__straggler": "lognormal:0.5"}
     assert answer(**given).to_json() == answer(**given).to_json()
+
+
+def test_a_relative_target_follows_the_gap_it_is_relative_to() -> None:
+    """At a share of 2 L A, rounds depend on sigma^2/(L A) alone: four times the gap and twice the sigma, the same."""
+    one = answer(G=10, M=10, sigma=1, zeta=0.5, delta=0.2, A=1, L=1, problem__target="5%")
+    two = answer(G=10, M=10, sigma=2, zeta=1, delta=0.4, A=4, L=1, problem__target="5%")
+    assert [row.rounds for row in one.ranking] == [row.rounds for row in two.ranking]
