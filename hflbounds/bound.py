@@ -324,15 +324,23 @@ class Bound:
                     broken = self._broken(numbers)
             if broken:
                 raise ConditionError(f"{self.id} does not apply: " + "; ".join(broken))
+            self._check_range(terms)
             return (float(sum(terms)),) if total else terms
 
         def block(*numbers: Value) -> tuple[Any, ...]:
             if broken := self._broken(numbers):
                 raise ConditionError(f"{self.id} does not apply: " + "; ".join(broken))
             terms = self.compiled[1](*numbers)
+            self._check_range(terms)
             return (sum(terms[1:], start=terms[0]),) if total else terms
 
         return run(block, numbers, 1 if total else len(self.terms))
+
+    def _check_range(self, terms: tuple[Any, ...]) -> None:
+        """Refuse terms that overflowed on the way, or were rounded across the pole of a constant."""
+        for name, term in zip(self.terms, terms, strict=True):
+            if not np.min(term, initial=0.0) >= 0:
+                raise ConditionError(f"{self.id}: at these values the term {name} is beyond the range of float64")
 
     def _broken(self, numbers: Any, scalar: bool = False) -> list[str]:
         broken = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ import numpy as np
 
 from hflbounds.bound import Bound
 from hflbounds.errors import ComparisonError
+from hflbounds.evaluation import bind
 from hflbounds.expression import Expr
 from hflbounds.quantities import ABOUT, L, eta_eff
 from hflbounds.tuning import Cap
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 SAME = 1e-12  # relative; bounds that agree to this differ by rounding alone
+REFERENCE = {"L": 1.0, "eta_eff": 0.01}  # a step at which every constant c1, c2 is positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,25 +113,48 @@ def crossings(a: Bound, b: Bound, parameter: str, **values: Any) -> list[float]:
         the crossings in increasing order; empty where the order does not depend on the parameter.
 
     Raises:
-        ComparisonError: if the constants of the two differ, so that the order depends on the step.
+        ComparisonError: if the constants of the two differ, so that the order depends on the step, or
+            their difference is no polynomial.
+        TypeError: if the parameter is no quantity, or another one is missing.
+        DomainError: for a number its quantity cannot be.
     """
-    symbol = next((s for s in a.symbols if s.name == parameter), None)
-    if symbol is None:
-        return []
-    powers: dict[int, float] = {}
-    for sign, term in _differing(a, b):
+    terms = _differing(a, b)
+    if parameter not in ABOUT:
+        near = difflib.get_close_matches(parameter, ABOUT, n=1)
+        raise TypeError(f"no quantity is called {parameter!r}" + (f"; did you mean {near[0]}?" if near else ""))
+    symbol = next((s for _, term in terms for s in term.symbols if s.name == parameter), None)
+    if symbol is None or symbol in (L, eta_eff):
+        return []  # every term that differs depends on these in one and the same way
+    needed = {s.name for _, term in terms for s in term.symbols} - {parameter, L.name, eta_eff.name}
+    numbers = bind(f"{a.id} against {b.id}", sorted(needed), values)
+    # Per power of the parameter: the sum, and the sum of magnitudes, which tells cancellation from smallness.
+    powers: dict[int, tuple[float, float]] = {}
+    for sign, term in terms:
         split = term.factor_out(symbol)
-        if split is None or split[0].denominator != 1:
-            raise ComparisonError(f"{a.id} and {b.id} do not differ by a polynomial in {parameter}")
-        powers[int(split[0])] = powers.get(int(split[0]), 0.0) + sign * _at_reference(split[1], values)
-    largest = max(map(abs, powers.values()), default=0.0)
-    powers = {n: c for n, c in powers.items() if abs(c) > SAME * largest}
+        assert split is not None  # noqa: S101 - see `_differing`
+        value = split[1].value({**{n: float(v) for n, v in numbers.items()}, **REFERENCE})
+        total, magnitude = powers.get(int(split[0]), (0.0, 0.0))
+        powers[int(split[0])] = total + sign * value, magnitude + abs(value)
+    left = {n: total for n, (total, magnitude) in powers.items() if abs(total) > SAME * magnitude}
+    return _positive_roots(left)
+
+
+def _positive_roots(powers: Mapping[int, float]) -> list[float]:
+    """Positive zeros of ``sum(c * x**n)``, increasing."""
     if len(powers) < 2:
         return []
     low, high = min(powers), max(powers)
-    roots = np.roots([powers.get(n, 0.0) for n in range(high, low - 1, -1)])
-    real = roots[np.abs(roots.imag) <= 1e-9 * np.abs(roots)].real
-    return sorted(float(x) for x in real if x > 0)
+    # In units in which the outermost coefficients are alike, so that a far root is as exact as a near one.
+    unit = abs(powers[low] / powers[high]) ** (1 / (high - low))
+    scaled = [powers.get(n, 0.0) * unit ** (n - low) for n in range(high, low - 1, -1)]
+    roots = np.roots(scaled)
+    real = roots[np.abs(roots.imag) <= 1e-7 * np.abs(roots)].real
+    slopes = np.polyder(scaled)
+    for _ in range(3):  # the eigenvalues are good to some digits; Newton gives the rest
+        slope = np.polyval(slopes, real)
+        step = np.where(slope != 0, np.polyval(scaled, real) / np.where(slope != 0, slope, 1.0), 0.0)
+        real = np.where(np.abs(step) < 0.01 * np.abs(real), real - step, real)
+    return sorted(float(x * unit) for x in real if x > 0)
 
 
 def advantage(a: Bound, b: Bound) -> sp.Expr:
@@ -162,23 +188,19 @@ def _differing(a: Bound, b: Bound) -> tuple[tuple[int, Expr], ...]:
     shared = set(a.terms.values()) & set(b.terms.values())
     found = [(1, t) for t in a.terms.values() if t not in shared]
     found += [(-1, t) for t in b.terms.values() if t not in shared]
+    for _, term in found:
+        for symbol in term.symbols - {L, eta_eff}:
+            split = term.factor_out(symbol)
+            if split is None or split[0].denominator != 1:
+                raise ComparisonError(f"{a.id} and {b.id} do not differ by a polynomial in {symbol}")
     # One dependence on the step: doubling it multiplies every differing term by the same number.
-    typical = {name: about.typical[0] for name, about in ABOUT.items()}
-    factors = {round(_at_reference(t, typical, step=0.02) / _at_reference(t, typical, step=0.01), 10) for _, t in found}
-    if len(factors) > 1:
+    typical = {name: about.typical[0] for name, about in ABOUT.items()} | REFERENCE
+    doubled = typical | {eta_eff.name: 2 * REFERENCE[eta_eff.name]}
+    if len({round(term.value(doubled) / term.value(typical), 10) for _, term in found}) > 1:
         raise ComparisonError(
             f"{a.id} and {b.id} carry different constants, so their order depends on the step: compare them tuned"
         )
     return tuple(found)
-
-
-def _at_reference(expression: Expr, values: Mapping[str, Any], step: float = 0.01) -> float:
-    """The value at ``L = 1`` and a small step, where every constant ``c1``, ``c2`` is positive."""
-    try:
-        return expression.value({**values, "L": 1.0, "eta_eff": step})
-    except KeyError as missing:
-        name = missing.args[0]
-        raise TypeError(f"{name} ({ABOUT[name].meaning}) is also needed") from None
 
 
 __all__ = ["SAME", "Placed", "advantage", "check_comparable", "crossings", "order", "ties"]

@@ -43,11 +43,12 @@ def bind(owner: str, wanted: Iterable[str], values: Mapping[str, Any]) -> dict[s
         limit = ABOUT[name].at_most
         if limit is not None and values.get(limit) is not None:
             most = bound[limit] if limit in bound else _number(owner, limit, values[limit])
-            if not np.all(bound[name] <= most):
-                raise DomainError(
-                    f"{owner}: {name} ({ABOUT[name].meaning}) may not exceed {limit}, "
-                    f"but {name} = {np.max(bound[name]):g} and {limit} = {np.min(most):g}"
-                )
+            fits = np.asarray(bound[name] <= most)
+            if not np.all(fits):
+                first = int(np.argmin(fits))
+                pair = (float(np.broadcast_to(side, fits.shape).flat[first]) for side in (bound[name], most))
+                told = " and ".join(f"{what} = {value:g}" for what, value in zip((name, limit), pair, strict=True))
+                raise DomainError(f"{owner}: {name} ({ABOUT[name].meaning}) may not exceed {limit}, but {told}")
     return bound
 
 
@@ -55,10 +56,13 @@ def _number(owner: str, name: str, given: Any) -> Value:
     about = ABOUT[name]
     wrong = f"{owner}: {name} ({about.meaning}) must be {IN_WORDS[about.domain]}, not "
     array = np.asarray(given)
+    if array.dtype.kind == "O" and all(type(part) in (int, float) for part in array.flat):
+        try:  # whole numbers beyond 64 bits
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise DomainError(f"{wrong}a number beyond 1e308") from None
     if array.dtype.kind not in "iuf":
-        if isinstance(given, int) and not isinstance(given, bool):
-            raise DomainError(f"{wrong}a number beyond 1e308")
-        raise DomainError(f"{wrong}{given!r}")
+        raise DomainError(f"{wrong}{given!r:.80}")
     if array.ndim == 0:
         value = float(array)
         if not _in_domain(about.domain, value):
@@ -107,7 +111,9 @@ def run(
         op_dtypes=[np.dtype(np.float64)] * (len(arrays) + outputs),
         buffersize=BLOCK,
     )
-    call = list(arguments)
+    call: list[Any] = [np.float64(argument) for argument in arguments if not np.ndim(argument)]
+    for i in arrays:
+        call.insert(i, arguments[i])
     with iterator, np.errstate(all="ignore"):
         iterator.reset()
         for blocks in iterator:

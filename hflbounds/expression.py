@@ -369,6 +369,8 @@ def mul(*parts: Expr | Exact) -> Expr:
 
 def power(base: Expr | Exact, exponent: Exact) -> Expr:
     """A rational power of anything positive."""
+    if isinstance(exponent, bool) or not isinstance(exponent, int | Fraction):
+        raise TypeError(f"the exponent {exponent!r} is not exact: write a whole number or a Fraction")
     base, exponent = as_expr(base), Fraction(exponent)
     if exponent == 0:
         return as_expr(1)
@@ -461,7 +463,7 @@ def _write(expression: Expr, names: Mapping[Expr, str]) -> str:
         text = _write(first, names)
         for part in others:
             negated = _negated(part) if part not in names else None
-            text += f" + {_write(part, names)}" if negated is None else f" - {_write(negated, names)}"
+            text += f" + {_write(part, names)}" if negated is None else f" - {_subtrahend(negated, names)}"
         return text
     if isinstance(expression, Power):
         return _write_power(expression.base, expression.exponent, names)
@@ -493,7 +495,14 @@ def _write_power(base: Expr, exponent: Fraction, names: Mapping[Expr, str]) -> s
         inner = f"{root}({_write(base, names)})"
         return inner if exponent.numerator == 1 else f"{inner}**{exponent.numerator}"
     text = _atom(base, names)
+    if isinstance(base, Power) and base not in names:
+        text = f"({text})"  # ** binds to the right
     return f"{text}**{exponent}" if exponent.denominator == 1 else f"{text}**({exponent})"
+
+
+def _subtrahend(expression: Expr, names: Mapping[Expr, str]) -> str:
+    text = _write(expression, names)
+    return f"({text})" if isinstance(expression, Sum) and expression not in names else text
 
 
 def _atom(expression: Expr, names: Mapping[Expr, str]) -> str:

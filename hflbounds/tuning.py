@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.bound import Bound
-from hflbounds.errors import DomainError
+from hflbounds.errors import ConditionError, DomainError
 from hflbounds.evaluation import Value, bind, run
 from hflbounds.expression import Expr, Relation, Symbol, add, cbrt, compile_many, mul, sqrt
 from hflbounds.quantities import A, L, R, eta_eff
@@ -80,6 +80,8 @@ def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
         return Tuned(bound, dict(values), None, None, bound(**values), False)
     solve = _tuner(bound)
     step, value, binds = _over(solve, [*numbers, limit], 3)
+    if not np.all((np.asarray(value) >= 0) & (np.asarray(step) > 0)):
+        raise ConditionError(f"{bound.id}: at these values the tuned bound is beyond the range of float64")
     chain = bound.chain_length(**values)
     return Tuned(bound, dict(values), step, step / chain, value, _as_bool(binds))
 
@@ -410,7 +412,8 @@ def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[
     """The whole number next to ``estimate`` at which the tuned bound, as computed, first meets the target."""
     count = np.maximum(1.0, np.ceil(np.where(estimate < 2.0**52, estimate, 1.0)))
     found = np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))
-    if np.all((np.abs(estimate - np.round(estimate)) > 1e-9 * estimate) | (estimate < 0.9) | ~np.isfinite(found)):
+    gap = np.abs(count - np.where(estimate < 2.0**52, estimate, 0.5))
+    if np.all((np.minimum(gap, 1 - gap) > 1e-9 * count) | (estimate < 0.9) | (estimate >= 2.0**52)):
         return found  # no estimate is so near a whole number that rounding could have carried it across
 
     def meets(rounds: Array) -> Any:

@@ -77,6 +77,8 @@ def _product(formula: Product, names: Mapping[Expr, str]) -> str:
         else:
             above.append(part)
     top, under = (_factors(mul(*side), names) for side in (above, below))
+    if sign and under == "1" and isinstance(mul(*above), Sum):
+        top = rf"\left({top}\right)"
     return f"{sign}{top}" if under == "1" else rf"{sign}\frac{{{top}}}{{{under}}}"
 
 
