@@ -300,7 +300,7 @@ def _find_root(function: Callable[[Array], Array], low: Array, high: Array) -> A
         a, fa = x, fx
         nearer = np.abs(fa) < np.abs(fb)
         best = np.where(nearer, a, b)
-        tolerance = 2e-16 * np.abs(best) + 1e-300
+        tolerance = 1e-14 + 2e-16 * np.abs(best)  # of a logarithm: a relative error of its exponential
         room = tolerance / np.abs(b - c)
         if np.all((room > 0.5) | (np.where(nearer, fa, fb) == 0) | (b == c)):
             return best
@@ -410,16 +410,27 @@ def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
 
 def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[str, Any], cap: Cap) -> Any:
     """The whole number next to ``estimate`` at which the tuned bound, as computed, first meets the target."""
-    count = np.maximum(1.0, np.ceil(np.where(estimate < 2.0**52, estimate, 1.0)))
-    found = np.where(estimate < 2.0**52, count, np.where(estimate < LONGEST, estimate, np.inf))
-    gap = np.abs(count - np.where(estimate < 2.0**52, estimate, 0.5))
-    if np.all((np.minimum(gap, 1 - gap) > 1e-9 * count) | (estimate < 0.9) | (estimate >= 2.0**52)):
-        return found  # no estimate is so near a whole number that rounding could have carried it across
+    countable = estimate < 2.0**52
+    count = np.maximum(1.0, np.ceil(np.where(countable, estimate, 1.0)))
+    found = np.where(countable, count, np.where(estimate < LONGEST, estimate, np.inf))
+    # Only where the estimate is next to a whole number could rounding have carried it across.
+    gap = np.abs(count - np.where(countable, estimate, 0.5))
+    unsure = countable & (np.minimum(gap, 1 - gap) <= 1e-9 * count) & (estimate >= 0.9)
+    if not unsure.any():
+        return found
+    chosen = {
+        name: np.broadcast_to(np.asarray(value, dtype=float), estimate.shape)[unsure] if np.ndim(value) else value
+        for name, value in values.items()
+    }
+    target = np.broadcast_to(goal, estimate.shape)[unsure]
+    limit: Any = cap if isinstance(cap, str) or not np.ndim(cap) else np.broadcast_to(cap, estimate.shape)[unsure]
 
     def meets(rounds: Array) -> Any:
-        values_then = {**values, R.name: rounds if rounds.ndim else float(rounds)}
-        return np.asarray(tune(bound, values_then, cap).value) <= goal
+        # A number stays a number: the last bit of a root may differ between Python's and numpy's.
+        then = {**chosen, R.name: rounds if estimate.ndim else float(rounds[0])}
+        return np.asarray(tune(bound, then, limit).value) <= target
 
-    fewer = np.maximum(1.0, count - 1)
-    count = np.where(meets(fewer), fewer, np.where(meets(count), count, count + 1))
-    return np.where(estimate < 2.0**52, count, found)
+    least = count[unsure]
+    fewer = np.maximum(1.0, least - 1)
+    found[unsure] = np.where(meets(fewer), fewer, np.where(meets(least), least, least + 1))
+    return found

@@ -53,7 +53,7 @@ def named(bounds: tuple[Bound, ...]) -> Any:
 # A rate has no step to cap, and an explicit formula is its own range: there "none" is tested to be "own" once.
 BOUNDS_AND_CAPS = pytest.mark.parametrize(
     ("bound", "cap"),
-    [(b, cap) for b in HIDDEN for cap in ("own", "none", "common", 1e-2)]
+    [(b, cap) for b in HIDDEN for cap in ("own", "none", 1e-2)]
     + [(b, cap) for b in EXPLICIT for cap in ("own", "common")]
     + [(b, "own") for b in RATES],
     ids=lambda x: str(getattr(x, "id", x)),
@@ -182,7 +182,7 @@ def test_the_closed_form_without_a_trade_off() -> None:
 @named(HIDDEN)
 def test_hidden_constants_against_minimisation(bound: Bound) -> None:
     """Every cap; the step limited by hand-typed kappas, the value by the second encoding."""
-    for point in draw(bound.id, 6):
+    for point in draw(bound.id, 4):
         free, _ = least(bound.id, point, mpmath.mpf(10) ** 40)
         smooth = mpmath.mpf(point["L"])
         limits = {
@@ -205,7 +205,7 @@ def test_hidden_constants_against_minimisation(bound: Bound) -> None:
 @named(EXPLICIT)
 def test_explicit_constants_against_minimisation(bound: Bound) -> None:
     """Up to the pole of c2 and never beyond it, whatever cap is asked for."""
-    for point in draw(bound.id, 5):
+    for point in draw(bound.id, 3):
         pole = second.cap(bound.id, **point)
         limits = {
             "own": pole,
@@ -337,7 +337,7 @@ def test_scalars_give_python_floats(bound: Bound) -> None:
 
 @named(BOUNDS)
 def test_arrays_agree_with_scalars(bound: Bound) -> None:
-    drawn = draw(bound.id, 6)
+    drawn = draw(bound.id, 4)
     values = stacked(drawn)
     for cap in ("none", "common"):
         best = bound.tuned(cap=cap, **values)
@@ -399,8 +399,8 @@ def test_rounds_against_brute_force(bound: Bound, cap: Any) -> None:
     """Count up from one round until the second encoding, minimised by golden section, meets the target."""
     point = without(draw((bound.id, cap), 1)[0], "R")
     with mpmath.workdps(20):
-        values = [least_value(bound, point, rounds, cap) for rounds in range(1, 8)]
-    for wanted in (1, 2, 3, 7):
+        values = [least_value(bound, point, rounds, cap) for rounds in range(1, 6)]
+    for wanted in (1, 2, 5):
         above = 2 * values[0] if wanted == 1 else values[wanted - 2]
         target = float(mpmath.sqrt(above * values[wanted - 1]))
         counted = next(i for i, value in enumerate(values, start=1) if value <= target)
@@ -431,7 +431,7 @@ def test_rounds_are_the_fewest(bound: Bound, cap: Any) -> None:
 @named(BOUNDS)
 def test_a_target_that_is_hit_exactly(bound: Bound) -> None:
     """A target that is the tuned bound at R rounds, to the last bit, takes R rounds and not R + 1."""
-    for rounds in (1, 2, 3, 10, 12345):
+    for rounds in (1, 2, 12345):
         target = bound.tuned(**TIMELESS, R=rounds).value
         assert bound.rounds_to(target, **TIMELESS) == rounds
         # and the next smaller number is not met by them
