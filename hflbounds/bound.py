@@ -212,7 +212,7 @@ class Bound:
         Raises:
             TypeError, DomainError: as of a call.
         """
-        numbers = [bind(self.id, self.needs, values)[name] for name in self.needs]
+        numbers = list(bind(self.id, self.needs, values).values())
         shape = np.broadcast_shapes(*(np.shape(n) for n in numbers))
         truth = np.full(shape, True)
         with np.errstate(all="ignore"):
@@ -223,7 +223,7 @@ class Bound:
     def violations(self, **values: Any) -> list[str]:
         """The conditions these values break, in words with both numbers; empty where the theorem applies."""
         try:
-            numbers = [bind(self.id, self.needs, values)[name] for name in self.needs]
+            numbers = list(bind(self.id, self.needs, values).values())
         except DomainError as error:
             return [str(error)]
         with np.errstate(all="ignore"):
@@ -339,7 +339,7 @@ class Bound:
     def _check_range(self, terms: tuple[Any, ...]) -> None:
         """Refuse terms that overflowed on the way, or were rounded across the pole of a constant."""
         for name, term in zip(self.terms, terms, strict=True):
-            if not np.min(term, initial=0.0) >= 0:
+            if not (term >= 0 if type(term) is float else np.min(term, initial=0.0) >= 0):
                 raise ConditionError(f"{self.id}: at these values the term {name} is beyond the range of float64")
 
     def _broken(self, numbers: Any, scalar: bool = False) -> list[str]:

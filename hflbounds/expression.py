@@ -431,22 +431,15 @@ def _count(expression: Expr, counts: dict[Expr, int]) -> None:
 
 
 def _name_shared(expression: Expr, counts: dict[Expr, int], names: dict[Expr, str], lines: list[str]) -> None:
-    """Give a local name to whatever is used twice, and to every base that a power repeats."""
+    """Give a local name to whatever is used twice."""
     if expression in names or not expression.args:
         return
     for part in expression.args:
         _name_shared(part, counts, names, lines)
-    repeated = isinstance(expression, Power) and expression.base.args and abs(expression.exponent) > 1
-    if repeated and expression.args[0] not in names:
-        _bind(expression.args[0], names, lines)
     if counts[expression] > 1:
-        _bind(expression, names, lines)
-
-
-def _bind(expression: Expr, names: dict[Expr, str], lines: list[str]) -> None:
-    text = _write(expression, names)
-    names[expression] = f"_{len(names)}"
-    lines.append(f"{names[expression]} = {text}")
+        text = _write(expression, names)
+        names[expression] = f"_{len(names)}"
+        lines.append(f"{names[expression]} = {text}")
 
 
 def _write(expression: Expr, names: Mapping[Expr, str]) -> str:
