@@ -6,6 +6,7 @@ encoding, from brute force over the rounds, or from limits typed by hand; never 
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,8 @@ import second_encoding as second
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hflbounds import Bound, DomainError, catalogue, get
+from hflbounds import Bound, DomainError, catalogue, get, quantities
+from hflbounds.expression import sqrt
 from hflbounds.tuning import best_step
 
 BOUNDS = tuple(catalogue().values())
@@ -593,3 +595,33 @@ def test_fractions_are_not_needed() -> None:
     found = best_step(float(a), float(b), float(q))
     x = Fraction(float(found))
     assert abs(2 * q * x**3 + b * x**2 - a) < a * Fraction(1, 10**15)
+
+
+@pytest.mark.parametrize("target", [0.9, 0.31, 0.105])
+def test_rounds_where_r_is_not_only_in_the_start(target: float) -> None:
+    """No catalogued theorem has R elsewhere; one that does is bracketed, and a loop over R says the same."""
+    q = quantities
+    terms = {
+        "start": q.A / (q.eta_eff * q.R),
+        "noise": q.L * q.eta_eff * q.sigma**2 / q.M,
+        "slow": q.sigma**2 / sqrt(q.R),
+    }
+    bound = replace(get("zhou2026.thm1.star-star"), terms=terms)
+    rest = {"M": 20, "L": 1.0, "A": 1.0, "sigma": 1.0}
+
+    def by_hand(rounds: int) -> float:
+        step = min((20 / rounds) ** 0.5, 1 / 30**0.5)  # sqrt(a/b), under the cap
+        return 1 / (step * rounds) + step / 20 + rounds**-0.5
+
+    first = next(n for n in range(1, 10**6) if by_hand(n) <= target)
+    assert bound.rounds_to(target, P=1, K=1, **rest) == first
+
+
+def test_a_floor_is_named() -> None:
+    q = quantities
+    terms = {"start": q.A / (q.eta_eff * q.R), "floor": q.zeta**2}
+    bound = replace(get("zhou2026.thm1.star-star"), terms=terms)
+    rest = {"L": 1.0, "A": 1.0, "zeta": 0.5}
+    assert bound.rounds_to(0.25, P=1, K=1, **rest) == math.inf
+    assert "does not fall below 0.25" in (bound.why_unreachable(0.25, P=1, K=1, **rest) or "")
+    assert bound.rounds_to(0.2501, P=1, K=1, **rest) < math.inf
