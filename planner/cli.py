@@ -195,8 +195,15 @@ def recommend(
         path, sign, value = setting.partition("=")
         if not sign or not path:
             raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set network.tiers=1.")
+        if path.strip() in spoken:
+            raise typer.BadParameter(f"--set: {path.strip()} is set twice. Set it once.")
         spoken[path.strip()] = (f"--set {path.strip()}", value.strip())
-    spoken |= _options(locals())
+    options = _options(locals())
+    for path in spoken.keys() & options.keys():
+        raise typer.BadParameter(f"--set: {path} is also given by {options[path][0]}. Give one of the two.")
+    spoken |= options
+    if json and output not in (None, "json"):
+        raise typer.BadParameter(f"--format: {output} contradicts --json. Give one of the two.")
     form = "json" if json else _format(output)
     scenario = load(config, spoken)
     from planner.recommend import recommend as answer
@@ -224,6 +231,8 @@ def _format(output: str | None) -> str:
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise OSError(9, "standard output is closed")
     sys.stdout.write(text)
     sys.stdout.flush()
 
@@ -258,12 +267,16 @@ def main() -> None:
         from planner.errors import NoAnswerError, ScenarioError
         from planner.network import NetworkError
 
-        if os.environ.get("HFL_PLAN_DEBUG"):
-            raise
+        if os.environ.get("HFL_PLAN_DEBUG", "0") not in ("", "0"):
+            import traceback
+
+            traceback.print_exc()
         if isinstance(error, NoAnswerError):
             code = _refuse(str(error), NO_ANSWER)
         elif isinstance(error, ScenarioError | HflBoundsError | CostError | NetworkError):
             code = _refuse(str(error), MISUSE)
+        elif isinstance(error, OSError):
+            code = _refuse(f"the answer could not be written: {error.strerror}.", NO_ANSWER)
         else:
             kind = type(error).__name__
             code = _refuse(
@@ -273,5 +286,6 @@ def main() -> None:
 
 
 def _refuse(message: str, code: int) -> int:
+    message = message.removeprefix("Invalid value: ")
     sys.stderr.write(f"hfl-plan: {message}\n")
     return code

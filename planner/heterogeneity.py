@@ -106,6 +106,8 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
     found: dict[str, float] = {}
     for part in text.split(","):
         name, sign, number = (piece.strip() for piece in part.partition("="))
+        if not sign:
+            raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {_forms()}")
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"Known here are {' and '.join(names)}."

@@ -41,8 +41,12 @@ LARGEST_ROUNDS = 10**12
 
 
 # ---------------------------------------------------------------- what may be written
-def _count(largest: int) -> Callable[[Any], int]:
+def _count(largest: int, least: int = 1) -> Callable[[Any], int]:
+    rule = f"a whole number from {least} to {largest}"
+
     def read(value: Any) -> int:
+        if isinstance(value, list):
+            raise ValueError(f"{HERE}: a list is not {rule}. For groups of unequal size give the mean.")
         if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value.strip()):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -51,11 +55,11 @@ def _count(largest: int) -> Callable[[Any], int]:
                 number = float(value) if isinstance(value, str | float) else math.nan
             except ValueError:
                 number = math.nan
-            if 1 <= number <= largest and number == math.floor(number):
+            if least <= number <= largest and number == math.floor(number):
                 hint = f" Write {int(number)}."
-            raise ValueError(f"{HERE}: {value!r:.40} is not a whole number from 1 to {largest}.{hint}")
-        if not 1 <= value <= largest:
-            raise ValueError(f"{HERE}: {value:.6g} is not a whole number from 1 to {largest}.")
+            raise ValueError(f"{HERE}: {value!r:.40} is not {rule}.{hint}")
+        if not least <= value <= largest:
+            raise ValueError(f"{HERE}: {value} is not {rule}." if value < least else f"{HERE}: that is not {rule}.")
         return value
 
     return read
@@ -82,16 +86,28 @@ def _number(*, zero: bool) -> Callable[[Any], float]:
 
 
 def _target(value: Any) -> str | float:
-    if isinstance(value, str) and value.strip().endswith("%"):
-        share = _number(zero=False)(value.strip()[:-1])
-        return f"{share:g}%"
     try:
+        if isinstance(value, str) and value.strip().endswith("%"):
+            return f"{_number(zero=False)(value.strip()[:-1])!r}%"
         return _number(zero=False)(value)
     except ValueError:
         raise ValueError(
             f"{HERE}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
             "or a share of its first bound such as 1%."
         ) from None
+
+
+def _resolution(value: Any) -> float:
+    number = _number(zero=True)(value)
+    if number > 0.5:
+        raise ValueError(f"{HERE}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02.")
+    return number
+
+
+def _version(value: Any) -> int:
+    if value != 1 or isinstance(value, bool):
+        raise ValueError(f"{HERE}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it.")
+    return 1
 
 
 def _choice(choices: tuple[str, ...]) -> Callable[[Any], str]:
@@ -215,14 +231,14 @@ class PlanSection(Section):
     bounds: Annotated[str | None, BeforeValidator(_text)] = None
     cap: Annotated[str | float | None, BeforeValidator(_cap)] = None
     cost: Annotated[CostMethod | None, BeforeValidator(_choice(get_args(CostMethod)))] = None
-    resolution: NotNegative | None = None
-    seed: Annotated[int | None, BeforeValidator(lambda v: 0 if v in (0, "0") else _count(2**31)(v))] = None
+    resolution: Annotated[float | None, BeforeValidator(_resolution)] = None
+    seed: Annotated[int | None, BeforeValidator(_count(2**31, least=0))] = None
 
 
 class ScenarioFile(Section):
     """A scenario file, version 1."""
 
-    schema_version: Annotated[Literal[1], BeforeValidator(_count(1))] = 1
+    schema_version: Annotated[Literal[1], BeforeValidator(_version)] = 1
     title: Annotated[str, BeforeValidator(_text)] = ""
     fleet: FleetSection = FleetSection()
     problem: ProblemSection = ProblemSection()
@@ -314,14 +330,17 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
     table, shown = _read(file) if file else ({}, lambda path: path)
     spoken: dict[str, str] = {}
     for path, (option, value) in (options or {}).items():
+        for other, before in spoken.items():
+            if path == other or path.startswith(other + ".") or other.startswith(path + "."):
+                raise ScenarioError(f"{option}: {before} says the same or part of it. Give one of the two.")
         spoken[path] = option
         _put(table, path, value, option)
 
     def name(path: str) -> str:
-        for known, option in spoken.items():
-            if path == known or path.startswith(known + ".") or known.startswith(path + "."):
-                return option
-        return shown(path)
+        if path in spoken:
+            return spoken[path]
+        outer = (option for known, option in spoken.items() if path.startswith(known + "."))
+        return next(outer, shown(path))
 
     try:
         written = ScenarioFile.model_validate(table)
@@ -364,6 +383,11 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
             )
         known[symbol] = _given_or(drawn, whole, "derived", note="everyone takes part")
     partial = known["S1"].value != groups or known["S2"].value != clients
+    if partial and fleet.order == "fixed":
+        raise ScenarioError(
+            f"{name('fleet.order')}: where only some take part in a round, rings run in the order they are drawn in. "
+            "Leave the order out, or write random."
+        )
 
     known["sigma"] = _given_or(problem.sigma, 1.0, note="the unit of the deviations: only ratios to it rank")
     known["L"] = _given_or(problem.smoothness, 1.0, note="does not change a ranking at a relative target")
@@ -526,8 +550,8 @@ def _read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
         table = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{file}: is not TOML: {error}.") from None
+    except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
+        raise ScenarioError(f"{file}: is not TOML: {str(error):.200}.") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
 
