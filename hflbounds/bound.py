@@ -96,7 +96,7 @@ class Erratum:
     artefact: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Bound:
     """``bounds <= sum(terms)`` for every problem that satisfies ``assumes``, where ``requires`` holds.
 
@@ -150,6 +150,16 @@ class Bound:
             raise DeclarationError(f"{self.id}: no assumption introduces {names}")
         if eta_eff in used and (self.chain is None or self.common_cap is None):
             raise DeclarationError(f"{self.id} speaks of eta_eff: it also needs a chain and a common cap")
+
+    def __repr__(self) -> str:
+        return f"<Bound {self.id}: {self.title}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from hflbounds.registry import catalogue, get
+
+        if catalogue().get(self.id) is not self:
+            raise TypeError(f"{self.id} is not the catalogue's own, so it cannot be sent by its id")
+        return get, (self.id,)
 
     @property
     def family(self) -> str:

@@ -46,7 +46,8 @@ def get(bound_id: str) -> Bound:
     try:
         return catalogue()[bound_id]
     except KeyError:
-        near = difflib.get_close_matches(bound_id, catalogue())
+        near = [name for name in catalogue() if name.startswith(f"{bound_id}.")]
+        near = near or difflib.get_close_matches(str(bound_id), catalogue())
         hint = f"did you mean {' or '.join(near)}?" if near else "`hflbounds.catalogue()` lists them all"
         raise UnknownBoundError(f"no bound is called {bound_id!r}; {hint}") from None
 

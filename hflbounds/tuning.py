@@ -32,7 +32,7 @@ SMALLEST = 1e-290  # no step size below this is looked at
 LONGEST = 1e300  # rounds; "however many"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """A bound at its best step.
 
@@ -50,6 +50,9 @@ class Tuned:
     eta: Any
     value: Any
     cap_binds: Any
+
+    def __repr__(self) -> str:
+        return f"<{self.bound.id} = {self.value} at eta_eff = {self.eta_eff}>"
 
     @cached_property
     def split(self) -> dict[str, Any]:
@@ -105,16 +108,19 @@ def why_unreachable(bound: Bound, target: float, values: Mapping[str, Any], cap:
     """See `Bound.why_unreachable`."""
     if math.isfinite(rounds_to(bound, target, values, cap)):
         return None
-    floor = tune(bound, {**values, R.name: LONGEST}, cap).value
-    return f"{bound.id} does not fall below {floor:.6g} however many rounds are run, and the target is {target:.6g}"
+    late, latest = (float(tune(bound, {**values, R.name: n}, cap).value) for n in (LONGEST / 1e50, LONGEST))
+    if latest < 0.99 * late:
+        return f"{bound.id} needs more than {LONGEST:g} rounds to fall to {target:.6g}"
+    return f"{bound.id} does not fall below {latest:.6g} however many rounds are run, and the target is {target:.6g}"
 
 
 def lemma_image(terms: Mapping[str, Expr]) -> dict[str, Expr]:
     """The rate that the tuning lemma makes of ``a/step + sum b step + sum q step**2`` under a cap ``1/L``.
 
-    With ``step = min(1/(kappa L), sqrt(a/b), cbrt(a/q))`` each term is at most its image, up to
-    ``max(1, kappa)`` for the first: ``L A/R``, ``sqrt(a b)`` and ``cbrt(a**2 q)``. At most
-    ``max(2, kappa)`` times their sum is the minimum, and the minimum is at most that.
+    With ``step = min(1/(kappa L), sqrt(a/b_i), cbrt(a/q_j))`` over all terms, ``a/step`` is the largest of
+    ``kappa L A/R``, ``sqrt(a b_i)`` and ``cbrt(a**2 q_j)``, so at most their sum; and ``b_i step`` and
+    ``q_j step**2`` are at most ``sqrt(a b_i)`` and ``cbrt(a**2 q_j)``. Hence the minimum under the cap is at most
+    ``max(2, kappa)`` times the sum of the images ``L A/R``, ``sqrt(a b_i)`` and ``cbrt(a**2 q_j)``.
     """
     gap = A / R
     image: dict[str, Expr] = {}

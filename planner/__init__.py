@@ -6,3 +6,16 @@
 >>> answer.ranking[0].topology
 'ring-ring'
 """
+
+from functools import cache
+
+
+@cache
+def version() -> str:
+    """The version of this package, as installed."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("hfl-plan")
+    except metadata.PackageNotFoundError:
+        return "0+unknown"

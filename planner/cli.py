@@ -32,7 +32,7 @@ def root(
 ) -> None:
     """Which topology for hierarchical federated learning, before anyone trains."""
     if version:
-        from planner.recommend import version as number
+        from planner import version as number
 
         typer.echo(f"hfl-plan {number()}")
         raise typer.Exit
@@ -233,12 +233,19 @@ def _format(output: str | None) -> str:
 def _print(text: str) -> None:
     if sys.stdout is None:
         raise OSError(9, "standard output is closed")
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a title may have letters that the terminal has not
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def _color() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and "NO_COLOR" not in os.environ
+        and os.environ.get("TERM") != "dumb"
+    )
 
 
 def _width() -> int:
@@ -263,9 +270,7 @@ def main() -> None:
         code = 0
     except Exception as error:
         from hflbounds.errors import HflBoundsError
-        from planner.cost import CostError
-        from planner.errors import NoAnswerError, ScenarioError
-        from planner.network import NetworkError
+        from planner.errors import NoAnswerError, PlannerError
 
         if os.environ.get("HFL_PLAN_DEBUG", "0") not in ("", "0"):
             import traceback
@@ -273,7 +278,7 @@ def main() -> None:
             traceback.print_exc()
         if isinstance(error, NoAnswerError):
             code = _refuse(str(error), NO_ANSWER)
-        elif isinstance(error, ScenarioError | HflBoundsError | CostError | NetworkError):
+        elif isinstance(error, PlannerError | HflBoundsError):
             code = _refuse(str(error), MISUSE)
         elif isinstance(error, OSError):
             code = _refuse(f"the answer could not be written: {error.strerror}.", NO_ANSWER)

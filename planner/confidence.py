@@ -13,7 +13,7 @@ from planner.scenario import Objective, Scenario
 
 DRAWS = 256
 FACTOR = 3.0  # a constant that nobody gave is taken to be known within this factor, either way
-UNKNOWN = ("sigma", "zeta", "delta", "A")  # L only enters as L * A, and in the unit of the step
+UNKNOWN = ("sigma", "zeta", "delta", "A")  # L only enters as L * A, so one factor stands for both
 
 
 def shares(question: Question, scenario: Scenario, objective: Objective) -> dict[str, float]:
@@ -27,7 +27,7 @@ def shares(question: Question, scenario: Scenario, objective: Objective) -> dict
     changes = {
         name: question.values[name] * np.exp(rng.uniform(-np.log(FACTOR), np.log(FACTOR), DRAWS))
         for name in UNKNOWN
-        if scenario.known[name].origin != "given" and question.values[name] > 0
+        if question.values[name] > 0 and not _given(scenario, name)
     }
     if not changes:
         changes = {"A": np.array([question.values["A"]])}
@@ -37,6 +37,11 @@ def shares(question: Question, scenario: Scenario, objective: Objective) -> dict
     least = totals.min(axis=0)
     best = np.isfinite(least) & (totals <= least * (1 + SAME))
     return {t: float(best[i].mean()) for i, t in enumerate(question.bounds)}
+
+
+def _given(scenario: Scenario, name: str) -> bool:
+    names = ("A", "L") if name == "A" else (name,)
+    return all(scenario.known[n].origin == "given" for n in names)
 
 
 def level(tied: bool, p_best: float | None, margin: float | None, doubted: bool) -> Level:

@@ -35,6 +35,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import PlannerError
 from planner.network import Compute, Link, Network, Straggler
 
 __all__ = ["TOPOLOGIES", "CostError", "Method", "RoundCost", "round_cost", "round_draws"]
@@ -55,7 +56,7 @@ _EVENT_SAMPLES: Final = 4_000  # compute times drawn in all where the schedule i
 _LARGEST_EVENT_DRAW: Final = 100_000
 
 
-class CostError(ValueError):
+class CostError(PlannerError, ValueError):
     """A round that cannot be timed; the message names the argument, the fact and the way out."""
 
 

@@ -38,9 +38,9 @@ def names(ids: Sequence[str]) -> str:
 def explain(
     question: Question,
     scenario: Scenario,
-    objective: Objective,
     rows: Sequence[Row],
     recommended: Sequence[str],
+    doubted: bool,
     met: bool,
 ) -> list[str]:
     """Sentences, the answer first.
@@ -48,55 +48,66 @@ def explain(
     Args:
         question: what was asked.
         scenario: as given.
-        objective: what decided.
         rows: best first.
         recommended: the first tie group.
+        doubted: whether measured runs contradict the order.
         met: whether the target is met before the first round.
     """
+    objective = scenario.objective
     if met:
-        return [
-            "The target is met before the first round: it is above 2 L A, which bounds the start. Any topology does."
-        ]
+        return ["The target is met before the first round: 2 L A, which bounds the start, does not exceed it."]
     first = rows[0]
     said = [_answer(first, objective, recommended)]
+    if doubted:
+        said.append("Measured runs contradict the order per round here: see the warning before you follow it.")
+    said.append(_target(question))
     if len(recommended) > 1:
-        said.append(_tie(question, rows, recommended, scenario.resolution))
+        said.append(_tie(question, recommended, scenario.resolution))
         said += _cheapest_of(rows, recommended, objective)
     clock = _clock_against_rounds(rows, objective)
     if clock:
         said.append(clock)
     if first.dominant:
         share = first.terms[first.dominant] / sum(first.terms.values())
-        said.append(
-            f"What holds {title(first.topology)} back most is {TERMS[first.dominant]}: {share:.0%} of its bound."
-        )
+        held = f"What holds {title(first.topology)} back most is {TERMS[first.dominant]}: {share:.0%} of its bound"
+        said.append(f"{held}, at the largest learning rate allowed." if first.cap_binds else f"{held}.")
     return said
+
+
+def _target(question: Question) -> str:
+    goal = f"{float(question.goal()):.3g}"
+    if question.target is not None:
+        return f"The target is a mean squared gradient of {goal}."
+    return (
+        f"The target, a mean squared gradient of {goal}, is what Star-Star's bound reaches in "
+        f"{question.horizon:,.0f} rounds: compare topologies by it, and give --target for hours that stand alone."
+    )
 
 
 def _answer(first: Row, objective: Objective, recommended: Sequence[str]) -> str:
     verb = "come" if len(recommended) > 1 else "comes"
     seconds = "no finite time" if first.seconds is None else format_duration(first.seconds)
     traffic = "no finite traffic" if first.bytes is None else format_size(first.bytes)
+    who = f"; {title(first.topology)} takes" if len(recommended) > 1 else ":"
     return (
-        f"{names(recommended)} {verb} first by {BY[objective]}; {title(first.topology)} takes "
+        f"{names(recommended)} {verb} first by {BY[objective]}{who} "
         f"{first.rounds:,} rounds, {seconds} and {traffic} to the target."
     )
 
 
-def _tie(question: Question, rows: Sequence[Row], recommended: Sequence[str], resolution: float) -> str:
+def _tie(question: Question, recommended: Sequence[str], resolution: float) -> str:
     values = question.values
-    same = {row.rounds for row in rows if row.topology in recommended}
     reasons = []
-    if values["S1"] == 1 and any(t.startswith("ring") for t in recommended):
-        reasons.append("with one group the top tier is neither star nor ring")
-    if values["S2"] == 1 and any(t.endswith("ring") for t in recommended):
-        reasons.append("with one client in a group the low tier is neither star nor ring")
+    if set(recommended) == set(question.twins(recommended[0])):
+        if values["S1"] == 1:
+            reasons.append("with one group the top tier is neither star nor ring")
+        if values["S2"] == 1:
+            reasons.append("with one client in a group the low tier is neither star nor ring")
     if not any(values[n] for n in ("sigma", "zeta", "delta")):
         reasons.append("without noise and heterogeneity only the optimisation term is left, the same for all")
     if reasons:
         return f"They tie by structure: {'; '.join(reasons)}."
-    how = "agree exactly" if len(same) == 1 and resolution == 0 else f"differ by less than {resolution:.0%}"
-    return f"They tie: their predictions {how}, below what a bound can tell apart."
+    return f"They tie: their predictions differ by less than {resolution:.2g} of the first, the resolution asked for."
 
 
 def _cheapest_of(rows: Sequence[Row], recommended: Sequence[str], objective: Objective) -> list[str]:
@@ -134,7 +145,7 @@ def _clock_against_rounds(rows: Sequence[Row], objective: Objective) -> str | No
         f"{lead}{a} needs {fewer:.2g} times the rounds of {b}, "
         f"but each of its rounds takes {longer:.3g} times as long "
         f"({format_duration(slow)} against {format_duration(quick)}); "
-        f"break-even is {even:.3g} times."
+        f"it would win if they took less than {even:.3g} times as long."
     )
 
 
@@ -143,14 +154,16 @@ def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[
     link = scenario.network.client_link
     if not scenario.network_given or link.sharing != "per-client":
         return None
-    if scenario.known["client_link.sharing"].origin == "given" or scenario.known["client_link.up"].origin != "given":
+    if scenario.known["client_link.sharing"].origin == "given":
         return None
     other = scenario.with_link(sharing="per-server").network
     shared = question.varied(network=other)
     rounds = question.rounds()
     then = min(question.bounds, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
     up = format_rate(link.up)
+    seconds = float(rounds[then]) * shared.of_a_round(then).seconds
     change = "the answer stays" if then in recommended else f"the answer becomes {title(then)}"
+    change += f", in {format_duration(seconds)}"
     return (
         f"The {up} are taken to be each client's own. If the clients of a server share them, {change} "
         "(--link-sharing per-server)."

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from hflbounds.compare import SAME, crossings
-from hflbounds.errors import ComparisonError
+from hflbounds.compare import SAME
 from planner.prediction import Question
 from planner.recommendation import Flip
-from planner.scenario import LARGEST_COUNT, Objective
+from planner.scenario import LARGEST_COUNT, Objective, Scenario
 
 SCANNED = 16  # points in each direction
 REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value,
 REACH_OF_COUNTS = 1e2  # and counts, whose compute times must be drawn anew, less far
+LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
 COUNTS = ("G", "M", "P", "K")
 DEVIATIONS = ("sigma", "zeta", "delta")
 Totals = Callable[[Any], Any]
@@ -42,86 +42,93 @@ class Axis:
     whole: bool = False
 
 
-def flips(question: Question, objective: Objective, first: Sequence[str]) -> tuple[Flip, ...]:
-    """The nearest flip below and above for every input that the objective depends on, nearest first.
+def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
+    """The nearest flip below and above for every input looked at, nearest first; and what was looked at, in words.
 
-    Where only rounds count and the bounds share their constants and their cap, crossings of the bounds are
-    roots of polynomials and none is missed. Elsewhere `SCANNED` values on either side are looked at, up to a
-    factor `REACH` (counts: `REACH_OF_COUNTS`), and the first change is bracketed; a change that comes and goes
-    between two of them is missed.
+    Without stragglers the seconds of a round are affine in a link's or the compute time's number (or in one over
+    it), and the rounds do not depend on it: where that holds, crossings are solved for. Elsewhere `SCANNED` values on
+    either side are looked at, up to a factor `REACH` (counts: `REACH_OF_COUNTS`), and the first change is bracketed;
+    a change that comes and goes between two of them is missed.
 
     Args:
         question: what was asked.
-        objective: what decides.
+        scenario: says what decides, and which numbers follow others.
         first: the first tie group.
     """
+    objective = scenario.objective
     if set(first) == set(question.bounds):
-        return ()
-    found = _closed_form(question, first) if objective == "rounds" else None
-    if found is None:
-        sides = ((axis, side) for axis in _axes(question, objective) for side in (-1, 1))
-        found = [flip for axis, side in sides if (flip := _search(axis, side, question, first))]
-    return tuple(sorted(found, key=lambda flip: abs(np.log(float(flip.at) / float(flip.from_)))))
-
-
-def _closed_form(question: Question, first: Sequence[str]) -> list[Flip] | None:
-    """Flips of the order at a common step; None where the constants or the caps differ."""
-    bounds = question.bounds
-    if question.cap == "own" and next(iter(bounds.values())).constants == "hidden":
-        return None  # each topology has a cap of its own
+        return (), "all topologies tie"
+    if objective == "rounds" and _ring_ring_by_proof(question) and "ring-ring" in first:
+        return (), "with these constants and one cap for all, Ring-Ring's bound is never the larger, by proof"
+    drawn = question.compute.straggler.kind != "none"
+    size = _size(question)
+    if drawn and objective == "time" and size > LARGEST_DRAWN:
+        return (), "not looked at: the fleet is too large to draw its compute times again and again"
     found: list[Flip] = []
-    for name in (*COUNTS, *DEVIATIONS):
-        value, whole = question.values[name], name in COUNTS
-        if value <= 0:
-            continue
-        try:
-            roots = {
-                root
-                for leader in first
-                for other in bounds
-                if other not in first
-                for root in crossings(bounds[leader], bounds[other], name, **question.values)
-            }
-        except ComparisonError:
-            return None
-        beyond = [_beyond(root, value, whole) for root in roots]
+    axes = [axis for axis in _axes(question, scenario) if axis.name not in COUNTS or not drawn or size <= LARGEST_DRAWN]
+    for axis in axes:
         for side in (-1, 1):
-            reach = sorted((x for x in beyond if 1 < (x / value) ** side <= REACH), key=lambda x: side * x)
-            for at in reach:
-                best = _best_at(question, name, at)
-                if best not in first:
-                    found.append(_flip(Axis(name, value, _never, whole=whole), at, best, exact=True))
-                    break
-    return found
+            flip = _solve(axis, side, question, first) if axis.unit and not drawn else None
+            flip = flip or _search(axis, side, question, first)
+            if flip:
+                found.append(flip)
+    names = ", ".join(axis.name for axis in axes)
+    looked = f"one input at a time, by up to a factor {REACH:g} (counts {REACH_OF_COUNTS:g}): {names}"
+    return tuple(sorted(found, key=lambda flip: abs(np.log(float(flip.at) / float(flip.from_))))), looked
 
 
-def _never(at: Any) -> Any:
-    raise AssertionError("a closed form has no totals to search")
+def _ring_ring_by_proof(question: Question) -> bool:
+    """Whether all bounds share their constants and their cap, so that their order is that of their drift terms."""
+    first = next(iter(question.bounds.values()))
+    shared = first.status == "own" or first.constants == "hidden"
+    return first.chain is not None and shared and (question.cap != "own" or first.constants == "explicit")
 
 
-def _beyond(root: float, value: float, whole: bool) -> float:
-    """The first value on the far side of a crossing, as seen from ``value``."""
-    if not whole:
-        return root * (1 + 1e-9 if root > value else 1 - 1e-9)
-    return float(np.floor(root) + 1 if root > value else max(1.0, np.ceil(root) - 1))
+def _solve(axis: Axis, side: int, question: Question, first: Sequence[str]) -> Flip | None:
+    """The nearest crossing, where every total is affine in the input or in one over it."""
+    topologies = tuple(question.bounds)
+    leaders = [topologies.index(t) for t in first]
+    for power in (1, -1):
+        at = axis.value * np.array([0.5, 1.0, 3.0]) ** power
+        x, totals = at**power, axis.totals(at)
+        others = [i for i in range(len(topologies)) if i not in leaders and np.isfinite(totals[i]).all()]
+        totals = np.where(np.isfinite(totals), totals, 0.0)
+        slope = (totals[:, 2] - totals[:, 0]) / (x[2] - x[0])
+        base = totals[:, 0] - slope * x[0]
+        if np.any(np.abs(base + slope * x[1] - totals[:, 1]) > 1e-12 * totals[:, 1]):
+            continue
+        crossings = []
+        for i in leaders:
+            for j in others:
+                if slope[i] != slope[j]:
+                    crossing = (base[j] - base[i]) / (slope[i] - slope[j])
+                    if crossing > 0:
+                        crossings.append(float(crossing**power))
+        beyond = sorted((c for c in crossings if 1 < (c / axis.value) ** side <= REACH), key=lambda c: side * c)
+        for value in beyond:
+            just = value * (1 + side * 1e-9)
+            there = axis.totals(np.array([just]))[:, 0]
+            there = np.where(np.isfinite(there), there, 0.0)
+            affine = base + slope * just**power  # a rate may stop being the bottleneck on the way
+            if np.any(np.abs(affine - there) > 1e-9 * there):
+                return None
+            if there[others].min() < there[leaders].min():
+                return _flip(axis, value, topologies[min(others, key=lambda i: there[i])], exact=True)
+        return None
+    return None
 
 
-def _best_at(question: Question, name: str, at: float) -> str:
-    """The topology with the smallest bound; the constants are shared, so any number of rounds will do."""
-    changes = question.with_counts(**{name: int(at)}) if name in COUNTS else {name: at}
-    values = {**question.values, **changes, "R": question.horizon or 1000.0}
-    tuned = {t: b.tuned(cap=question.cap, **values).value for t, b in question.bounds.items()}
-    return min(tuned, key=lambda t: float(tuned[t]))
-
-
-def _axes(question: Question, objective: Objective) -> Iterator[Axis]:
+def _axes(question: Question, scenario: Scenario) -> Iterator[Axis]:
+    objective = scenario.objective
     topologies = tuple(question.bounds)
     prices = {t: question.price(t, objective) for t in topologies}
 
     def at_these_prices(rounds: dict[str, Any]) -> Any:
         return np.stack([rounds[t] * prices[t] for t in topologies])
 
-    for name in DEVIATIONS:
+    # A preset or concentrations state both deviations in sigmas: there sigma cannot move alone.
+    alone = scenario.known["zeta"].origin == "given" or scenario.known["delta"].origin == "given"
+    for name in DEVIATIONS if alone else DEVIATIONS[1:]:
         if question.values[name] > 0:
             yield Axis(name, question.values[name], _vary(name, question, at_these_prices))
     if question.target is not None:
@@ -188,6 +195,8 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
     if axis.whole:
         grid = np.unique(np.clip(np.round(grid), 1, LARGEST_COUNT))[::side]
         grid = grid[(grid - axis.value) * side > 0]
+        if question.compute.straggler.kind != "none":
+            grid = grid[grid / axis.value * _size(question) <= LARGEST_DRAWN * REACH_OF_COUNTS / 10]
     if not len(grid):
         return None
 
@@ -209,6 +218,10 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
             inside = middle
     best = topologies[int(axis.totals(np.array([outside]))[:, 0].argmin())]
     return _flip(axis, float(outside), best, exact=False)
+
+
+def _size(question: Question) -> float:
+    return question.values["S1"] * question.values["S2"] * question.values["P"]
 
 
 def _flip(axis: Axis, at: float, to: str, *, exact: bool) -> Flip:

@@ -15,6 +15,8 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, Literal, cast, get_args
 
+from planner.errors import PlannerError
+
 __all__ = [
     "PRESETS",
     "Compute",
@@ -37,7 +39,7 @@ StragglerKind = Literal["none", "exponential", "lognormal"]
 _MAX_LOGNORMAL_CV: Final = 10.0
 
 
-class NetworkError(ValueError):
+class NetworkError(PlannerError, ValueError):
     """A link, network or compute setting that cannot be; the message names the field and the way out."""
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hflbounds import Bound, families, family
+from hflbounds import Bound, Tuned, families, family
 from planner.cost import RoundCost, round_cost
 from planner.errors import ScenarioError
 from planner.network import Compute, Network
@@ -24,6 +24,8 @@ PARTICIPATION = {
     "full participation, random order": "random",
     "partial participation": "partial",
 }
+TIER_COUNTS = ("S1", "S2")  # how many take part in each tier, top first: a tier of one is neither star nor ring
+LONGEST = 1e15  # rounds; more than that is never reached
 REFERENCE = "star-star"  # whose bound after R rounds is the target where none was given
 
 
@@ -55,21 +57,22 @@ class Question:
 
     def goal(self, **changes: Any) -> Any:
         """The target, also for changed values."""
+        values = {**self.values, **changes}
         if self.share is not None:
-            return self.share * first_bound({**self.values, **changes})
+            return self.share * first_bound(values)
         if self.target is not None:
             return self.target
-        reference = self.bounds.get(REFERENCE, next(iter(self.bounds.values())))
-        goal = reference.tuned(cap=self.cap, **{**self.values, **changes, "R": self.horizon}).value
-        if not np.all(np.asarray(goal) > 0):
-            raise ScenarioError(
-                f"{reference.family} with cap {self.cap} is 0 after any number of rounds where there is neither noise "
-                "nor heterogeneity, so no target follows from --rounds. Use --cap own, or give a --target."
-            )
-        return goal
+        reference = REFERENCE if REFERENCE in self.bounds else next(iter(self.bounds))
+        reached = {t: self.bounds[t].tuned(cap=self.cap, **{**values, "R": self.horizon}).value for t in self.bounds}
+        goal = _same_algorithms(reached, values)[reference]
+        # Without noise, heterogeneity and cap a bound is 0 after any number of rounds; then any target will do.
+        return np.where(np.asarray(goal) > 0, goal, 1e-12 * first_bound(values))[()]
 
     def rounds(self, **changes: Any) -> dict[str, Any]:
-        """Global rounds of every topology until its tuned bound meets the target; 0 where the start does."""
+        """Global rounds of every topology until its tuned bound meets the target.
+
+        0 where the start meets it, ``inf`` where it takes more rounds than are allowed.
+        """
         values = {**self.values, **changes}
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
@@ -77,8 +80,29 @@ class Question:
             count = bound.rounds_to(goal, cap=self.cap, **values)
             if self.target is not None:
                 count = np.where(goal >= first_bound(values), 0.0, count)
-            found[topology] = count
+            found[topology] = np.where(np.asarray(count) <= self.allowed, count, np.inf)[()]
         return _same_algorithms(found, values)
+
+    @property
+    def allowed(self) -> float:
+        """The most rounds that may be run: the horizon, where a target was given beside it."""
+        return self.horizon if self.target is not None and self.horizon is not None else LONGEST
+
+    def best_of_twins(self, topology: str, rounds: float) -> Tuned:
+        """The smallest tuned bound among those that hold for this topology's algorithm."""
+        values = {**self.values, "R": rounds}
+        tuned = [self.bounds[t].tuned(cap=self.cap, **values) for t in self.twins(topology)]
+        return min(tuned, key=lambda t: float(t.value))
+
+    def twins(self, topology: str) -> list[str]:
+        """This topology, first, and those that are the same algorithm as it in this fleet."""
+        parts = topology.split("-")
+        single = [self.values[count] == 1 for count in TIER_COUNTS]
+        return [topology] + [
+            other
+            for other in self.bounds
+            if other != topology and all(s or a == b for s, a, b in zip(single, parts, other.split("-"), strict=True))
+        ]
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
         """Seconds and bytes of one global round, also for changed counts."""
@@ -130,11 +154,14 @@ def ask(scenario: Scenario) -> Question:
         ScenarioError: if the bound family asked for does not exist, or is about other participation.
     """
     bounds = {b.topology: b for b in family(_family(scenario)) if b.topology in topologies()}
+    stepless = next(iter(bounds.values())).chain is None
+    if stepless and scenario.cap is not None:
+        raise ScenarioError("--cap: these bounds are rates at a step already chosen, so no cap applies. Leave it out.")
     if scenario.cap is not None:
         cap: Any = scenario.cap
     else:
         # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
-        cap = "common" if next(iter(bounds.values())).constants == "hidden" else "own"
+        cap = "common" if not stepless and next(iter(bounds.values())).constants == "hidden" else "own"
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     return Question(
         values={name: scenario.number(name) for name in QUANTITIES},
@@ -151,12 +178,13 @@ def ask(scenario: Scenario) -> Question:
     )
 
 
-def _same_algorithms(rounds: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give topologies that are one algorithm the smaller of their rounds, since both bounds hold for it.
+def _same_algorithms(rounds: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give topologies that are one algorithm the smaller of their numbers, since both bounds hold for it.
 
     With one group in a round the top tier is neither star nor ring; with one client, the low tier.
     """
-    for count, tier in (("S1", 0), ("S2", 1)):
+    rounds = dict(rounds)
+    for tier, count in enumerate(TIER_COUNTS):
         single = np.asarray(values[count]) == 1
         if not np.any(single):
             continue
@@ -166,8 +194,8 @@ def _same_algorithms(rounds: dict[str, Any], values: Mapping[str, Any]) -> dict[
             twin = "-".join(parts)
             if twin in rounds:
                 least = np.minimum(rounds[topology], rounds[twin])
-                rounds[topology] = np.where(single, least, rounds[topology])
-                rounds[twin] = np.where(single, least, rounds[twin])
+                rounds[topology] = np.where(single, least, rounds[topology])[()]
+                rounds[twin] = np.where(single, least, rounds[twin])[()]
     return rounds
 
 
@@ -181,7 +209,11 @@ def _family(scenario: Scenario) -> str:
     kind = "partial" if scenario.partial else scenario.order
     if scenario.bounds is None:
         return BY_DEFAULT[kind]
-    known = {name: bounds for name, bounds in families().items() if len(bounds) == len(topologies())}
+    known = {
+        name: bounds
+        for name, bounds in families().items()
+        if len({b.topology for b in bounds} & topologies().keys()) > 1
+    }
     matching = [name for name in known if name == scenario.bounds or name.endswith("." + scenario.bounds)]
     if len(matching) != 1:
         raise ScenarioError(

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import metadata
+from dataclasses import replace
 
 from hflbounds.compare import ties
-from hflbounds.tuning import Tuned
-from planner import confidence, evidence, explain
+from planner import confidence, evidence, explain, version
 from planner.errors import NoAnswerError
 from planner.flips import flips
-from planner.prediction import Question, ask, first_bound
+from planner.prediction import LONGEST, Question, ask, first_bound
 from planner.recommendation import KnownValue, Recommendation, Row
-from planner.scenario import Scenario
-
-LONGEST = 1e15  # rounds; more than that is never reached
+from planner.scenario import LARGEST_ROUNDS, Scenario
 
 
 def recommend(scenario: Scenario) -> Recommendation:
@@ -34,10 +30,9 @@ def recommend(scenario: Scenario) -> Recommendation:
     objective = scenario.objective
     met = question.target is not None and question.target >= first_bound(question.values)
     rounds = {t: float(n) for t, n in question.rounds().items()}
-    allowed = question.horizon if question.target is not None and question.horizon is not None else math.inf
-    _check_reached(question, rounds, allowed)
+    _check_reached(question, rounds)
 
-    totals = {t: rounds[t] * question.price(t, objective) for t in question.bounds if rounds[t] <= LONGEST}
+    totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
     tie_numbers = dict(zip(ordered, ties(ordered.values(), scenario.resolution), strict=True))
     late = [t for t in question.bounds if t not in totals]
@@ -49,24 +44,21 @@ def recommend(scenario: Scenario) -> Recommendation:
             place,
             tie_numbers.get(topology, len(question.bounds)),
             rounds[topology],
-            allowed,
             p_best,
         )
         for place, topology in enumerate([*ordered, *late], 1)
     ]
     recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
 
-    records = [evidence.published(question)] if not scenario.partial else []
-    measured = evidence.measured(question)
-    if measured is not None:
-        records.append(measured)
-    doubt = _doubt(question, scenario, recommended)
-    warnings = [*scenario.warnings, *_about_target(question, met), *doubt]
+    records = [] if scenario.partial else evidence.records(question)
+    doubt = [] if scenario.partial else _doubt(question, scenario, recommended)
+    warnings = [*scenario.warnings, *_about_target(question, met), *doubt, *_about_cost(question, scenario)]
     sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
     if sharing:
         warnings.append(sharing)
     for why in dict.fromkeys(r.why for r in rows if r.why):
         warnings.append(f"{explain.names([r.topology for r in rows if r.why == why])}: {why}.")
+    found, looked = ((), "") if met else flips(question, scenario, recommended)
     return Recommendation(
         version=version(),
         title=scenario.title,
@@ -75,69 +67,49 @@ def recommend(scenario: Scenario) -> Recommendation:
         bounds=next(iter(question.bounds.values())).family,
         constants=next(iter(question.bounds.values())).constants,
         cap=question.cap,
+        resolution=scenario.resolution,
         cost=scenario.cost,
         seed=scenario.seed,
         ranking=tuple(rows),
         recommended=recommended,
         confidence=confidence.judge(ordered, list(recommended), p_best, bool(doubt)),
-        explanation=tuple(explain.explain(question, scenario, objective, rows, recommended, met)),
-        flips=() if met else flips(question, objective, recommended),
+        explanation=tuple(explain.explain(question, scenario, rows, recommended, bool(doubt), met)),
+        flips=found,
+        flips_searched=looked,
         evidence=tuple(records),
         warnings=tuple(warnings),
     )
 
 
-@cache
-def version() -> str:
-    """Of this package, as installed."""
-    try:
-        return metadata.version("hfl-plan")
-    except metadata.PackageNotFoundError:
-        return "0+unknown"
-
-
-def _check_reached(question: Question, rounds: Mapping[str, float], allowed: float) -> None:
-    nearest = min(rounds, key=lambda t: rounds[t])
-    if rounds[nearest] <= min(allowed, LONGEST):
+def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
+    if any(math.isfinite(n) for n in rounds.values()):
         return
     goal = float(question.goal())
-    if math.isfinite(allowed):
-        best = {t: _tuned(question, t, allowed).value for t in question.bounds}
-        first = min(best, key=lambda t: float(best[t]))
+    if question.allowed < LONGEST:
+        best = {t: float(question.best_of_twins(t, question.allowed).value) for t in question.bounds}
+        first = min(best, key=lambda t: best[t])
+        needed = min(float(n) for n in replace(question, horizon=None).rounds().values())
+        more = f"Allow {needed:,.0f} rounds, or give" if needed <= LARGEST_ROUNDS else "Give"
         raise NoAnswerError(
-            f"the target {goal:.4g} is not reached within {allowed:,.0f} rounds: the best bound there is "
-            f"{best[first]:.4g}, by {explain.title(first)}. Allow {rounds[nearest]:,.0f} rounds, or a looser target."
+            f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the best bound there is "
+            f"{best[first]:.4g}, by {explain.title(first)}. {more} a looser target."
         )
     raise NoAnswerError(
         f"the target {goal:.4g} is not reached within {LONGEST:.0e} rounds by any topology. Give a looser target."
     )
 
 
-def _tuned(question: Question, topology: str, rounds: float) -> Tuned:
-    return question.bounds[topology].tuned(cap=question.cap, **{**question.values, "R": rounds})
-
-
-def _row(
-    question: Question,
-    topology: str,
-    place: int,
-    tie: int,
-    rounds: float,
-    allowed: float,
-    p_best: Mapping[str, float],
-) -> Row:
-    reached = rounds <= LONGEST
+def _row(question: Question, topology: str, place: int, tie: int, rounds: float, p_best: Mapping[str, float]) -> Row:
+    reached = math.isfinite(rounds)
     horizon = question.horizon or (max(1.0, rounds) if reached else 1.0)
-    tuned = _tuned(question, topology, horizon)
+    tuned = question.best_of_twins(topology, horizon)
     terms = {name: float(value) for name, value in tuned.split.items()}
     finite = tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
     cost = question.of_a_round(topology)
     seconds, traffic = rounds * cost.seconds, rounds * cost.bytes
     why = ""
     if not reached:
-        why = f"the target is not reached within {LONGEST:.0e} rounds"
-    elif rounds > allowed:
-        why = f"needs {rounds:,.0f} rounds, more than the {allowed:,.0f} allowed"
+        why = f"the target is not reached within {question.allowed:,.0f} rounds"
     elif tuned.eta_eff is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif not finite:
@@ -146,7 +118,7 @@ def _row(
         topology=topology,
         rank=place,
         tie=tie,
-        bound_id=question.bounds[topology].id,
+        bound_id=tuned.bound.id,
         value=float(tuned.value),
         eta_eff=float(tuned.eta_eff) if finite else None,
         eta=float(tuned.eta) if finite else None,
@@ -159,30 +131,46 @@ def _row(
         bytes_per_round=cost.bytes,
         dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
         cap_binds=bool(tuned.cap_binds),
+        beyond_own_cap=finite
+        and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
         why=why,
     )
 
 
 def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
-    """Where measured runs contradict the bound's preference for rings at the top."""
-    if not all(t.startswith("ring") for t in recommended) or question.values["delta"] == 0:
-        return []
-    pairs = [r for r in evidence.near(question.values) if r.ring.startswith("ring") and r.star.startswith("star")]
+    """Where measured runs contradict a recommended ring: in a quarter or more of the nearest measured pairs."""
+    pairs = [r for r in evidence.near(question.values) if r.ring in recommended and r.star not in recommended]
     lost = [r for r in pairs if r.verdict == "ring worse"]
     if 4 * len(lost) < max(1, len(pairs)):
         return []
     worst = max(r.ratio for r in lost)
     order = "" if scenario.order == "fixed" else " (measured for fixed order)"
     return [
-        f"Inter-group heterogeneity makes this order unreliable{order}: at delta/sigma = {lost[0].delta:g} and "
-        f"zeta/sigma = {lost[0].zeta:g}, the measured regime nearest to yours, a ring at the top did worse than a "
-        f"star in {len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. "
+        f"Measured runs contradict this order per round{order}: at delta/sigma = {lost[0].delta:g} and zeta/sigma = "
+        f"{lost[0].zeta:g}, the measured regime nearest to yours, the topology with one more ring did worse in "
+        f"{len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. "
         "Regroup for smaller delta, or try both."
     ]
 
 
+def _about_cost(question: Question, scenario: Scenario) -> list[str]:
+    said = []
+    links = [question.network.client_link, question.network.server_link][: question.network.tiers]
+    if question.cost == "formula" and any(link is not None and link.sharing == "per-server" for link in links):
+        said.append(
+            "--cost formula takes every rate as undivided, so it ignores that a rate is shared per-server. "
+            "Use schedule, or diluted."
+        )
+    costs = [question.of_a_round(t) for t in question.bounds]
+    spread = max((c.standard_error / c.seconds for c in costs if c.seconds > 0), default=0.0)
+    if spread > scenario.resolution / 2:
+        said.append(f"Stragglers are drawn at random: the time of a round is known to about {spread:.1%} (one sigma).")
+    return said
+
+
 def _about_target(question: Question, met: bool) -> list[str]:
-    if met or question.target is not None:
+    hidden = next(iter(question.bounds.values())).constants == "hidden"
+    if met or hidden or question.target is not None:
         return []
     goal = float(question.goal())
     if goal < first_bound(question.values):
@@ -201,5 +189,4 @@ def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
     if question.target is None:
         known = scenario.known["target"]
         shown["target"] = KnownValue(value=float(question.goal()), origin="derived", note=known.note)
-    shown["order"] = KnownValue(value=scenario.order, origin="given" if scenario.order != "fixed" else "default")
     return shown

@@ -49,6 +49,7 @@ class Row(Part):
     bytes_per_round: float | None
     dominant: str | None = Field(description="the largest term")
     cap_binds: bool = Field(description="whether a cap, and not the trade-off, decides the learning rate")
+    beyond_own_cap: bool = Field(description="whether `eta_eff` exceeds the step condition that the theorem prints")
     why: str = Field("", description="why a number is null")
 
 
@@ -92,6 +93,7 @@ class Recommendation(Part):
     bounds: str
     constants: Literal["explicit", "hidden"]
     cap: str | float
+    resolution: float
     cost: CostMethod
     seed: int
     ranking: tuple[Row, ...]
@@ -99,6 +101,7 @@ class Recommendation(Part):
     confidence: Confidence
     explanation: tuple[Text, ...]
     flips: tuple[Flip, ...]
+    flips_searched: str = Field(description="which inputs were looked at, and how far")
     evidence: tuple[Evidence, ...]
     warnings: tuple[Text, ...]
 

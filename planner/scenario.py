@@ -100,13 +100,17 @@ def _target(value: Any) -> str | float:
 def _resolution(value: Any) -> float:
     number = _number(zero=True)(value)
     if number > 0.5:
-        raise ValueError(f"{HERE}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02.")
+        raise ValueError(
+            f"{HERE}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02."
+        )
     return number
 
 
 def _version(value: Any) -> int:
     if value != 1 or isinstance(value, bool):
-        raise ValueError(f"{HERE}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it.")
+        raise ValueError(
+            f"{HERE}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it."
+        )
     return 1
 
 
@@ -408,6 +412,11 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         if problem.rounds is None:
             known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
 
+    known["order"] = Known(
+        fleet.order or ("random" if partial else "fixed"),
+        "given" if fleet.order else "derived" if partial else "default",
+        note="rings run in the order drawn" if partial else "of rings",
+    )
     network, network_given = _network(written, known, warnings, name)
     compute = _compute(written.compute, known, name)
     chosen = plan.objective or ("time" if network_given else "rounds")
@@ -450,7 +459,7 @@ def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None
     elif form.form == "numbers":
         origin, note = "given", ""
     elif form.form == "preset":
-        origin, note = "default", f"preset {form.text}: one sigma where it is not 0"
+        origin, note = "derived", f"preset {form.text}: one sigma where it is not 0"
     else:
         origin, note = (
             "derived",
@@ -504,13 +513,23 @@ def _network(
         if size is None
         else Known(float(size), "given", "bytes", reading=size.reading)
     )
-    if not given:
-        client, server = links["client_link"], links["server_link"]
-        warnings.append(
-            f"No network was given: seconds and bytes stand on the presets broadband for clients "
-            f"({format_rate(client.up)} up) and wan for servers ({format_rate(server.up)}), "
-            f"a 44.7 MB model and {format_duration(0.1)} a step."
-        )
+    if written.network.tiers != 1 or not given:
+        sections = {"client_link": section.client_link, "server_link": section.server_link}
+    else:
+        sections = {"client_link": section.client_link}
+    assumed = [
+        f"{tier.replace('_', ' ')} {known[tier].value} ({format_rate(links[tier].up)} up, "
+        f"{format_rate(links[tier].down)} down, {format_duration(links[tier].latency)}, "
+        f"{links[tier].sharing}, {links[tier].hop} hops)"
+        for tier, told in sections.items()
+        if told.preset is None and told.up is None
+    ]
+    if size is None:
+        assumed.append("a 44.7 MB model")
+    if written.compute.step_time is None:
+        assumed.append(f"{format_duration(0.1)} a local step")
+    if assumed:
+        warnings.append(f"Time and traffic stand on numbers nobody gave: {'; '.join(assumed)}.")
     tiers: Any = known["tiers"].value
     return Network(tiers, links["client_link"], links["server_link"]), given
 
@@ -551,7 +570,7 @@ def _read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {str(error):.200}.") from None
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
 

@@ -15,6 +15,8 @@ import math
 from difflib import get_close_matches
 from typing import Final, NamedTuple, Self
 
+from planner.errors import PlannerError
+
 __all__ = [
     "Duration",
     "QuantityError",
@@ -32,7 +34,7 @@ MAX_LENGTH: Final = 64
 """Longest text that is read, in characters."""
 
 
-class QuantityError(ValueError):
+class QuantityError(PlannerError, ValueError):
     """A quantity that cannot be read; the message names the field, the value, the rule and the way out."""
 
 

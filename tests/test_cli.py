@@ -71,6 +71,13 @@ def test_the_main_job(plan) -> None:
         ([*BASE, "--straggler", "exponential:2"], "straggler"),
         ([*BASE, "--seed", "-1"], "--seed"),
         ([*BASE, "--cap", "0"], "--cap"),
+        ([*BASE, "--cap", "own", "--bounds", "cor1"], "no cap applies"),
+        ([*BASE, "--set", "fleet.groups=3"], "also given by"),
+        ([*BASE, "--set", "plan.seed=3", "--set", "plan.seed=4"], "set twice"),
+        ([*BASE, "--json", "--format", "csv"], "contradicts"),
+        ([*BASE, "--resolution", "5"], "tie everything"),
+        ([*BASE, "--S1", "3", "--order", "fixed"], "drawn"),
+        ([*BASE, "--target", "0%"], "such as 1%"),
     ],
 )
 def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], wanted: str) -> None:
@@ -193,6 +200,37 @@ def test_piped_tables_are_neither_wrapped_nor_coloured() -> None:
     table = [line for line in done.stdout.splitlines() if "-Ring  " in line or "-Star  " in line]
     assert len(table) == 4
     assert all("gap" in line for line in table)
+
+
+def test_titles_survive_any_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text("title = 'Zürich 北京'\n[fleet]\ngroups = 3\nclients_per_group = 4\n", encoding="utf-8")
+    for name in formats():
+        done = process("recommend", "--config", str(file), "--format", name, PYTHONIOENCODING="ascii")
+        assert (done.returncode, done.stderr) == (0, "")
+    done = process("recommend", "--config", str(file), "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)["title"] == "Zürich 北京"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
+    from planner.recommend import recommend
+    from planner.reports import render
+    from planner.scenario import load
+
+    answer = recommend(load(EXAMPLES[0]))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", render("table", answer, width=width, color=True))
+    assert "…" not in text
+    for row in answer.ranking:
+        assert f"{row.rounds:,}" in text
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    for where in ("> /dev/full", ">&-"):
+        command = f"{sys.executable} -m planner {' '.join(BASE)} {where}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "could not be written" in done.stderr
 
 
 def test_help_and_version() -> None:

@@ -133,7 +133,37 @@ def test_every_number_says_where_it_comes_from() -> None:
 
 def test_presets_without_a_word_of_the_user_warn() -> None:
     assert any("Heterogeneity was not given" in w for w in load(options=BASE).warnings)
-    assert any("No network was given" in w for w in load(options=BASE).warnings)
+    assert any("numbers nobody gave" in w for w in load(options=BASE).warnings)
+
+
+def test_every_link_that_nobody_gave_is_told_with_its_numbers() -> None:
+    """One part of the network given does not hide what the rest stands on."""
+    (told,) = (w for w in load(options={**BASE, "model.size": ("--model-size", "45MB")}).warnings if "nobody" in w)
+    assert "client link broadband (20 Mbit/s up, 100 Mbit/s down" in told
+    assert "server link wan (100 Mbit/s up" in told
+    assert "a local step" in told
+    assert "model" not in told
+    given = {f"network.{tier}_link.preset": (f"--{tier}-link", "lan") for tier in ("client", "server")}
+    given |= {"model.size": ("--model-size", "45MB"), "compute.step_time": ("--step-time", "1s")}
+    assert not any("nobody gave" in w for w in load(options={**BASE, **given}).warnings)
+
+
+def test_fixed_order_contradicts_partial_participation() -> None:
+    spoken = {"fleet.groups_per_round": ("--S1", "3"), "fleet.order": ("--order", "fixed")}
+    with pytest.raises(ScenarioError, match="in the order they are drawn"):
+        load(options={**BASE, **spoken})
+
+
+def test_a_number_of_thousands_of_digits_is_no_toml(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(f"[fleet]\ngroups = {'9' * 5000}\n")
+    with pytest.raises(ScenarioError, match="is not TOML"):
+        load(file)
+
+
+def test_what_is_said_twice_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="Give one of the two"):
+        load(options={**BASE, "fleet": ("--set fleet", "3")})
 
 
 def test_one_group_or_one_client_has_nothing_to_differ_from() -> None:

@@ -625,3 +625,39 @@ def test_a_floor_is_named() -> None:
     assert bound.rounds_to(0.25, P=1, K=1, **rest) == math.inf
     assert "does not fall below 0.25" in (bound.why_unreachable(0.25, P=1, K=1, **rest) or "")
     assert bound.rounds_to(0.2501, P=1, K=1, **rest) < math.inf
+
+
+@pytest.mark.parametrize("topology", ["star-star", "star-ring", "ring-star", "ring-ring"])
+@pytest.mark.parametrize(("theorem", "rate"), [("thm1", "cor1"), ("shuffle", "shuffle-rate"), ("thm2", "cor2")])
+def test_the_rates_are_the_tuned_theorems_up_to_the_lemmas_constant(theorem: str, rate: str, topology: str) -> None:
+    """The tuning lemma: under the cap 1/(kappa L) the minimum is at most max(2, kappa) times the rate."""
+    kappa = {"thm1": (30**0.5, 60**0.5, 60**0.5, 10), "thm2": (10, 15, 15, 20)}.get(
+        theorem, (30**0.5, 60**0.5, 60**0.5, 10)
+    )
+    most = max(2, kappa[("star-star", "star-ring", "ring-star", "ring-ring").index(topology)])
+    rng = np.random.default_rng(5)
+    values: dict[str, Any] = {n: 10 ** rng.uniform(-3, 3, 500) for n in ("L", "A", "sigma", "zeta", "delta")}
+    values |= {n: np.floor(10 ** rng.uniform(0, 3, 500)) for n in ("G", "M", "P", "K", "S1", "S2")}
+    values |= {"R": np.floor(10 ** rng.uniform(0, 9, 500))}
+    values |= {"S1": np.minimum(values["S1"], values["G"]), "S2": np.minimum(values["S2"], values["M"])}
+    tuned = get(f"zhou2026.{theorem}.{topology}").tuned(**values).value
+    ratio = tuned / get(f"zhou2026.{rate}.{topology}")(**values)
+    assert ratio.max() <= most
+    assert ratio.max() > most / 4  # the constant is needed: where the cap binds the first term alone has it
+
+
+def test_more_rounds_than_can_be_counted_is_not_called_a_floor() -> None:
+    bound = get("zhou2026.thm1.star-star")
+    rest = {"G": 10, "M": 10, "P": 1, "K": 2, "L": 1.0, "A": 2.3, "sigma": 1.0, "zeta": 0.5, "delta": 0.5}
+    assert "needs more than 1e+300 rounds" in (bound.why_unreachable(1e-200, **rest) or "")
+
+
+def test_bounds_travel_by_their_id() -> None:
+    import copy
+    import pickle
+
+    bound = get("hflbounds.sharp.ring-star")
+    assert pickle.loads(pickle.dumps(bound)) is bound  # noqa: S301 - our own bytes
+    assert copy.deepcopy(bound) is bound
+    with pytest.raises(TypeError, match="by its id"):
+        pickle.dumps(replace(bound, title="another"))

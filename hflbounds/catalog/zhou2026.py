@@ -511,7 +511,29 @@ E3_CONSTANT = Erratum(
     proved=1 / (Fraction(1, 2) - 45 * u / (2 * (1 - 15 * u))),
     because="the line above it, and D.4, have 1/2",
     witness={"L": 1, "eta_eff": 0.04},
-    effect="the bound 5 to 24 times too small; would place Ring-Star first everywhere",
+    effect="the bound at least 5 times too small, without limit towards the cap; can change the order of topologies",
+    artefact=True,
+)
+
+
+F2_CONSTANT = Erratum(
+    id="zhou2026.B6",
+    place="F.2, the recursion before 'Let c2 = ...'",
+    printed=1 / (Fraction(1, 2) - v / 2 - 20 * u / (1 - 20 * u)),
+    proved=1 / (Fraction(1, 2) - 5 * v / 2 - 20 * u / (1 - 20 * u)),
+    because="Lemma 2, and the definition of c2 two lines later, have 5/2",
+    witness={"L": 1, "eta_eff": 0.04},
+    effect="on that line only",
+    artefact=True,
+)
+F5_CONSTANTS = Erratum(
+    id="zhou2026.B7",
+    place="F.5, 'Let c1 = ...'; F.4 and F.5 also define c2 through itself, and F.5 with the cube of the step",
+    printed=1 / (1 - 80 * eta**2 * S1**2 * P**2 * S2**2 * K**2),
+    proved=1 / (1 - 80 * L**2 * eta**2 * S1**2 * P**2 * S2**2 * K**2),
+    because="a pure number must not change with the units of the loss; F.2-F.4 have L^2",
+    witness={"L": 2, "eta": 0.001, "S1": 5, "P": 1, "S2": 5, "K": 2},
+    effect="wrong unless L = 1",
     artefact=True,
 )
 
@@ -677,7 +699,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             status="printed",
             requires=_partial_pole(topology),
             steps=(Step(f"Lemma 2, corrected, with the drift of {section}", derived),),
-            errata=(LEMMA_2,),
+            errata=(LEMMA_2, *{"star-star": (F2_CONSTANT,), "ring-ring": (F5_CONSTANTS,)}.get(topology, ())),
         ),
     )
 

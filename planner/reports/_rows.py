@@ -16,7 +16,7 @@ COLUMNS = (
     "eta_eff",
     "eta",
     "held back by",
-    "best in",
+    "first in",
 )
 SHORT = {
     "start": "start gap",
@@ -43,7 +43,7 @@ def cells(row: Row) -> tuple[str, ...]:
         "-" if row.seconds_per_round is None else format_duration(row.seconds_per_round),
         "-" if row.eta_eff is None else f"{row.eta_eff:.3g}",
         "-" if row.eta is None else f"{row.eta:.3g}",
-        "-" if row.dominant is None else SHORT[row.dominant],
+        "-" if row.dominant is None else SHORT[row.dominant] + (", cap" if row.cap_binds else ""),
         "-" if row.p_best is None else f"{row.p_best:.0%}",
     )
 
@@ -58,7 +58,19 @@ def flip_sentence(flip: Flip) -> str:
 def basis(answer: Recommendation) -> list[str]:
     """What the answer stands on: the bound, what nobody gave, and the record of the order."""
     hidden = " (up to a hidden constant)" if answer.constants == "hidden" else ""
-    said = [f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}."]
+    share = "" if answer.confidence.p_best is None else f", first in {answer.confidence.p_best:.0%} of draws"
+    margin = "" if answer.confidence.margin is None else f", {answer.confidence.margin:.0%} ahead of the next"
+    said = [
+        f"Confidence: {answer.confidence.level}{share}{margin}. Draws vary what nobody gave (sigma, zeta, delta, L A) "
+        "by up to a factor 3; they say nothing about the bound itself.",
+        f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}.",
+    ]
+    beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
+    if beyond:
+        said.append(
+            f"The learning rates of {', '.join(beyond)} exceed the caps that the theorem prints; that its order "
+            "statement holds there too is by hflbounds.sharp for full participation, and an assumption for partial."
+        )
     assumed = [
         f"{name} = {_amount(known.value, known.unit)}"
         for name, known in answer.scenario.items()
@@ -77,11 +89,10 @@ def basis(answer: Recommendation) -> list[str]:
 
 def flips(answer: Recommendation, most: int = 6) -> list[str]:
     """The nearest flips in words, or that there are none."""
-    if answer.ranking[0].rounds == 0:
+    if not answer.flips_searched:
         return []
-    if answer.flips:
-        return [flip_sentence(flip) for flip in answer.flips[:most]]
-    return ["no change of a single input by a factor of up to 100 brings another topology first"]
+    found = [flip_sentence(flip) for flip in answer.flips[:most]]
+    return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
 
 
 def _amount(value: float | int | str | None, unit: str) -> str:

@@ -22,6 +22,7 @@ COLUMNS = (
     "seconds_per_round",
     "bytes_per_round",
     "dominant",
+    "cap_binds",
     "p_best",
 )
 

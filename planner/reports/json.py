@@ -9,4 +9,4 @@ from planner.recommendation import Recommendation
 
 def render(answer: Recommendation, *, width: int, color: bool) -> str:
     """Indented JSON without NaN and infinity."""
-    return json.dumps(answer.to_json(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return json.dumps(answer.to_json(), indent=2, allow_nan=False) + "\n"
