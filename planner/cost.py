@@ -8,8 +8,9 @@ the top server. Three ways to time it:
 * ``diluted``: the same with the rate of a star tier divided by the number of endpoints that talk to its
   server (same place, "Bandwidth Constraints and Practical Latency");
 * ``schedule``: the discrete synchronous schedule of the same round, with sharing where the network says
-  ``per-server``. With a star top, (24) is only an upper bound of it: it adds the slowest group of the top
-  tier to the slowest group of every group round, and these need not be the same group.
+  ``per-server``. Where nothing is shared and the top is a star, (24) is only an upper bound of it: it adds
+  the slowest group of the top tier to the slowest group of every group round, and these need not be the same
+  group. Where a rate is shared, (24) does not see it.
 
 The paper has neither latency nor a relayed hop; all three methods here add one latency per hop, and take a
 ring's hop to be what the link says.
