@@ -118,3 +118,14 @@ def test_readme_python_examples_run() -> None:
         runner.run(test)
         assert runner.failures == 0
         assert runner.tries >= 8
+
+
+def test_the_example_of_a_new_bound_passes_the_audit_it_describes() -> None:
+    from hflbounds.audit import CHECKS, audit
+
+    (code,) = re.findall(r"```python\n(.*?)```", TEXTS[Path("docs/add-a-bound.md")], flags=re.DOTALL)
+    scope: dict[str, Any] = {}
+    exec(code, scope)  # noqa: S102 - our own text
+    verdicts = list(audit([scope["theorem_3"]]))
+    assert [v for v in verdicts if v.failure] == []
+    assert len(verdicts) == len(CHECKS)
