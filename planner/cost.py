@@ -386,6 +386,7 @@ def _blocks(G: int, M: int, P: int, straggler: Straggler, seed: int) -> Iterator
 # Stragglers: the round
 
 
+@lru_cache(maxsize=256)  # one answer asks for the same round several times, and a played one takes a second
 def _sampled(
     topology: str,
     G: int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.prediction import Question
+from planner.prediction import Question, first_bound
 from planner.recommendation import Row
 from planner.scenario import Objective, Scenario
 from planner.topologies import topologies
@@ -78,6 +78,8 @@ def _target(question: Question) -> str:
     goal = f"{float(question.goal()):.3g}"
     if question.target is not None:
         return f"The target is a mean squared gradient of {goal}."
+    if float(question.goal()) <= 1.001e-12 * first_bound(question.values):
+        return "Without noise, heterogeneity and a cap the bound is 0 after one round, so any target is met."
     return (
         f"The target, a mean squared gradient of {goal}, is what Star-Star's bound reaches in "
         f"{question.horizon:,.0f} rounds: compare topologies by it, and give --target for hours that stand alone."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hflbounds.compare import SAME
+from planner.cost import CostError
 from planner.prediction import Question
 from planner.recommendation import Flip
 from planner.scenario import LARGEST_COUNT, Objective, Scenario
@@ -68,10 +70,11 @@ def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple
     axes = [axis for axis in _axes(question, scenario) if axis.name not in COUNTS or not drawn or size <= LARGEST_DRAWN]
     for axis in axes:
         for side in (-1, 1):
-            flip = _solve(axis, side, question, first) if axis.unit and not drawn else None
-            flip = flip or _search(axis, side, question, first)
-            if flip:
-                found.append(flip)
+            with suppress(CostError):  # a fleet or a model that cannot be timed lies beyond what is looked at
+                flip = _solve(axis, side, question, first) if axis.unit and not drawn else None
+                flip = flip or _search(axis, side, question, first)
+                if flip:
+                    found.append(flip)
     names = ", ".join(axis.name for axis in axes)
     looked = f"one input at a time, by up to a factor {REACH:g} (counts {REACH_OF_COUNTS:g}): {names}"
     return tuple(sorted(found, key=lambda flip: abs(np.log(float(flip.at) / float(flip.from_))))), looked
