@@ -19,6 +19,7 @@ SCANNED = 16  # points in each direction
 REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value,
 REACH_OF_COUNTS = 1e2  # and counts, whose compute times must be drawn anew, less far
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
+LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
 COUNTS = ("G", "M", "P", "K")
 DEVIATIONS = ("sigma", "zeta", "delta")
 Totals = Callable[[Any], Any]
@@ -63,11 +64,10 @@ def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple
     if objective == "rounds" and _ring_ring_by_proof(question) and "ring-ring" in first:
         return (), "with these constants and one cap for all, Ring-Ring's bound is never the larger, by proof"
     drawn = question.compute.straggler.kind != "none"
-    size = _size(question)
-    if drawn and objective == "time" and size > LARGEST_DRAWN:
+    if drawn and objective == "time" and _size(question) > _largest(question):
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     found: list[Flip] = []
-    axes = [axis for axis in _axes(question, scenario) if axis.name not in COUNTS or not drawn or size <= LARGEST_DRAWN]
+    axes = list(_axes(question, scenario))
     for axis in axes:
         for side in (-1, 1):
             with suppress(CostError):  # a fleet or a model that cannot be timed lies beyond what is looked at
@@ -199,7 +199,7 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
         grid = np.unique(np.clip(np.round(grid), 1, LARGEST_COUNT))[::side]
         grid = grid[(grid - axis.value) * side > 0]
         if question.compute.straggler.kind != "none":
-            grid = grid[grid / axis.value * _size(question) <= LARGEST_DRAWN * REACH_OF_COUNTS / 10]
+            grid = grid[grid / axis.value * _size(question) <= 10 * _largest(question)]
     if not len(grid):
         return None
 
@@ -221,6 +221,11 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
             inside = middle
     best = topologies[int(axis.totals(np.array([outside]))[:, 0].argmin())]
     return _flip(axis, float(outside), best, exact=False)
+
+
+def _largest(question: Question) -> float:
+    played = question.network.tiers == 1 and question.network.client_link.sharing == "per-server"
+    return LARGEST_PLAYED if played else LARGEST_DRAWN
 
 
 def _size(question: Question) -> float:
