@@ -13,7 +13,7 @@ from hflbounds import Bound, Tuned, families, family
 from planner.cost import RoundCost, round_cost
 from planner.errors import ScenarioError
 from planner.network import Compute, Network
-from planner.scenario import CostMethod, Objective, Scenario
+from planner.scenario import CostMethod, Known, Objective, Scenario
 from planner.topologies import topologies
 
 Array = NDArray[np.float64]
@@ -204,35 +204,55 @@ def first_bound(values: Mapping[str, Any]) -> Any:
     return 2 * values["L"] * values["A"]
 
 
+def settled(scenario: Scenario) -> Scenario:
+    """The scenario with the order of rings that the bounds asked for are about, where nobody gave one.
+
+    Raises:
+        ScenarioError: if there is no such family of bounds.
+    """
+    if scenario.bounds is None or scenario.partial or scenario.known["order"].origin != "default":
+        return scenario
+    if _about(_asked_for(scenario.bounds)) != "random":
+        return scenario
+    order = Known("random", "derived", note="what the bounds asked for are about")
+    return replace(scenario, order="random", known={**scenario.known, "order": order})
+
+
 def _family(scenario: Scenario) -> str:
     """The id of the bound family, checked against who takes part."""
     kind = "partial" if scenario.partial else scenario.order
     if scenario.bounds is None:
         return BY_DEFAULT[kind]
-    known = {
-        name: bounds
-        for name, bounds in families().items()
-        if len({b.topology for b in bounds} & topologies().keys()) > 1
-    }
-    matching = [name for name in known if name == scenario.bounds or name.endswith("." + scenario.bounds)]
-    if len(matching) != 1:
-        raise ScenarioError(
-            f"--bounds: {scenario.bounds!a} is not a family of bounds with all topologies. "
-            f"Known are {', '.join(known)}."
-        )
-    first = known[matching[0]][0]
-    about = next(PARTICIPATION[a.id] for a in first.assumes if a.id in PARTICIPATION)
-    if about != kind:
+    first = _asked_for(scenario.bounds)
+    if _about(first) != kind:
         words = {
             "partial": "partial participation (--S1, --S2)",
-            "fixed": "--order fixed",
-            "random": "--order random",
+            "fixed": "everyone in fixed order",
+            "random": "everyone in random order (--order random)",
         }
-        instead = BY_DEFAULT[kind]
         raise ScenarioError(
-            f"--bounds: {matching[0]} is about {words[about]}, and this scenario has {words[kind]}. "
-            f"Use {instead}, or change the scenario."
+            f"--bounds: {first.family} is about {words[_about(first)]}, and this scenario has {words[kind]}. "
+            f"Use {BY_DEFAULT[kind]}, or change the scenario."
         )
-    if first.status == "refuted" and scenario.bounds != matching[0]:
-        raise ScenarioError(f"--bounds: {matching[0]} is refuted. Give its full id to use it all the same.")
-    return matching[0]
+    if first.status == "refuted" and scenario.bounds != first.family:
+        raise ScenarioError(f"--bounds: {first.family} is refuted. Give its full id to use it all the same.")
+    return first.family
+
+
+def _about(bound: Bound) -> str:
+    return next(PARTICIPATION[a.id] for a in bound.assumes if a.id in PARTICIPATION)
+
+
+def _asked_for(name: str) -> Bound:
+    """A bound of the family that a user's words mean: its id, or the end of it."""
+    known = {
+        family_id: bounds[0]
+        for family_id, bounds in families().items()
+        if len({b.topology for b in bounds} & topologies().keys()) > 1
+    }
+    matching = [family_id for family_id in known if family_id == name or family_id.endswith("." + name)]
+    if len(matching) != 1:
+        raise ScenarioError(
+            f"--bounds: {name!a} is not a family of bounds with all topologies. Known are {', '.join(known)}."
+        )
+    return known[matching[0]]

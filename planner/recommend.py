@@ -10,7 +10,7 @@ from hflbounds.compare import ties
 from planner import confidence, evidence, explain, version
 from planner.errors import NoAnswerError
 from planner.flips import flips
-from planner.prediction import LONGEST, Question, ask, first_bound
+from planner.prediction import LONGEST, Question, ask, first_bound, settled
 from planner.recommendation import KnownValue, Recommendation, Row
 from planner.scenario import LARGEST_ROUNDS, Scenario
 
@@ -26,6 +26,7 @@ def recommend(scenario: Scenario) -> Recommendation:
         ScenarioError: if the bound family asked for does not fit the scenario.
         NoAnswerError: if no topology reaches the target.
     """
+    scenario = settled(scenario)
     question = ask(scenario)
     objective = scenario.objective
     met = question.target is not None and question.target >= first_bound(question.values)

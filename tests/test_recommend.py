@@ -177,6 +177,10 @@ def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
         answer(**PAPER, plan__bounds="thm9")
     assert answer(**PAPER, plan__bounds="thm1").bounds == "zhou2026.thm1"
     assert answer(**PAPER, fleet__order="random").bounds == "hflbounds.sharp-shuffle"
+    shuffled = answer(**PAPER, plan__bounds="sharp-shuffle")  # nobody gave an order, so the bounds' own holds
+    assert (shuffled.scenario["order"].value, shuffled.scenario["order"].origin) == ("random", "derived")
+    with pytest.raises(ScenarioError, match="everyone in random order"):
+        answer(**PAPER, plan__bounds="sharp-shuffle", fleet__order="fixed")
 
 
 def test_printed_caps_alone_reverse_the_order() -> None:
