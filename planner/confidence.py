@@ -9,7 +9,8 @@ import numpy as np
 from hflbounds.compare import SAME
 from planner.prediction import Question
 from planner.recommendation import Confidence, Level
-from planner.scenario import Objective, Scenario
+from planner.scenario import Scenario
+from planner.scenario_file import Objective
 
 DRAWS = 256
 FACTOR = 3.0  # a constant that nobody gave is taken to be known within this factor, either way

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from planner.prediction import Question, first_bound
 from planner.recommendation import Row
-from planner.scenario import Objective, Scenario
+from planner.scenario import Scenario
+from planner.scenario_file import Objective
 from planner.topologies import topologies
 from planner.units import format_duration, format_rate, format_size
 

@@ -13,7 +13,8 @@ from hflbounds.compare import SAME
 from planner.cost import CostError
 from planner.prediction import Question
 from planner.recommendation import Flip
-from planner.scenario import LARGEST_COUNT, Objective, Scenario
+from planner.scenario import Scenario
+from planner.scenario_file import LARGEST_COUNT, Objective
 
 SCANNED = 16  # points in each direction
 REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value,

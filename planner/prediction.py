@@ -13,7 +13,8 @@ from hflbounds import Bound, Tuned, families, family
 from planner.cost import RoundCost, round_cost
 from planner.errors import ScenarioError
 from planner.network import Compute, Network
-from planner.scenario import CostMethod, Known, Objective, Scenario
+from planner.scenario import Known, Scenario
+from planner.scenario_file import CostMethod, Objective
 from planner.topologies import topologies
 
 Array = NDArray[np.float64]

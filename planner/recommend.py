@@ -12,7 +12,8 @@ from planner.errors import NoAnswerError
 from planner.flips import flips
 from planner.prediction import LONGEST, Question, ask, first_bound, settled
 from planner.recommendation import KnownValue, Recommendation, Row
-from planner.scenario import LARGEST_ROUNDS, Scenario
+from planner.scenario import Scenario
+from planner.scenario_file import LARGEST_ROUNDS
 
 
 def recommend(scenario: Scenario) -> Recommendation:

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from planner.scenario import CostMethod, Objective, Origin
+from planner.scenario import Origin
+from planner.scenario_file import CostMethod, Objective
 
 Level = Literal["tie", "weak", "fair"]
 Text = Annotated[str, StringConstraints(max_length=2000)]

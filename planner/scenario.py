@@ -1,258 +1,34 @@
-"""What the user knows, with the origin of every number: TOML and options in, a frozen scenario out."""
+"""What the user knows, with the origin of every number: a file and options in, a frozen scenario out."""
 
 from __future__ import annotations
 
-import difflib
-import math
-import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from planner import heterogeneity
 from planner.errors import ScenarioError
-from planner.network import (
-    PRESETS,
-    Compute,
-    Hop,
-    Link,
-    Network,
-    NetworkError,
-    Sharing,
-    Straggler,
-    link_preset,
-    parse_straggler,
+from planner.network import PRESETS, Compute, Link, Network, NetworkError, Straggler
+from planner.scenario_file import (
+    ComputeSection,
+    CostMethod,
+    ModelSection,
+    NetworkSection,
+    Objective,
+    Order,
+    ScenarioFile,
+    in_words,
+    put,
+    read,
 )
-from planner.units import QuantityError, format_duration, format_rate, parse_duration, parse_rate, parse_size
+from planner.units import format_duration, format_rate
 
 Origin = Literal["given", "default", "estimated", "derived"]
-Objective = Literal["rounds", "time", "bytes"]
-Order = Literal["fixed", "random"]
-CostMethod = Literal["schedule", "formula", "diluted"]
-
-HERE = "\x00"  # stands for the field's name until it is known whether an option or a file spoke
-LARGEST_FILE = 1 << 20  # bytes
-LARGEST_COUNT = 10**6  # groups, clients of a group, group rounds, local steps
-LARGEST_ROUNDS = 10**12
 
 
-# ---------------------------------------------------------------- what may be written
-def _count(largest: int, least: int = 1) -> Callable[[Any], int]:
-    rule = f"a whole number from {least} to {largest}"
-
-    def read(value: Any) -> int:
-        if isinstance(value, list):
-            raise ValueError(f"{HERE}: a list is not {rule}. For groups of unequal size give the mean.")
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value.strip()):
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            hint = ""
-            try:
-                number = float(value) if isinstance(value, str | float) else math.nan
-            except ValueError:
-                number = math.nan
-            if least <= number <= largest and number == math.floor(number):
-                hint = f" Write {int(number)}."
-            raise ValueError(f"{HERE}: {value!r:.40} is not {rule}.{hint}")
-        if not least <= value <= largest:
-            raise ValueError(f"{HERE}: {value} is not {rule}." if value < least else f"{HERE}: that is not {rule}.")
-        return value
-
-    return read
-
-
-def _number(*, zero: bool) -> Callable[[Any], float]:
-    rule = "0, or a number from 1e-100 to 1e100" if zero else "a number from 1e-100 to 1e100"
-
-    def read(value: Any) -> float:
-        number = math.nan
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value) if abs(value) <= 1e300 else math.inf
-        elif isinstance(value, str) and re.fullmatch(r"[0-9.eE+-]{1,40}", value.strip()):
-            try:
-                number = float(value)
-            except ValueError:
-                number = math.nan
-        good = 1e-100 <= number <= 1e100 or (zero and number == 0 and math.copysign(1, number) > 0)
-        if not good:
-            raise ValueError(f"{HERE}: {value!r:.40} is not {rule}.")
-        return number
-
-    return read
-
-
-def _target(value: Any) -> str | float:
-    try:
-        if isinstance(value, str) and value.strip().endswith("%"):
-            return f"{_number(zero=False)(value.strip()[:-1])!r}%"
-        return _number(zero=False)(value)
-    except ValueError:
-        raise ValueError(
-            f"{HERE}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
-            "or a share of its first bound such as 1%."
-        ) from None
-
-
-def _resolution(value: Any) -> float:
-    number = _number(zero=True)(value)
-    if number > 0.5:
-        raise ValueError(
-            f"{HERE}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02."
-        )
-    return number
-
-
-def _version(value: Any) -> int:
-    if value != 1 or isinstance(value, bool):
-        raise ValueError(
-            f"{HERE}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it."
-        )
-    return 1
-
-
-def _choice(choices: tuple[str, ...]) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in choices or not isinstance(value, str):
-            near = difflib.get_close_matches(str(value)[:40].lower(), choices, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise ValueError(f"{HERE}: {value!r:.40} is not one of {', '.join(choices)}.{hint}")
-        return value
-
-    return read
-
-
-def _cap(value: Any) -> str | float:
-    if value in ("own", "none", "common"):
-        return str(value)
-    try:
-        return _number(zero=False)(value)
-    except ValueError:
-        raise ValueError(f"{HERE}: {value!r:.40} is not own, none, common or a number.") from None
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
-        raise ValueError(f"{HERE}: a title is at most 200 printable characters on one line.")
-    return value
-
-
-def _by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        return parse(value, field=HERE)
-
-    return read
-
-
-def _heterogeneity(value: Any) -> heterogeneity.Heterogeneity:
-    try:
-        return heterogeneity.parse(value)
-    except ScenarioError as error:
-        raise ValueError(f"{HERE}: {error}") from None
-
-
-def _preset(value: Any) -> str:
-    return link_preset(value if isinstance(value, str) else repr(value), field=HERE).name
-
-
-Count = Annotated[int, BeforeValidator(_count(LARGEST_COUNT))]
-Rounds = Annotated[int, BeforeValidator(_count(LARGEST_ROUNDS))]
-Positive = Annotated[float, BeforeValidator(_number(zero=False))]
-NotNegative = Annotated[float, BeforeValidator(_number(zero=True))]
-RateText = Annotated[Any, BeforeValidator(_by(parse_rate))]
-SizeText = Annotated[Any, BeforeValidator(_by(parse_size))]
-DurationText = Annotated[Any, BeforeValidator(_by(parse_duration))]
-
-
-class Section(BaseModel):
-    """A table of a scenario file; unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class FleetSection(Section):
-    """Who takes part: groups, clients, rounds and steps."""
-
-    groups: Count | None = None
-    clients_per_group: Count | None = None
-    group_rounds: Count | None = None
-    local_steps: Count | None = None
-    groups_per_round: Count | None = None
-    clients_per_round: Count | None = None
-    order: Annotated[Order | None, BeforeValidator(_choice(get_args(Order)))] = None
-
-
-class ProblemSection(Section):
-    """What is learned and how far: noise, heterogeneity, smoothness, gap, rounds, target."""
-
-    heterogeneity: Annotated[Any, BeforeValidator(_heterogeneity)] = None
-    sigma: NotNegative | None = None
-    smoothness: Positive | None = None
-    initial_gap: Positive | None = None
-    rounds: Rounds | None = None
-    target: Annotated[str | float | None, BeforeValidator(_target)] = None
-
-
-class ModelSection(Section):
-    """What is sent."""
-
-    size: SizeText = None
-
-
-class LinkSection(Section):
-    """One tier's links: a preset, and what differs from it."""
-
-    preset: Annotated[str | None, BeforeValidator(_preset)] = None
-    up: RateText = None
-    down: RateText = None
-    latency: DurationText = None
-    sharing: Annotated[Sharing | None, BeforeValidator(_choice(get_args(Sharing)))] = None
-    hop: Annotated[Hop | None, BeforeValidator(_choice(get_args(Hop)))] = None
-
-
-class NetworkSection(Section):
-    """Tiers and their links."""
-
-    tiers: Annotated[Literal[1, 2] | None, BeforeValidator(_count(2))] = None
-    client_link: LinkSection = LinkSection()
-    server_link: LinkSection = LinkSection()
-
-
-class ComputeSection(Section):
-    """How long a local step takes, and how unevenly."""
-
-    step_time: DurationText = None
-    straggler: Annotated[Any, BeforeValidator(_by(parse_straggler))] = None
-
-
-class PlanSection(Section):
-    """How the answer is made."""
-
-    objective: Annotated[Objective | None, BeforeValidator(_choice(get_args(Objective)))] = None
-    bounds: Annotated[str | None, BeforeValidator(_text)] = None
-    cap: Annotated[str | float | None, BeforeValidator(_cap)] = None
-    cost: Annotated[CostMethod | None, BeforeValidator(_choice(get_args(CostMethod)))] = None
-    resolution: Annotated[float | None, BeforeValidator(_resolution)] = None
-    seed: Annotated[int | None, BeforeValidator(_count(2**31, least=0))] = None
-
-
-class ScenarioFile(Section):
-    """A scenario file, version 1."""
-
-    schema_version: Annotated[Literal[1], BeforeValidator(_version)] = 1
-    title: Annotated[str, BeforeValidator(_text)] = ""
-    fleet: FleetSection = FleetSection()
-    problem: ProblemSection = ProblemSection()
-    model: ModelSection = ModelSection()
-    network: NetworkSection = NetworkSection()
-    compute: ComputeSection = ComputeSection()
-    plan: PlanSection = PlanSection()
-
-
-# ---------------------------------------------------------------- what is known
 @dataclass(frozen=True, slots=True)
 class Known:
     """A number, a word, and where it comes from.
@@ -331,14 +107,14 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
     Raises:
         ScenarioError: naming the field, the value, the rule and the way out.
     """
-    table, shown = _read(file) if file else ({}, lambda path: path)
+    table, shown = read(file) if file else ({}, lambda path: path)
     spoken: dict[str, str] = {}
     for path, (option, value) in (options or {}).items():
         for other, before in spoken.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):
                 raise ScenarioError(f"{option}: {before} says the same or part of it. Give one of the two.")
         spoken[path] = option
-        _put(table, path, value, option)
+        put(table, path, value, option)
 
     def name(path: str) -> str:
         if path in spoken:
@@ -349,7 +125,7 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
     try:
         written = ScenarioFile.model_validate(table)
     except ValidationError as error:
-        raise ScenarioError(_in_words(error, name)) from None
+        raise ScenarioError(in_words(error, name)) from None
     return resolve(written, name)
 
 
@@ -552,60 +328,3 @@ def _compute(section: ComputeSection, known: dict[str, Known], name: Callable[[s
 
 def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, float) else value
-
-
-# ---------------------------------------------------------------- reading files
-def _read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
-    """The table of a TOML file, and a function that says where in it a key is."""
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.")
-    try:
-        text = raw.decode("utf-8-sig")
-        table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-    except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.") from None
-    except RecursionError:
-        raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
-
-    def shown(path: str) -> str:
-        key = re.escape(path.rpartition(".")[2])
-        lines = [i for i, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*[\"']?{key}[\"']?\s*=", line)]
-        return f"{file}:{lines[0]}: {path}" if len(lines) == 1 else f"{file}: {path}"
-
-    return table, shown
-
-
-def _put(table: dict[str, Any], path: str, value: Any, option: str) -> None:
-    *sections, key = path.split(".")
-    for section in sections:
-        table = table.setdefault(section, {})
-        if not isinstance(table, dict):
-            raise ScenarioError(f"{option}: {section} is not a table in the file, so {path} cannot be set.")
-    table[key] = value
-
-
-def _in_words(error: ValidationError, name: Callable[[str], str]) -> str:
-    """The first thing that is wrong, in one or two lines."""
-    first = error.errors(include_url=False)[0]
-    path = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        *sections, key = path.split(".")
-        model: Any = ScenarioFile
-        for section in sections:
-            model = model.model_fields[section].annotation
-        near = difflib.get_close_matches(key, model.model_fields, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Known here are {', '.join(model.model_fields)}."
-        return f"{name(path)}: {key!a:.60} is not a key of a scenario. {hint}"
-    cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, QuantityError | NetworkError | ValueError):
-        return str(cause).replace(HERE, name(path))
-    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        return f"{name(path)}: {first['input']!r:.40} is not a table. Write [{path}] and keys below it."
-    return f"{name(path)}: {first['msg']}, not {first['input']!r:.40}."

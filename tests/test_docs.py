@@ -15,7 +15,7 @@ from hflbounds import catalogue
 from planner import cli
 from planner.network import PRESETS
 from planner.reports import formats
-from planner.scenario import ScenarioFile
+from planner.scenario_file import ScenarioFile
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
