@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds import Bound, Tuned, families, family
 from planner.cost import RoundCost, round_cost
@@ -17,7 +16,6 @@ from planner.scenario import Known, Scenario
 from planner.scenario_file import CostMethod, Objective
 from planner.topologies import topologies
 
-Array = NDArray[np.float64]
 QUANTITIES = ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")
 BY_DEFAULT = {"fixed": "hflbounds.sharp", "random": "hflbounds.sharp-shuffle", "partial": "zhou2026.thm2"}
 PARTICIPATION = {
@@ -64,7 +62,9 @@ class Question:
         if self.target is not None:
             return self.target
         reference = REFERENCE if REFERENCE in self.bounds else next(iter(self.bounds))
-        reached = {t: self.bounds[t].tuned(cap=self.cap, **{**values, "R": self.horizon}).value for t in self.bounds}
+        twins = any(np.any(np.asarray(values[count]) == 1) for count in TIER_COUNTS)
+        asked = self.bounds if twins else (reference,)
+        reached = {t: self.bounds[t].tuned(cap=self.cap, **{**values, "R": self.horizon}).value for t in asked}
         goal = _same_algorithms(reached, values)[reference]
         # Without noise, heterogeneity and cap a bound is 0 after any number of rounds; then any target will do.
         return np.where(np.asarray(goal) > 0, goal, 1e-12 * first_bound(values))[()]
@@ -179,25 +179,25 @@ def ask(scenario: Scenario) -> Question:
     )
 
 
-def _same_algorithms(rounds: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _same_algorithms(numbers: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Give topologies that are one algorithm the smaller of their numbers, since both bounds hold for it.
 
     With one group in a round the top tier is neither star nor ring; with one client, the low tier.
     """
-    rounds = dict(rounds)
+    found = dict(numbers)
     for tier, count in enumerate(TIER_COUNTS):
         single = np.asarray(values[count]) == 1
         if not np.any(single):
             continue
-        for topology in list(rounds):
+        for topology in numbers:
             parts = topology.split("-")
             parts[tier] = "ring" if parts[tier] == "star" else "star"
             twin = "-".join(parts)
-            if twin in rounds:
-                least = np.minimum(rounds[topology], rounds[twin])
-                rounds[topology] = np.where(single, least, rounds[topology])[()]
-                rounds[twin] = np.where(single, least, rounds[twin])[()]
-    return rounds
+            if twin in found:
+                least = np.minimum(found[topology], found[twin])
+                found[topology] = np.where(single, least, found[topology])[()]
+                found[twin] = np.where(single, least, found[twin])[()]
+    return found
 
 
 def first_bound(values: Mapping[str, Any]) -> Any:

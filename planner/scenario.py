@@ -188,8 +188,9 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         if problem.rounds is None:
             known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
 
+    order: Order = fleet.order or ("random" if partial else "fixed")
     known["order"] = Known(
-        fleet.order or ("random" if partial else "fixed"),
+        order,
         "given" if fleet.order else "derived" if partial else "default",
         note="rings run in the order drawn" if partial else "of rings",
     )
@@ -202,7 +203,7 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         network=network,
         compute=compute,
         partial=partial,
-        order=fleet.order or ("random" if partial else "fixed"),
+        order=order,
         bounds=plan.bounds,
         cap=plan.cap,
         objective=chosen,
@@ -289,10 +290,9 @@ def _network(
         if size is None
         else Known(float(size), "given", "bytes", reading=size.reading)
     )
-    if written.network.tiers != 1 or not given:
-        sections = {"client_link": section.client_link, "server_link": section.server_link}
-    else:
-        sections = {"client_link": section.client_link}
+    sections = {"client_link": section.client_link}
+    if section.tiers != 1:
+        sections["server_link"] = section.server_link
     assumed = [
         f"{tier.replace('_', ' ')} {known[tier].value} ({format_rate(links[tier].up)} up, "
         f"{format_rate(links[tier].down)} down, {format_duration(links[tier].latency)}, "
