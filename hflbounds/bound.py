@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -14,9 +14,9 @@ from hflbounds import typesetting
 from hflbounds.assumptions import Assumption
 from hflbounds.errors import ConditionError, DeclarationError, DomainError
 from hflbounds.evaluation import Value, bind, run
-from hflbounds.expression import Expr, Relation, Symbol, add, compile_many
+from hflbounds.expression import Expr, Raised, Relation, Symbol, add, compile_many
 from hflbounds.metrics import Metric
-from hflbounds.quantities import ABOUT, eta_eff
+from hflbounds.quantities import ABOUT, R, T, eta_eff, t
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -25,17 +25,26 @@ if TYPE_CHECKING:
 
 Status = Literal["proved", "printed", "reconstructed", "refuted", "own"]
 Constants = Literal["explicit", "hidden"]
+Kind = Literal["theorem", "rate", "lemma", "quantity"]
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paper:
-    """A publication; ``version`` says which, because equation numbers move between versions."""
+    """A publication; ``version`` says which, because equation numbers move between versions.
+
+    Attributes:
+        notation: LaTeX of the common symbols in the paper's own letters, where they differ.
+        where: journal, proceedings or archive, with its number.
+    """
 
     key: str
     title: str
     authors: str
     year: int
     version: str
+    notation: Mapping[str, str] = field(default_factory=dict)
+    where: str = ""
 
     def at(self, place: str) -> Source:
         """A place in this paper, precise enough to lay a finger on it."""
@@ -71,6 +80,34 @@ class Step:
     factor: int = 1
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an erratum's witness shows, with both sides' numbers.
+
+    Attributes:
+        instance: the case, in words.
+        printed: what the printed statement gives there.
+        found: what the proof, an exact count or a run gives there.
+        relation: what the printed statement says of the two: ``found <= printed``, or ``found == printed``.
+    """
+
+    instance: str
+    printed: float
+    found: float
+    relation: Literal["<=", "=="] = "<="
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether the numbers contradict the printed statement, by more than rounding."""
+        slack = 1e-9 * max(abs(self.printed), abs(self.found))
+        if self.relation == "==":
+            return not abs(self.found - self.printed) <= slack
+        return not self.found <= self.printed + slack
+
+
+Gravity = Literal["refuted", "step", "algebra", "loose", "claim", "note"]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Erratum:
     """What a source prints, what the proof supports, and numbers that tell the two apart.
@@ -78,21 +115,30 @@ class Erratum:
     Attributes:
         id: permanent.
         place: where it is printed.
-        printed: as printed, in the common symbols.
+        printed: as printed, in the common symbols; or in words (LaTeX between dollars).
         proved: what the proof supports.
         because: why the printed form cannot be meant, or what fails.
-        witness: values at which the two differ.
         effect: on the value, and on the order of topologies.
+        gravity: ``refuted``, an instance within the stated hypotheses contradicts the statement; ``step``, a
+            line of a proof does not follow, though its conclusion may hold; ``algebra``, the text contradicts
+            itself; ``loose``, correct and improvable; ``claim``, prose that the bounds do not support;
+            ``note``, a caution.
+        witness: values at which the two formulas differ.
+        demonstrate: computes the numbers of an instance; needed where the two sides are not formulas.
+        concerns: ids of the bounds, or families, that it is about.
         artefact: whether it could be a recognition error of the text copy that was read.
     """
 
     id: str
     place: str
-    printed: Expr | Relation
-    proved: Expr | Relation
+    printed: Expr | Relation | str
+    proved: Expr | Relation | str
     because: str
-    witness: Mapping[str, float]
     effect: str
+    gravity: Gravity = "algebra"
+    witness: Mapping[str, float] = field(default_factory=dict)
+    demonstrate: Callable[[], Evidence] | None = None
+    concerns: tuple[str, ...] = ()
     artefact: bool = False
 
 
@@ -118,7 +164,14 @@ class Bound:
         common_cap: the cap on ``eta_eff`` that ``tuned(cap="common")`` uses for the whole family.
         grows_with, shrinks_with: monotonicity the audit confirms.
         steps: derivation lines the audit confirms.
-        errata: what the source prints otherwise than ``terms`` and ``requires`` say.
+        noted: what the source prints otherwise than ``terms`` and ``requires`` say; `errata` has these, and
+            those of `hflbounds.errata` that concern this bound.
+        kind: ``theorem``; ``rate``, at a step already chosen; ``lemma``, an inequality inside a proof; or
+            ``quantity``, a number that a theorem uses and that is not itself about training.
+        signed: whether the right-hand side may be negative.
+        defaults: what a quantity is taken to be where it is not given.
+        prepare: turns array arguments into quantities.
+        breaks: checks of the audit that what is printed cannot pass, with the id of the erratum that says why.
     """
 
     id: str
@@ -136,7 +189,12 @@ class Bound:
     grows_with: tuple[Symbol, ...] = ()
     shrinks_with: tuple[Symbol, ...] = ()
     steps: tuple[Step, ...] = field(default=(), repr=False)
-    errata: tuple[Erratum, ...] = field(default=(), repr=False)
+    noted: tuple[Erratum, ...] = field(default=(), repr=False)
+    kind: Kind = "theorem"
+    signed: bool = False
+    defaults: Mapping[str, Expr] = field(default_factory=dict, repr=False)
+    prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(default=None, repr=False)
+    breaks: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", MappingProxyType(dict(self.terms)))
@@ -163,13 +221,28 @@ class Bound:
 
     @property
     def family(self) -> str:
-        """The id without its topology."""
-        return self.id.rpartition(".")[0]
+        """The id without its topology; the id itself where it names none."""
+        return self.id.removesuffix(f".{self.topology}") if self.topology else self.id
 
     @property
-    def topology(self) -> str:
-        """The last part of the id."""
-        return self.id.rpartition(".")[2]
+    def topology(self) -> str | None:
+        """The last part of the id, where it is one of the four topologies."""
+        last = self.id.rpartition(".")[2]
+        return last if last in TOPOLOGIES else None
+
+    @property
+    def horizon(self) -> Symbol | None:
+        """The symbol that counts how long is trained: global rounds R, rounds or global steps T, local steps t."""
+        return next((symbol for symbol in (R, T, t) if symbol in self.symbols), None)
+
+    @cached_property
+    def errata(self) -> tuple[Erratum, ...]:
+        """What the source prints otherwise than it proves, about this bound."""
+        from hflbounds.registry import errata
+
+        about = (self.id, self.family, self.id.partition(".")[0])
+        known = {e.id for e in self.noted}
+        return (*self.noted, *(e for e in errata() if e.id not in known and {*e.concerns} & {*about}))
 
     @cached_property
     def expression(self) -> Expr:
@@ -187,10 +260,48 @@ class Bound:
         used = self.expression.symbols.union(*(c.symbols for c in self.requires))
         return tuple(sorted(used, key=lambda s: list(ABOUT).index(s.name)))
 
+    @cached_property
+    def overflows(self) -> bool:
+        """Whether a symbol stands in an exponent, so that the value can leave float64 at ordinary arguments."""
+        return any(isinstance(part, Raised) for part in self.expression.walk())
+
     @property
     def needs(self) -> tuple[str, ...]:
         """The keywords of a call."""
         return tuple(s.name for s in self.symbols)
+
+    def complete(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values given, and those that follow from them: from arrays, and from this bound's defaults."""
+        if self.prepare is not None:
+            values = {**self.prepare(values), **values}
+        missing = {n: e for n, e in self.defaults.items() if values.get(n) is None}
+        if not missing:
+            return values
+        found = dict(values)
+        for name, formula in missing.items():
+            symbols = tuple(sorted(formula.symbols, key=str))
+            if all(values.get(symbol.name) is not None for symbol in symbols):
+                numbers = bind(self.id, (symbol.name for symbol in symbols), values)
+                found[name] = compile_many(symbols, (formula,))[1](*numbers.values())[0]
+        return found
+
+    def bind(self, values: Mapping[str, Any], names: Iterable[str] | None = None) -> dict[str, Value]:
+        """The numbers this bound needs (or ``names`` of them), completed and checked."""
+        return bind(self.id, self.needs if names is None else names, self.complete(values))
+
+    def log10(self, **values: Any) -> float:
+        """Decimal logarithm of the value, for values beyond float64; one scenario, no arrays.
+
+        Raises:
+            TypeError, DomainError, ConditionError: as of a call.
+        """
+        numbers = {name: float(number) for name, number in self.bind(values).items()}
+        for condition in self.requires:
+            sides = ((sign, sign * size) for sign, size in (e.log10(numbers) for e in (condition.lhs, condition.rhs)))
+            if not condition.ORDERS[condition.op](*((sign, size if sign else 0.0) for sign, size in sides)):
+                raise ConditionError(f"{self.id} does not apply: it requires {condition}")
+        sign, size = self.expression.log10(numbers)
+        return size if sign > 0 else float("-inf" if sign == 0 else "nan")
 
     def __call__(self, **values: Any) -> Any:
         """The value of the right-hand side: a float, or an array when any argument is one.
@@ -222,7 +333,7 @@ class Bound:
         Raises:
             TypeError, DomainError: as of a call.
         """
-        numbers = list(bind(self.id, self.needs, values).values())
+        numbers = list(self.bind(values).values())
         shape = np.broadcast_shapes(*(np.shape(n) for n in numbers))
         truth = np.full(shape, True)
         with np.errstate(all="ignore"):
@@ -233,7 +344,7 @@ class Bound:
     def violations(self, **values: Any) -> list[str]:
         """The conditions these values break, in words with both numbers; empty where the theorem applies."""
         try:
-            numbers = list(bind(self.id, self.needs, values).values())
+            numbers = list(self.bind(values).values())
         except DomainError as error:
             return [str(error)]
         with np.errstate(all="ignore"):
@@ -323,7 +434,7 @@ class Bound:
         return compile_many(self.symbols, tuple(side for c in self.requires for side in (c.lhs, c.rhs)))
 
     def _evaluate(self, values: Mapping[str, Any], total: bool) -> tuple[Any, ...]:
-        numbers = list(bind(self.id, self.needs, values).values())
+        numbers = list(self.bind(values).values())
         if not any(np.ndim(n) for n in numbers):
             try:
                 terms = self.compiled[0](*numbers)
@@ -349,8 +460,11 @@ class Bound:
     def _check_range(self, terms: tuple[Any, ...]) -> None:
         """Refuse terms that overflowed on the way, or were rounded across the pole of a constant."""
         for name, term in zip(self.terms, terms, strict=True):
-            if not (term >= 0 if type(term) is float else np.min(term, initial=0.0) >= 0):
-                raise ConditionError(f"{self.id}: at these values the term {name} is beyond the range of float64")
+            good = self.signed or (term >= 0 if type(term) is float else np.min(term, initial=0.0) >= 0)
+            if good and not (self.overflows and np.any(np.isinf(term))):
+                continue
+            way = "; .log10(...) gives the logarithm of the value" if self.overflows else ""
+            raise ConditionError(f"{self.id}: at these values the term {name} is beyond the range of float64{way}")
 
     def _broken(self, numbers: Any, scalar: bool = False) -> list[str]:
         broken = []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.errors import DomainError
-from hflbounds.quantities import ABOUT, IN_WORDS
+from hflbounds.quantities import ABOUT, ARRAYS, IN_WORDS
 
 Value = float | NDArray[np.float64]
 BLOCK = 1 << 14  # elements; a dozen temporaries of this size stay in the second-level cache
@@ -30,7 +30,7 @@ def bind(owner: str, wanted: Iterable[str], values: Mapping[str, Any]) -> dict[s
         DomainError: for a number its quantity cannot be.
     """
     for name in values:
-        if name not in ABOUT:
+        if name not in ABOUT and name not in ARRAYS:
             near = difflib.get_close_matches(name, ABOUT, n=1)
             hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(ABOUT)}"
             raise TypeError(f"{owner}: no quantity is called {name!r}{hint}")
@@ -73,7 +73,7 @@ def _number(owner: str, name: str, given: Any) -> Value:
     for start in range(0, flat.size, BLOCK):
         block = flat[start : start + BLOCK]
         low, high = block.min(), block.max()  # NaN comes out of both, and passes no test
-        whole = about.domain != "count" or bool((block == np.floor(block)).all())
+        whole = about.domain not in ("count", "whole") or bool((block == np.floor(block)).all())
         if not (whole and _in_domain(about.domain, low, whole=False) and high < math.inf):
             bad = next(v for v in block.tolist() if not _in_domain(about.domain, v))
             raise DomainError(f"{wrong}{bad!r}")
@@ -83,8 +83,10 @@ def _number(owner: str, name: str, given: Any) -> Value:
 def _in_domain(domain: str, value: float, whole: bool = True) -> bool:
     if not math.isfinite(value):
         return False
-    if domain == "count":
-        return value >= 1 and (not whole or value == math.floor(value))
+    if domain in ("count", "whole"):
+        return value >= (domain == "count") and (not whole or value == math.floor(value))
+    if domain == "share":
+        return 0 <= value <= 1
     return value > 0 if domain == "positive" else value >= 0
 
 

@@ -1,7 +1,8 @@
 """Formulas as exact data: declared once, then evaluated, differentiated, measured in units and typeset.
 
 Importing sympy costs several times what a whole recommendation may, so a bound is declared in this small
-language of sums, products and rational powers, and `to_sympy` hands it to sympy when algebra is wanted.
+language of sums, products, rational powers, powers of a formula by a formula, maxima, choices and a few named
+functions, and `to_sympy` hands it to sympy when algebra is wanted.
 Nothing is simplified: what is printed in a paper stays as it is printed. Numbers are exact rationals,
 never floats. Equal expressions are the same object, so ``is`` compares formulas and shared parts are
 computed once.
@@ -12,6 +13,7 @@ Nothing here parses text, so no user's string can become a formula.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -19,6 +21,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
+
+from hflbounds import functions
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -121,7 +125,13 @@ class Expr:
             return mul(*(part.subs(replacements) for part in self.args))
         if isinstance(self, Power):
             return power(self.base.subs(replacements), self.exponent)
+        if self.args:
+            return self._rebuilt(tuple(part.subs(replacements) for part in self.args))
         return self
+
+    def _rebuilt(self, args: tuple[Expr, ...]) -> Expr:
+        """The same kind of node over other parts; for the kinds that are not arithmetic."""
+        raise NotImplementedError(type(self).__name__)
 
     def diff(self, symbol: Symbol) -> Expr:
         """The partial derivative."""
@@ -134,6 +144,8 @@ class Expr:
             return add(*(mul(*parts[:i], part.diff(symbol), *parts[i + 1 :]) for i, part in enumerate(parts)))
         if isinstance(self, Power):
             return mul(self.exponent, power(self.base, self.exponent - 1), self.base.diff(symbol))
+        if symbol in self.symbols:
+            raise TypeError(f"{self} is not differentiated: no step size stands inside such a formula")
         return as_expr(0)
 
     def factor_out(self, symbol: Symbol) -> tuple[Fraction, Expr] | None:
@@ -171,7 +183,24 @@ class Expr:
         if isinstance(self, Power):
             return float(self.base.value(numbers) ** float(self.exponent))
         parts = [part.value(numbers) for part in self.args]
-        return sum(parts) if isinstance(self, Sum) else math.prod(parts)
+        if isinstance(self, Sum | Product):
+            return sum(parts) if isinstance(self, Sum) else math.prod(parts)
+        return float(self._of(parts))
+
+    def _of(self, parts: list[Any]) -> Any:
+        """The value from the values of the parts; for the kinds that are not arithmetic."""
+        raise NotImplementedError(type(self).__name__)
+
+    def log10(self, numbers: Mapping[str, float]) -> tuple[int, float]:
+        """Sign and decimal logarithm of the value, where the value itself may be beyond float64.
+
+        Returns:
+            ``(sign, log10 of the absolute value)``, with ``(0, -inf)`` for zero.
+
+        Raises:
+            KeyError: naming a symbol without a number.
+        """
+        return _log10(self, numbers)
 
     def monomial(self) -> tuple[Fraction, dict[Symbol, Fraction]] | None:
         """The rational coefficient and the exponents of a single product of symbols, or None."""
@@ -197,10 +226,20 @@ class Expr:
             loss, length = self.base.dimension(dim)
             return loss * self.exponent, length * self.exponent
         parts = [part.dimension(dim) for part in self.args]
+        if isinstance(self, Raised | Special):
+            if any(any(part) for part in parts):
+                raise DimensionError(f"{self} takes pure numbers, not {[tuple(map(str, p)) for p in parts]}")
+            return Fraction(0), Fraction(0)
+        if isinstance(self, Choice):
+            if parts[0] != parts[1]:
+                raise DimensionError(f"{self} compares unlike things")
+            # A zero has every dimension.
+            parts = [p for p, arg in zip(parts[2:], self.args[2:], strict=True) if not _is(arg, 0)] or parts[2:3]
         if isinstance(self, Product):
             return sum((p[0] for p in parts), Fraction(0)), sum((p[1] for p in parts), Fraction(0))
         if len(set(parts)) > 1:
-            raise DimensionError(f"{self} adds quantities of dimensions {[tuple(map(str, p)) for p in parts]}")
+            verb = "adds" if isinstance(self, Sum) else "mixes"
+            raise DimensionError(f"{self} {verb} quantities of dimensions {[tuple(map(str, p)) for p in parts]}")
         return parts[0] if parts else (Fraction(0), Fraction(0))
 
     def to_sympy(self) -> sp.Expr:
@@ -214,7 +253,16 @@ class Expr:
         if isinstance(self, Power):
             return sp.Pow(self.base.to_sympy(), sp.Rational(*self.exponent.as_integer_ratio()))
         parts = [part.to_sympy() for part in self.args]
-        return sp.Add(*parts) if isinstance(self, Sum) else sp.Mul(*parts)
+        if isinstance(self, Sum | Product):
+            return sp.Add(*parts) if isinstance(self, Sum) else sp.Mul(*parts)
+        if isinstance(self, Raised):
+            return sp.Pow(*parts)
+        if isinstance(self, Maximum):
+            return sp.Max(*parts)
+        if isinstance(self, Choice):
+            relation = {"<=": sp.Le, "<": sp.Lt, ">=": sp.Ge, ">": sp.Gt}[self.op](parts[0], parts[1])
+            return sp.Piecewise((parts[2], relation), (parts[3], True))
+        return sp.Function(cast(Special, self).name)(*parts)
 
 
 class Number(Expr):
@@ -287,6 +335,87 @@ class Power(Expr):
         return (self.base,)
 
 
+class Raised(Expr):
+    """A positive formula to the power of another, such as ``4**G``; `Power` is for numbers as exponents."""
+
+    __slots__ = ()
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """Base and exponent."""
+        return self.key
+
+    def _rebuilt(self, args: tuple[Expr, ...]) -> Expr:
+        return raised(*args)
+
+    def _of(self, parts: list[Any]) -> Any:
+        return parts[0] ** parts[1]
+
+
+class Maximum(Expr):
+    """The largest of some formulas."""
+
+    __slots__ = ()
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """The formulas."""
+        return self.key
+
+    def _rebuilt(self, args: tuple[Expr, ...]) -> Expr:
+        return maximum(*args)
+
+    def _of(self, parts: list[Any]) -> Any:
+        return max(parts)
+
+
+class Choice(Expr):
+    """One formula where a condition holds, another where not; for the 0/0 of a definition, not for bounds."""
+
+    __slots__ = ()
+
+    @property
+    def op(self) -> str:
+        """The sign of the condition."""
+        return cast(str, self.key[0])
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """Both sides of the condition, then the two formulas."""
+        return self.key[1:]
+
+    def _rebuilt(self, args: tuple[Expr, ...]) -> Expr:
+        return Choice(self.op, *args)
+
+    def value(self, numbers: Mapping[str, float]) -> float:
+        """As of any formula; what is not chosen is not looked at."""
+        lhs, rhs, then, otherwise = self.args
+        chosen = Relation.TESTS[self.op](lhs.value(numbers), rhs.value(numbers))
+        return (then if chosen else otherwise).value(numbers)
+
+
+class Special(Expr):
+    """A named function of `hflbounds.functions`."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """Its name there."""
+        return cast(str, self.key[0])
+
+    @property
+    def args(self) -> tuple[Expr, ...]:
+        """Its arguments."""
+        return self.key[1:]
+
+    def _rebuilt(self, args: tuple[Expr, ...]) -> Expr:
+        return Special(self.name, *args)
+
+    def _of(self, parts: list[Any]) -> Any:
+        return functions.SCALAR[self.name](*parts)
+
+
 class Relation:
     """A condition such as ``eta_eff <= 1 / (10 * L)``."""
 
@@ -299,6 +428,13 @@ class Relation:
         ">": np.greater,
     }
 
+    ORDERS: ClassVar[dict[str, Callable[[Any, Any], bool]]] = {  # the same of anything that has an order
+        "<=": operator.le,
+        "<": operator.lt,
+        ">=": operator.ge,
+        ">": operator.gt,
+    }
+
     def __init__(self, lhs: Expr, op: str, rhs: Expr) -> None:
         self.lhs, self.op, self.rhs = lhs, op, rhs
 
@@ -307,6 +443,12 @@ class Relation:
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Relation) and (self.lhs, self.op, self.rhs) == (other.lhs, other.op, other.rhs)
+
+    def __hash__(self) -> int:
+        return hash((self.lhs, self.op, self.rhs))
 
     def __bool__(self) -> bool:
         raise TypeError(f"the condition {self} has no truth value before numbers are put in")
@@ -391,6 +533,46 @@ def cbrt(value: Expr | Exact) -> Expr:
     return power(value, Fraction(1, 3))
 
 
+def raised(base: Expr | Exact, exponent: Expr | Exact) -> Expr:
+    """A positive formula to the power of another."""
+    base, exponent = as_expr(base), as_expr(exponent)
+    if isinstance(exponent, Number):
+        return power(base, exponent.exact)
+    return Raised(base, exponent)
+
+
+def maximum(*parts: Expr | Exact) -> Expr:
+    """The largest of some formulas.
+
+    >>> from hflbounds.quantities import G, M
+    >>> maximum(G, 2 * M)
+    <maximum(G, 2*M)>
+    """
+    kept = tuple(map(as_expr, parts))
+    return kept[0] if len(kept) == 1 else Maximum(*kept)
+
+
+def choice(condition: Relation, then: Expr | Exact, otherwise: Expr | Exact) -> Expr:
+    """``then`` where the condition holds, ``otherwise`` where not.
+
+    >>> from hflbounds.quantities import G
+    >>> choice(G <= 1, 0, 1 / (G - 1))
+    <choose(G <= 1, 0, 1/(G - 1))>
+    """
+    return Choice(condition.op, condition.lhs, condition.rhs, as_expr(then), as_expr(otherwise))
+
+
+def special(name: str, *args: Expr | Exact) -> Expr:
+    """A function of `hflbounds.functions`, by its name there.
+
+    Raises:
+        KeyError: if there is none.
+    """
+    if name not in functions.SCALAR:
+        raise KeyError(f"no function is called {name!r}; known are {', '.join(functions.SCALAR)}")
+    return Special(name, *map(as_expr, args))
+
+
 @lru_cache(maxsize=4096)
 def compile_many(
     arguments: tuple[Symbol, ...], expressions: tuple[Expr, ...]
@@ -416,8 +598,8 @@ def compile_many(
     text = f"def formula({', '.join(a.name for a in arguments)}):\n{body}"
     code = compile(text, "<hflbounds formula>", "exec")
     made = []
-    for sqrt_of, cbrt_of in ((math.sqrt, math.cbrt), (np.sqrt, np.cbrt)):
-        scope: dict[str, Any] = {"sqrt": sqrt_of, "cbrt": cbrt_of}
+    for known in (functions.FOR_FLOATS, functions.FOR_ARRAYS):
+        scope: dict[str, Any] = dict(known)
         exec(code, scope)  # noqa: S102 - our own text, see above
         made.append(scope["formula"])
     return made[0], made[1]
@@ -460,6 +642,15 @@ def _write(expression: Expr, names: Mapping[Expr, str]) -> str:
         return text
     if isinstance(expression, Power):
         return _write_power(expression.base, expression.exponent, names)
+    if isinstance(expression, Raised):
+        return "**".join(f"({_write(part, names)})" for part in expression.args)
+    if isinstance(expression, Maximum):
+        return f"maximum({', '.join(_write(part, names) for part in expression.args)})"
+    if isinstance(expression, Choice):
+        lhs, rhs, then, otherwise = (_write(part, names) for part in expression.args)
+        return f"choose({lhs} {expression.op} {rhs}, {then}, {otherwise})"
+    if isinstance(expression, Special):
+        return f"{expression.name}({', '.join(_write(part, names) for part in expression.args)})"
     above, below = [], []
     for part in expression.args:
         inverted = isinstance(part, Power) and part.exponent < 0 and part not in names
@@ -533,3 +724,37 @@ def _rational(expression: Expr) -> Fraction | None:
     if isinstance(expression, Power) and expression.exponent.denominator == 1:
         return known[0] ** int(expression.exponent)
     return None
+
+
+def _log10(expression: Expr, numbers: Mapping[str, float]) -> tuple[int, float]:
+    if isinstance(expression, Product):
+        parts = [_log10(part, numbers) for part in expression.args]
+        sign = math.prod(sign for sign, _ in parts)
+        return (sign, sum(size for _, size in parts)) if sign else (0, -math.inf)
+    if isinstance(expression, Sum):
+        parts = [p for p in (_log10(part, numbers) for part in expression.args) if p[0]]
+        if not parts:
+            return 0, -math.inf
+        top = max(size for _, size in parts)
+        total = math.fsum(sign * 10.0 ** (size - top) for sign, size in parts)
+        return (0, -math.inf) if total == 0 else (1 if total > 0 else -1, top + math.log10(abs(total)))
+    if isinstance(expression, Power):
+        sign, size = _log10(expression.base, numbers)
+        exponent = expression.exponent
+        if sign == 0:
+            return (0, -math.inf) if exponent > 0 else (1, math.inf)
+        odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
+        return (sign if odd else 1), size * float(exponent)
+    if isinstance(expression, Raised):
+        sign, size = _log10(expression.args[0], numbers)
+        times = expression.args[1].value(numbers)
+        return (sign, size * times) if sign else ((1, 0.0) if times == 0 else (0, -math.inf))
+    if isinstance(expression, Maximum):
+        parts = [_log10(part, numbers) for part in expression.args]
+        return max(parts, key=lambda part: (part[0], part[0] * part[1] if part[0] else 0.0))
+    if isinstance(expression, Choice):
+        lhs, rhs, then, otherwise = expression.args
+        holds = Relation.TESTS[expression.op](lhs.value(numbers), rhs.value(numbers))
+        return _log10(then if holds else otherwise, numbers)
+    value = expression.value(numbers)
+    return (0, -math.inf) if value == 0 else (1 if value > 0 else -1, math.log10(abs(value)))

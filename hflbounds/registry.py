@@ -10,10 +10,8 @@ from functools import cache
 from types import MappingProxyType
 
 from hflbounds import catalog
-from hflbounds.bound import Bound
+from hflbounds.bound import Bound, Erratum
 from hflbounds.errors import DeclarationError, UnknownBoundError
-
-FILES = {"hflbounds": "own"}  # a file bears its paper's key; this project's own has another name
 
 
 @cache
@@ -60,8 +58,10 @@ def family(family_id: str) -> tuple[Bound, ...]:
         UnknownBoundError: if there is none.
     """
     key = family_id.partition(".")[0]
-    name = FILES.get(key, key)
-    if any(info.name == name for info in pkgutil.iter_modules(catalog.__path__)):
+    names = [info.name for info in pkgutil.iter_modules(catalog.__path__)]
+    # A file bears its paper's key, perhaps with a part; where none does, the project's own come first.
+    mine = [name for name in names if name == key or name.startswith(f"{key}_")]
+    for name in mine or sorted(names, key=lambda name: (not name.startswith("own"), name)):
         found = tuple(bound for bound in _in_file(name) if bound.family == family_id)
         if found:
             return found
@@ -70,8 +70,27 @@ def family(family_id: str) -> tuple[Bound, ...]:
 
 @cache
 def families() -> Mapping[str, tuple[Bound, ...]]:
-    """Every family: the bounds that differ only in their topology, by the id without it."""
+    """Every family: the bounds that differ only in their topology, by the id without it; or one bound alone."""
     found: dict[str, list[Bound]] = {}
     for bound in catalogue().values():
         found.setdefault(bound.family, []).append(bound)
     return MappingProxyType({key: tuple(bounds) for key, bounds in found.items()})
+
+
+@cache
+def errata() -> tuple[Erratum, ...]:
+    """Everything that a source prints otherwise than it proves: by bound, then those of `hflbounds.errata`.
+
+    Raises:
+        DeclarationError: if two of them share an id.
+    """
+    from hflbounds import errata as folder
+
+    found: dict[str, Erratum] = {}
+    attached = [erratum for bound in catalogue().values() for erratum in bound.noted]
+    for info in pkgutil.iter_modules(folder.__path__):
+        attached.extend(importlib.import_module(f"{folder.__name__}.{info.name}").ERRATA)
+    for erratum in attached:
+        if found.setdefault(erratum.id, erratum) != erratum:
+            raise DeclarationError(f"two errata are called {erratum.id}")
+    return tuple(found.values())

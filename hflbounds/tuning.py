@@ -61,7 +61,7 @@ class Tuned:
         if self.eta_eff is None:
             return self.bound.split(**self.values)
         function = compile_many(self.bound.symbols, terms)[1]
-        rest = bind(self.bound.id, (s.name for s in _but_step(self.bound)), self.values)
+        rest = self.bound.bind(self.values, (s.name for s in _but_step(self.bound)))
         numbers = [self.eta_eff if n == eta_eff.name else rest[n] for n in self.bound.needs]
 
         def block(*numbers: Any) -> Any:
@@ -77,7 +77,7 @@ class Tuned:
 
 def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
     """See `Bound.tuned`."""
-    numbers = list(bind(bound.id, (s.name for s in _but_step(bound)), values).values())
+    numbers = list(bound.bind(values, (s.name for s in _but_step(bound))).values())
     limit = _cap_value(bound, values, cap)
     if eta_eff not in bound.symbols:
         return Tuned(bound, dict(values), None, None, bound(**values), False)
@@ -92,8 +92,9 @@ def tune(bound: Bound, values: Mapping[str, Any], cap: Cap) -> Tuned:
 def rounds_to(bound: Bound, target: Any, values: Mapping[str, Any], cap: Cap) -> Any:
     """See `Bound.rounds_to`."""
     goal = _target(bound, target)
-    names = (s.name for s in _but_step(bound) if s is not R)
-    numbers = list(bind(bound.id, names, values).values())
+    horizon = _horizon(bound)
+    names = (s.name for s in _but_step(bound) if s is not horizon)
+    numbers = list(bound.bind(values, names).values())
     limit = _cap_value(bound, values, cap)
     if eta_eff in bound.symbols and _linear_in_rounds(bound) is not None:
         solve = _rounds_by_step(bound)
@@ -108,7 +109,8 @@ def why_unreachable(bound: Bound, target: float, values: Mapping[str, Any], cap:
     """See `Bound.why_unreachable`."""
     if math.isfinite(rounds_to(bound, target, values, cap)):
         return None
-    late, latest = (float(tune(bound, {**values, R.name: n}, cap).value) for n in (LONGEST / 1e50, LONGEST))
+    horizon = _horizon(bound).name
+    late, latest = (float(tune(bound, {**values, horizon: n}, cap).value) for n in (LONGEST / 1e50, LONGEST))
     if latest < 0.99 * late:
         return f"{bound.id} needs more than {LONGEST:g} rounds to fall to {target:.6g}"
     return f"{bound.id} does not fall below {latest:.6g} however many rounds are run, and the target is {target:.6g}"
@@ -160,6 +162,12 @@ def best_step(a: Any, b: Any, q: Any) -> Any:
     angle = np.arccos(np.minimum(1.0, (r / np.where(v > 0, v, np.inf)) ** 3)) / 3
     w = np.where(drift, by_drift, 2 * v * np.cos(angle))
     return 1 / w
+
+
+def _horizon(bound: Bound) -> Symbol:
+    if bound.horizon is None:
+        raise TypeError(f"{bound.id} does not depend on how long is trained, so no number of rounds reaches a target")
+    return bound.horizon
 
 
 @cache
@@ -387,19 +395,20 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
 def _rounds_by_bracket(bound: Bound) -> Callable[..., Array]:
     """As `_rounds_by_step`, by bracketing the tuned bound itself, which falls as R grows."""
     rest = _but_step(bound)
+    horizon = _horizon(bound)
     if eta_eff in bound.symbols:
         tuner = _tuner(bound)
 
         def value(rounds: Array, values: list[Array], cap: Array) -> Array:
             given = iter(values)
-            return tuner(*(rounds if s is R else next(given) for s in rest), cap)[1]
+            return tuner(*(rounds if s is horizon else next(given) for s in rest), cap)[1]
 
     else:
         formula = compile_many(rest, (bound.expression,))[1]
 
         def value(rounds: Array, values: list[Array], cap: Array) -> Array:
             given = iter(values)
-            return np.asarray(formula(*(rounds if s is R else next(given) for s in rest))[0])
+            return np.asarray(formula(*(rounds if s is horizon else next(given) for s in rest))[0])
 
     def bracketed(*numbers: Array) -> Array:
         *values, cap, target = numbers
@@ -433,7 +442,7 @@ def _smallest_whole(bound: Bound, estimate: Array, goal: Value, values: Mapping[
 
     def meets(rounds: Array) -> Any:
         # A number stays a number: the last bit of a root may differ between Python's and numpy's.
-        then = {**chosen, R.name: rounds if estimate.ndim else float(rounds[0])}
+        then = {**chosen, _horizon(bound).name: rounds if estimate.ndim else float(rounds[0])}
         return np.asarray(tune(bound, then, limit).value) <= target
 
     least = count[unsure]

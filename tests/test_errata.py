@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from fractions import Fraction as Q
+from pathlib import Path
 
 import pytest
+from proofs import PROVED, proves
 
-from hflbounds import catalogue
+from hflbounds import catalogue, families
 from hflbounds.bound import Erratum
 from hflbounds.expression import DimensionError, Relation
 from hflbounds.quantities import ABOUT
+from hflbounds.registry import errata
 from validation.reference import Settings, global_round
 
 DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}
-ERRATA: dict[str, Erratum] = {e.id: e for bound in catalogue().values() for e in bound.errata}
+ERRATA: dict[str, Erratum] = {e.id: e for e in errata()}
+TOPOLOGY = re.compile(r"\.(star|ring)-(star|ring)$")
 
 
 def test_all_of_them_have_a_place_a_reason_and_an_effect() -> None:
-    assert {name.split(".")[1] for name in ERRATA} == {"A1", "A2", "A3", "A4", "A5", "B1", "B6", "B7"}
+    known = {*catalogue(), *families(), *(name.partition(".")[0] for name in catalogue())}
     for erratum in ERRATA.values():
         assert erratum.place
         assert erratum.because
         assert erratum.effect
+        assert {*erratum.concerns} <= known, erratum.id
 
 
+def test_every_one_of_them_is_proved_by_a_test() -> None:
+    for path in Path(__file__).parent.glob("test_errata*.py"):
+        importlib.import_module(path.stem)
+    assert {*ERRATA, *(TOPOLOGY.sub("", name) for name in ERRATA)} >= PROVED, "a test proves what is not there"
+    assert not {name for name in ERRATA if not {name, TOPOLOGY.sub("", name)} & PROVED}
+
+
+def test_a_bound_lists_what_concerns_it() -> None:
+    for erratum in ERRATA.values():
+        for name in erratum.concerns:
+            for bound in (b for b in catalogue().values() if name in (b.id, b.family, b.id.partition(".")[0])):
+                assert erratum in bound.errata
+
+
+@proves("zhou2026.A1")
 @pytest.mark.parametrize("topology", ["star-star", "star-ring", "ring-star"])
 def test_a1_a_step_size_cannot_be_compared_with_a_root_of_l(topology: str) -> None:
     erratum = ERRATA[f"zhou2026.A1.{topology}"]
@@ -32,6 +54,7 @@ def test_a1_a_step_size_cannot_be_compared_with_a_root_of_l(topology: str) -> No
         assert (side.lhs.dimension(DIMENSIONS) == side.rhs.dimension(DIMENSIONS)) is fits
 
 
+@proves("zhou2026.B7")
 def test_b7_one_minus_a_quantity_that_has_a_unit() -> None:
     erratum = ERRATA["zhou2026.B7"]
     assert erratum.proved.dimension(DIMENSIONS) == (0, 0)
@@ -39,6 +62,7 @@ def test_b7_one_minus_a_quantity_that_has_a_unit() -> None:
         erratum.printed.dimension(DIMENSIONS)
 
 
+@proves("zhou2026.A3")
 def test_a3_the_intra_group_term_of_a_fixed_ring_does_not_shrink_with_its_length() -> None:
     """Clients x^2/2 + v x, v = +1 for the first half of the ring and -1 for the second: L = zeta = 1, F = x^2/2.
 
@@ -62,6 +86,7 @@ def test_a3_the_intra_group_term_of_a_fixed_ring_does_not_shrink_with_its_length
     assert over_printed[2] > Q(39, 10) * over_printed[1]
 
 
+@proves("zhou2026.A4")
 def test_a4_lemma_2_as_printed_is_violated_by_two_groups_of_like_clients() -> None:
     """F_g = x^2/2 + x and x^2/2 - x, ten like clients each, one group drawn, the largest step the lemma allows.
 

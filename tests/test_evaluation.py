@@ -17,7 +17,7 @@ from hflbounds import Bound, ConditionError, DomainError, HflBoundsError, catalo
 from hflbounds.evaluation import BLOCK
 from hflbounds.quantities import ABOUT
 
-BOUNDS = tuple(catalogue().values())
+BOUNDS = tuple(b for b in catalogue().values() if b.id in second.BOUND_IDS)
 EXPLICIT = tuple(b for b in BOUNDS if b.constants == "explicit")
 THM1, THM2, SHARP = get("zhou2026.thm1.ring-star"), get("zhou2026.thm2.star-ring"), get("hflbounds.sharp.ring-ring")
 COR1 = get("zhou2026.cor1.star-star")

@@ -638,6 +638,5 @@ def test_the_vocabulary_is_declared_once() -> None:
         assert about.meaning
         assert about.latex
         assert 0 < about.typical[0] < about.typical[1]
-        assert symbol.assumptions == (
-            {"integer": True, "positive": True} if about.domain == "count" else {about.domain: True}
-        )
+        known = {"count": {"integer", "positive"}, "whole": {"integer", "nonnegative"}, "share": {"nonnegative"}}
+        assert symbol.assumptions == dict.fromkeys(known.get(about.domain, {about.domain}), True)

@@ -21,7 +21,7 @@ from hflbounds import Bound, DomainError, catalogue, get, quantities
 from hflbounds.expression import sqrt
 from hflbounds.tuning import best_step
 
-BOUNDS = tuple(catalogue().values())
+BOUNDS = tuple(b for b in catalogue().values() if b.id in second.BOUND_IDS)
 STEPPED = tuple(b for b in BOUNDS if b.chain is not None)
 HIDDEN = tuple(b for b in STEPPED if b.constants == "hidden")
 EXPLICIT = tuple(b for b in STEPPED if b.constants == "explicit")

@@ -573,7 +573,8 @@ def _entry(
         grows_with=(A, L, sigma, zeta, delta),
         shrinks_with=(*counts, P, K, R),
         steps=steps,
-        errata=errata,
+        noted=errata,
+        kind="theorem" if with_step else "rate",
     )
 
 

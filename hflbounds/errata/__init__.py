@@ -1,0 +1,1 @@
+"""Errata that no single bound carries: one file per paper, each with a tuple ``ERRATA``."""
