@@ -44,8 +44,8 @@ class Verdict:
     failure: str | None
 
 
-def audit(bounds: Iterable[Bound]) -> Iterator[Verdict]:
-    """Every check on every bound, every erratum and every family found, one verdict at a time."""
+def audit(bounds: Iterable[Bound], with_errata: bool = True) -> Iterator[Verdict]:
+    """Every check on every bound, its errata, and every family found, one verdict at a time."""
     bounds = tuple(bounds)
     families: dict[str, dict[str, Bound]] = {}
     seen: set[str] = set()
@@ -53,7 +53,7 @@ def audit(bounds: Iterable[Bound]) -> Iterator[Verdict]:
         families.setdefault(bound.family, {})[bound.topology or ""] = bound
         for check in checks_of(bound):
             yield _verdict(bound.id, check, bound, bound.breaks.get(_name(check)))
-        for erratum in (e for e in bound.errata if e.id not in seen):
+        for erratum in (e for e in bound.errata if with_errata and e.id not in seen):
             seen.add(erratum.id)
             yield _verdict(erratum.id, check_erratum, erratum)
     # What the four topologies owe each other; bounds of other algorithms have no such relatives.
@@ -265,8 +265,7 @@ def check_erratum(erratum: Erratum) -> int:
         if erratum.demonstrate is None and erratum.gravity != "note":
             raise AuditError("is in words, and has no instance that shows it")
         return 1
-    values = {name: np.asarray(float(v)) for name, v in erratum.witness.items()}
-    printed, proved = (_at_witness(side, values) for side in (erratum.printed, erratum.proved))
+    printed, proved = (at_witness(side, erratum.witness) for side in (erratum.printed, erratum.proved))
     if isinstance(erratum.printed, Relation) != isinstance(erratum.proved, Relation):
         raise AuditError("compares a condition with a formula")
     if printed == proved or (not isinstance(printed, bool) and abs(printed - proved) <= RTOL * abs(proved)):
@@ -432,7 +431,9 @@ def _at(expression: Expr, points: Points) -> Any:
         return compile_many(symbols, (expression,))[1](*(points[s.name] for s in symbols))[0]
 
 
-def _at_witness(side: Expr | Relation, values: Points) -> Any:
+def at_witness(side: Expr | Relation, witness: Mapping[str, float]) -> float | bool:
+    """A formula's value, or a condition's truth, at the witness of an erratum."""
+    values = {name: np.asarray(float(v)) for name, v in witness.items()}
     if isinstance(side, Relation):
         return bool(side.holds(_at(side.lhs, values), _at(side.rhs, values)))
     return float(_at(side, values))

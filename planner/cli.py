@@ -222,6 +222,23 @@ def schema() -> None:
     _print(json.dumps(Recommendation.model_json_schema(), indent=2) + "\n")
 
 
+@app.command()
+def audit(
+    paper: Annotated[str | None, typer.Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")] = None,
+    only: Annotated[
+        str, typer.Option("--only", help="Rows to show: all, holds, constant, fails, unknown, notes, wrong.")
+    ] = "all",
+    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+) -> None:
+    """Check every bound, every line of the derivations and every erratum, and print what was found."""
+    from planner.commands import audit as command
+
+    text, wrong = command.run(paper, only, json)
+    _print(text)
+    if wrong:
+        raise typer.Exit(NO_ANSWER)
+
+
 def _format(output: str | None) -> str:
     from planner.reports import formats
 

@@ -1,0 +1,310 @@
+"""The pages that are made from the catalogue: one per bound, the notation, the errata, and the table of the audit.
+
+``python docs/generate.py`` writes them; ``--check`` writes nothing and exits with 1 where a page is stale.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hflbounds import catalogue, ledger
+from hflbounds.bound import Bound, Erratum
+from hflbounds.expression import Expr, Relation, mul
+from hflbounds.quantities import ABOUT
+from hflbounds.registry import errata
+from hflbounds.typesetting import latex
+
+HERE = Path(__file__).parent
+FOLDER = HERE / "catalog"
+HEAD = "<!-- Made by docs/generate.py from the catalogue; edit that, not this. -->\n\n"
+STATUS = {
+    "proved": "proved: this project derives it again",
+    "printed": "printed: transcribed, not derived again",
+    "reconstructed": "reconstructed: the source's formula is missing or cut off",
+    "refuted": "refuted: a counterexample is in this repository; no plan uses it unless told to",
+    "own": "own: stated and proved by this project",
+}
+CONSTANTS = {
+    "explicit": "explicit: a true inequality",
+    "hidden": "hidden: an order statement, up to a universal factor that the source does not state",
+}
+EXAMPLE: dict[str, float] = {  # one scenario of each system, within the conditions of every bound
+    **{"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "S1": 5, "S2": 5},
+    **{"L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5, "eta_eff": 0.01, "eta": 0.0001},
+    **{"grad": 1, "E_r": 1, "E": 5, "Ge": 5, "N": 3, "mu": 0.1, "Gamma": 0.2, "H": 2, "alpha": 80, "beta_lr": 20},
+    **{"t": 1000, "Delta0": 1, "lambda2": 0.625, "p2": 0.05, "n_s": 100, "n_h": 10, "b_hs": 10, "b_hh": 2, "b_sh": 1},
+    **{"s": 4, "T": 50000, "beta_mix": 0.03, "kappa": 0.01, "CD": 1, "K_buf": 4, "R_sub": 5, "alpha_dyn": 1000},
+    **{"eta_g": 0.5, "eta_sub": 0.002, "Gamma_max": 2, "zeta_max": 4, "sigma_s": 0.5, "sigma_g": 2},
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Every generated page: its name below ``docs/catalog`` and its text."""
+    yield "index.md", index()
+    yield "notation.md", notation()
+    yield "errata.md", all_errata()
+    yield "audit.md", audit_table()
+    for bound in catalogue().values():
+        yield f"{bound.id}.md", page(bound)
+
+
+def index() -> str:
+    """All bounds by paper, with a hidden table of contents."""
+    out = ["# The catalogue", ""]
+    out.append(f"{len(catalogue())} statements. What the columns mean is on the page of each.")
+    for key in ledger.papers():
+        bounds = [bound for bound in catalogue().values() if bound.id.partition(".")[0] == key]
+        if not bounds:
+            continue
+        paper = bounds[0].source.paper
+        out += ["", f"## {key}", "", f"{paper.authors} ({paper.year}), *{paper.title}*, {paper.version}."]
+        out += ["", *table(("id", "status", "constants", "where"), map(_row, bounds))]
+    out += ["", "```{toctree}", ":hidden:", ""]
+    out += ["notation", "errata", "audit", *catalogue(), "```"]
+    return "\n".join(out) + "\n"
+
+
+def _row(bound: Bound) -> tuple[str, ...]:
+    return f"[{bound.id}]({bound.id}.md)", bound.status, bound.constants, text(bound.source.place)
+
+
+def page(bound: Bound) -> str:
+    """The page of one bound."""
+    out = [f"# {bound.id}", "", f"{text(sentence(bound.title))}.", "", f"$$\n{bound.latex()}\n$$", ""]
+    if bound.source.paper.notation:
+        out += ["In the paper's letters:", "", f"$$\n{bound.latex(notation='paper')}\n$$", ""]
+    out += [
+        f"* Source: {text(str(bound.source))}.",
+        f"* Bounds {text(bound.bounds.meaning)}.",
+        f"* Status {STATUS[bound.status]}.",
+        f"* Constants {CONSTANTS[bound.constants]}.",
+    ]
+    if bound.kind in ("lemma", "quantity"):
+        words = "a lemma inside a proof" if bound.kind == "lemma" else "a number that a theorem uses"
+        out.append(f"* It is {words}, not by itself a statement about training.")
+    out += ["", "## The terms", "", *table(("term", "formula", "grows with", "shrinks with"), terms(bound))]
+    out += ["", "## When it applies", ""]
+    out += [f"* ${latex(condition)}$" for condition in bound.requires] or ["No condition on the numbers."]
+    out += [""] if bound.requires and bound.assumes else []
+    out += [f"* {assumption.id}: {assumption.statement}" for assumption in bound.assumes]
+    out += ["", "## What it stands on, and how tight it is", ""]
+    out += [f"* {text(derivation(step))}" for step in bound.steps] or ["No derivation in this repository."]
+    slack = tightness(bound)
+    out += ["", slack] if slack else []
+    about = bound.errata
+    if about:
+        out += ["", "## Errata", ""]
+        out += [f"* [{e.id}](errata.md#{anchor(e.id)}), {text(e.place)}: {text(e.effect)}." for e in about]
+    out += ["", "## Code", "", "```python", *code(bound), "```"]
+    return HEAD + "\n".join(out) + "\n"
+
+
+def terms(bound: Bound) -> Iterator[tuple[str, ...]]:
+    """Name, formula and dependence of every term."""
+    names = {part: name for name, part in bound.where.items()}
+    for name, term in bound.terms.items():
+        up, down = directions(mul(*(part for part in term.args if part not in names)) if names else term)
+        yield name.replace("_", " "), f"${latex(term, names)}$", up, down
+
+
+def directions(term: Expr) -> tuple[str, str]:
+    """Which symbols a single product grows and shrinks with, and how fast; nothing for other formulas."""
+    split = term.monomial()
+    if split is None:
+        return "", ""
+    up = [_power(symbol.name, n) for symbol, n in split[1].items() if n > 0]
+    down = [_power(symbol.name, -n) for symbol, n in split[1].items() if n < 0]
+    return ", ".join(up), ", ".join(down)
+
+
+def _power(name: str, exponent: Fraction) -> str:
+    return f"${ABOUT[name].latex}$" if exponent == 1 else f"${ABOUT[name].latex}^{{{exponent}}}$"
+
+
+def derivation(step: Any) -> str:
+    """One derivation line in words."""
+    relation = {"equal": "equal", "same but numbers": "the same symbols to the same powers"}
+    how = relation.get(step.relation) or f"at most {step.factor} times this"
+    return f"{step.because} ({how})"
+
+
+def tightness(bound: Bound) -> str:
+    """How the bound compares with this project's own theorem for the same algorithm, where there is one."""
+    ours = {"zhou2026.thm1-proof": "sharp", "zhou2026.shuffle-proof": "sharp-shuffle"}.get(bound.family)
+    if ours is None:
+        return ""
+    own = catalogue()[f"hflbounds.{ours}.{bound.topology}"]
+    scenario = {name: value for name, value in EXAMPLE.items() if name != "eta_eff"}
+    ratio = bound.tuned(**scenario).value / own.tuned(**scenario).value
+    return f"In the scenario below, at its best step, it is {ratio:.2f} times [{own.id}]({own.id}.md) at its own."
+
+
+def code(bound: Bound) -> list[str]:
+    """A call with numbers, and what it returns."""
+    values = {name: EXAMPLE[name] for name in bound.needs}
+    if bound.id.startswith(("xie2024.", "hflbounds.hga")):
+        values |= {name: n for name, n in (("M", 8), ("A", 3)) if name in values}
+    lines = ["from hflbounds import get", "", f'bound = get("{bound.id}")']
+    given = ", ".join(f"{name}={value:g}" for name, value in values.items())
+    lines.append(f"bound({given})  # {bound(**values):.6g}")
+    if "eta_eff" in values and bound.kind == "theorem":
+        rest = {name: value for name, value in values.items() if name != "eta_eff"}
+        given = ", ".join(f"{name}={value:g}" for name, value in rest.items())
+        lines.append(f"bound.tuned({given}).value  # {bound.tuned(**rest).value:.6g}")
+    return lines
+
+
+def notation() -> str:
+    """Symbols by paper: their letters collide."""
+    papers = {b.source.paper.key: b.source.paper for b in catalogue().values()}
+    keys = [key for key in papers if any(b.source.paper.key == key for b in catalogue().values())]
+    used = {key: {s for b in catalogue().values() if b.source.paper.key == key for s in b.needs} for key in keys}
+    rows = []
+    for name, about in ABOUT.items():
+        cells = [f"${papers[key].notation.get(name, about.latex)}$" if name in used[key] else "" for key in keys]
+        if any(cells):
+            rows.append((f"`{name}`", f"${about.latex}$", text(about.meaning), *cells))
+    intro = [
+        "# Notation",
+        "",
+        "One vocabulary for all papers: the keyword of a call, its letter here, and the letter in each paper. The same",
+        "letter means different things in different papers, and the early version of the unified analysis swaps two.",
+        "",
+    ]
+    return HEAD + "\n".join(intro + list(table(("keyword", "letter", "meaning", *keys), rows))) + "\n"
+
+
+def all_errata() -> str:
+    """Every erratum with both sides' numbers."""
+    out = [
+        "# Errata",
+        "",
+        "What the sources print otherwise than their proofs support. Only text copies were read: an entry that may be",
+        "a recognition error of the copy says so. Each entry is proved by a test of the same number in `tests/`.",
+    ]
+    paper = ""
+    for erratum in sorted(errata(), key=lambda e: _order(e.id)):
+        if erratum.id.partition(".")[0] != paper:
+            paper = erratum.id.partition(".")[0]
+            out += ["", f"## {paper}"]
+        out += ["", f"### {erratum.id}", "", *entry(erratum)]
+    return HEAD + "\n".join(out) + "\n"
+
+
+def entry(erratum: Erratum) -> list[str]:
+    """One erratum."""
+    kinds = {
+        "refuted": "an instance within the stated hypotheses contradicts the statement",
+        "step": "a line of a proof does not follow; its conclusion may hold",
+        "algebra": "the text contradicts itself",
+        "loose": "correct, and improvable",
+        "claim": "prose that the bounds do not support",
+        "note": "a caution",
+    }
+    out = [f"* Where: {text(erratum.place)}.", f"* Kind: {erratum.gravity}, {kinds[erratum.gravity]}."]
+    out += [f"* Printed: {side(erratum.printed)}.", f"* Supported: {side(erratum.proved)}."]
+    out += [f"* Because {text(erratum.because)}."]
+    numbers = ledger.numbers(erratum)
+    out += [f"* Numbers: {text(numbers)}."] if numbers else []
+    out += [f"* Effect: {text(erratum.effect)}."]
+    out += ["* It may be a recognition error of the text copy that was read."] if erratum.artefact else []
+    about = [name for name in erratum.concerns if name in catalogue()]
+    out += ["* Concerns " + ", ".join(f"[{name}]({name}.md)" for name in about) + "."] if about else []
+    return out
+
+
+def side(what: Expr | Relation | str) -> str:
+    """A side of an erratum, as mathematics or in words."""
+    return text(what.rstrip(".")) if isinstance(what, str) else f"${latex(what)}$"
+
+
+def audit_table() -> str:
+    """What `hfl-plan audit` finds."""
+    rows = list(ledger.rows())
+    verdicts = ("holds", "holds up to a constant", "fails", "cannot tell", "note")
+    out = [
+        "# The audit",
+        "",
+        "What `hfl-plan audit` prints. A printed line that fails names the erratum that says why.",
+    ]
+    tally = ledger.tally(rows)
+    counts = ((paper, *(str(of.get(v, 0)) for v in verdicts)) for paper, of in tally.items())
+    out += ["", *table(("paper", *verdicts), counts)]
+    out += ["", "## Lines of derivations", ""]
+    lines = (row for row in rows if row.kind == "line")
+    shown = ((f"`{row.id}`", text(row.place), text(row.claim), row.verdict, text(row.detail)) for row in lines)
+    out += list(table(("line", "where", "claim", "verdict", "evidence"), shown))
+    out += ["", "## Bounds and families", ""]
+    checked = (row for row in rows if row.kind in ("bound", "family"))
+    out += list(table(("id", "verdict", "checks"), ((f"`{row.id}`", row.verdict, text(row.detail)) for row in checked)))
+    return HEAD + "\n".join(out) + "\n"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """A Markdown table."""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def text(words: str) -> str:
+    """Prose from the catalogue: Markdown's signs are escaped outside mathematics."""
+    parts = words.split("$")
+    for i in range(0, len(parts), 2):
+        for sign in "\\`*_[]<":
+            parts[i] = parts[i].replace(sign, f"\\{sign}")
+    return "$".join(parts).replace("\n", " ")
+
+
+def sentence(words: str) -> str:
+    """With a capital at the start."""
+    return words[:1].upper() + words[1:]
+
+
+def anchor(name: str) -> str:
+    """The fragment that MyST gives a heading."""
+    return name.lower().replace(".", "")
+
+
+def _order(name: str) -> tuple[str, str, int, str]:
+    paper, _, label = name.partition(".")
+    label, _, rest = label.partition(".")
+    digits = "".join(c for c in label if c.isdigit())
+    return paper, label.rstrip("0123456789"), int(digits or 0), rest
+
+
+def stale(found: Mapping[str, str]) -> list[str]:
+    """Names of pages that are missing, differ, or should not be there."""
+    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    return sorted(name for name in {*found, *there} if found.get(name) != there.get(name))
+
+
+def main() -> int:
+    """Write the pages, or say which are stale."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where a page is stale")
+    check = parser.parse_args().check
+    found = dict(pages())
+    changed = stale(found)
+    if check:
+        for name in changed:
+            print(f"stale: docs/catalog/{name}. Run python docs/generate.py.", file=sys.stderr)
+        return bool(changed)
+    FOLDER.mkdir(exist_ok=True)
+    for name in changed:
+        if name in found:
+            (FOLDER / name).write_text(found[name], encoding="utf-8")
+        else:
+            (FOLDER / name).unlink()
+    print(f"{len(found)} pages, {len(changed)} changed", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
