@@ -1,0 +1,1 @@
+"""Algorithms, one file each, tied to the pseudocode they are."""

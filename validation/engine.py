@@ -1,0 +1,255 @@
+"""Stacked simulation: many independent runs of one algorithm advance together as batched tensors.
+
+A run is a learning rate and a seed. Every model of every run is one slice of the same tensors, so that a local step
+of a hundred clients in forty runs is a handful of batched operations; a ring is sequential only where the algorithm
+is. What is random is drawn by seed, round and client alone, never by topology or rate: runs with one seed see the
+same batches and the same noise, so that differences between algorithms and rates are paired.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+Parameters = tuple[Tensor, ...]  # each of shape (models, ...): slices with one index are one model
+
+
+class ValidationError(Exception):
+    """What was asked for cannot be run; the message names the thing, the fact and the way out."""
+
+
+class Problem(Protocol):
+    """What is trained: clients with their data or their losses, and the quantities that are measured."""
+
+    @property
+    def clients(self) -> int:
+        """How many clients; they are numbered group by group."""
+
+    @property
+    def numbers_per_model(self) -> int:
+        """Parameters of one model, for planning memory."""
+
+    def start(self) -> Parameters:
+        """The first iterate: tensors of shape (1, ...)."""
+
+    def draws(self, seeds: Sequence[int], time: tuple[int, ...], steps: int) -> Any:
+        """What is random in ``steps`` local steps of every client at this time, for each seed.
+
+        Args:
+            seeds: distinct seeds.
+            time: round, and whatever else tells this moment from others.
+            steps: local steps.
+
+        Returns:
+            an object that `local_steps` takes; it depends on nothing else.
+        """
+
+    def local_steps(
+        self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Any, rates: Tensor, steps: int
+    ) -> Parameters:
+        """Models after ``steps`` local steps of stochastic gradient descent; may overwrite its argument.
+
+        Args:
+            models: tensors of shape (models, ...).
+            clients: whose data each model is trained on, shape (models,).
+            seeds: position in the list of seeds that ``draws`` was made with, shape (models,).
+            draws: as of `draws`.
+            rates: raw learning rate of each model, shape (models,).
+            steps: local steps.
+        """
+
+    def measure(self, models: Parameters) -> Mapping[str, Tensor]:
+        """Quantities of each model, of shape (models,); the same names every time."""
+
+
+class Algorithm(Protocol):
+    """How models move between local steps: one file of `validation.algorithms` each."""
+
+    def start(self, problem: Problem, runs: int) -> Any:
+        """The state before the first round, for this many runs."""
+
+    def round(self, state: Any, problem: Problem, moment: Moment) -> Any:
+        """The state after one more global round; may overwrite its argument."""
+
+    def iterate(self, state: Any) -> Parameters:
+        """The model that is judged, one per run."""
+
+    def models(self, problem: Problem) -> int:
+        """How many models of one run are in memory at once, for planning."""
+
+    def local_steps_per_round(self) -> int:
+        """How many local steps one global round chains together: effective over raw learning rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A round of a chunk of runs.
+
+    Attributes:
+        index: of the round, from 0.
+        seeds: distinct seeds of the chunk.
+        seed_at: position in ``seeds`` of every run, shape (runs,).
+        rates: raw learning rate of every run, shape (runs,).
+    """
+
+    index: int
+    seeds: tuple[int, ...]
+    seed_at: Tensor
+    rates: Tensor
+
+    def generator(self, seed: int, purpose: int) -> torch.Generator:
+        """A generator that depends on the seed, the round and the purpose alone."""
+        return generator(seed, purpose, self.index)
+
+    def orders(self, purpose: int, draw: Callable[[torch.Generator], Tensor]) -> Tensor:
+        """What each run's seed draws in this round, shape (runs, ...)."""
+        drawn = torch.stack([draw(self.generator(seed, purpose)) for seed in self.seeds])
+        return drawn.to(self.rates.device)[self.seed_at]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What was measured.
+
+    Attributes:
+        rounds: after how many rounds.
+        values: by name of the quantity, of shape (runs, len(rounds)); infinite where a run has diverged.
+        averages: the same quantities averaged over the rounds from 0 up to each of ``rounds``, that one excluded;
+            only for quantities measured every round.
+    """
+
+    rounds: tuple[int, ...]
+    values: Mapping[str, Tensor]
+    averages: Mapping[str, Tensor]
+
+
+def generator(seed: int, *purpose: int) -> torch.Generator:
+    """A generator for one purpose: equal arguments give equal streams, others unrelated ones."""
+    key = 0
+    for number in (seed, *purpose):  # one at a time through the finaliser of splitmix64
+        key = (key + 0x9E3779B97F4A7C15 + number) & 0xFFFFFFFFFFFFFFFF
+        key = ((key ^ (key >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+        key = ((key ^ (key >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+        key ^= key >> 31
+    return torch.Generator().manual_seed(key & 0x7FFFFFFFFFFFFFFF)
+
+
+def simulate(
+    problem: Problem,
+    algorithm: Algorithm,
+    rates: Sequence[float],
+    seeds: Sequence[int],
+    rounds: int,
+    *,
+    at: Iterable[int] | None = None,
+    every_round: bool = False,
+    memory: int = 1 << 23,
+    progress: Callable[[int], object] | None = None,
+) -> Trace:
+    """Run every (rate, seed) pair of two equally long lists, chunk by chunk.
+
+    Args:
+        problem: what is trained.
+        algorithm: how.
+        rates: raw learning rate of every run.
+        seeds: seed of every run; runs with one seed are paired.
+        rounds: global rounds.
+        at: rounds after which to measure; by default the last.
+        every_round: measure in every round, so that averages over rounds are known.
+        memory: bytes that the models of one chunk may take; about the second-level caches, for speed.
+        progress: called with the number of run-rounds done.
+
+    Raises:
+        ValidationError: if the lists differ in length, are empty, or a round is out of range.
+    """
+    if not rates or len(rates) != len(seeds):
+        raise ValidationError(
+            f"{len(rates)} rates and {len(seeds)} seeds are not one list of runs: give as many of each."
+        )
+    moments = tuple(sorted({rounds} if at is None else set(at)))
+    if moments[0] < 0 or moments[-1] > rounds:
+        raise ValidationError(f"rounds {moments[0]} to {moments[-1]} cannot be measured in a run of {rounds} rounds.")
+    width = chunk(problem, algorithm, len(rates), memory)
+    parts = []
+    for begin in range(0, len(rates), width):
+        part = slice(begin, begin + width)
+        parts.append(_chunk(problem, algorithm, rates[part], seeds[part], rounds, moments, every_round, progress))
+    names = parts[0][0].keys()
+    values = {name: torch.cat([part[0][name] for part in parts]) for name in names}
+    averages = {name: torch.cat([part[1][name] for part in parts]) for name in parts[0][1]}
+    return Trace(moments, values, averages)
+
+
+def chunk(problem: Problem, algorithm: Algorithm, runs: int, memory: int) -> int:
+    """How many runs advance together: what fits into the memory, and no more than there are.
+
+    Raises:
+        ValidationError: if not even one run fits.
+    """
+    size = problem.start()[0].element_size()
+    each = 3 * algorithm.models(problem) * problem.numbers_per_model * size
+    if each > 64 * memory:
+        raise ValidationError(f"one run needs about {each / 2**20:.0f} MiB and {memory / 2**20:.0f} were allowed.")
+    fits = max(1, memory // each)
+    return math.ceil(runs / math.ceil(runs / fits))
+
+
+def _chunk(
+    problem: Problem,
+    algorithm: Algorithm,
+    rates: Sequence[float],
+    seeds: Sequence[int],
+    rounds: int,
+    moments: Sequence[int],
+    every_round: bool,
+    progress: Callable[[int], object] | None,
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    first = problem.start()[0]
+    distinct = tuple(dict.fromkeys(seeds))
+    seed_at = torch.tensor([distinct.index(seed) for seed in seeds], device=first.device)
+    rate = torch.tensor(rates, dtype=first.dtype, device=first.device)
+    state = algorithm.start(problem, len(rates))
+    seen: dict[str, list[Tensor]] = {}
+    sums: dict[str, Tensor] = {}
+    means: dict[str, list[Tensor]] = {}
+    wanted = set(moments)
+    with torch.no_grad():
+        for index in range(rounds + 1):
+            if every_round or index in wanted:
+                now = {name: _finite(value) for name, value in problem.measure(algorithm.iterate(state)).items()}
+                for name, value in now.items():
+                    if index in wanted:
+                        seen.setdefault(name, []).append(value)
+                        if every_round:
+                            mean = sums[name] / index if index else value
+                            means.setdefault(name, []).append(mean)
+                    if every_round:
+                        sums[name] = sums.get(name, torch.zeros_like(value)) + value
+            if index < rounds:
+                state = algorithm.round(state, problem, Moment(index, distinct, seed_at, rate))
+                if progress is not None:
+                    progress(len(rates))
+    return (
+        {name: torch.stack(values, dim=1) for name, values in seen.items()},
+        {name: torch.stack(values, dim=1) for name, values in means.items()},
+    )
+
+
+def _finite(value: Tensor) -> Tensor:
+    """Infinity where a run has diverged: it ranks last, and is never dropped."""
+    return torch.where(torch.isfinite(value), value, torch.full_like(value, math.inf))
+
+
+def spread(models: Parameters, copies: int) -> Parameters:
+    """Every model ``copies`` times, next to itself: (models, ...) to (models * copies, ...)."""
+    return tuple(part.repeat_interleave(copies, 0) for part in models)  # a copy even of one model: it is written to
+
+
+def average(models: Parameters, members: int) -> Parameters:
+    """Means of neighbours: (models * members, ...) to (models, ...)."""
+    return tuple(part.view(-1, members, *part.shape[1:]).mean(1) for part in models)
