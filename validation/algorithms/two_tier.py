@@ -136,3 +136,6 @@ class TwoTier:
             orders = orders if self.S2 is not None else torch.arange(self.M, device=device).expand(runs, self.G, -1)
         chosen = torch.gather(orders, 1, groups[:, :, None].expand(-1, -1, self.M))[:, :, : self.members]
         return groups[:, :, None] * self.M + chosen
+
+
+MAKERS = {"two-tier": TwoTier}

@@ -246,3 +246,6 @@ def _solve(function: Callable[[float], float], value: float, high: float) -> flo
             break
         low, high = (middle, high) if function(middle) < value else (low, middle)
     return high
+
+
+MAKERS = {"controlled": controlled}

@@ -1,0 +1,167 @@
+"""What is run, as data: a frozen description with a hash of its content, and nothing else decides the result.
+
+A cell is one problem, one algorithm, and a list of runs (effective learning rate and seed) that advance together.
+Cells are the unit of work and of storage; claims ask for cells and read their traces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from validation import algorithms, problems
+from validation.engine import Algorithm, Problem, Trace, ValidationError, simulate
+
+VERSION = 1  # of the meaning of a description: raise it when an algorithm or a problem changes its results
+Scalar = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A problem or an algorithm by name, with its options in one order.
+
+    Attributes:
+        name: a key of ``MAKERS`` of some file of `validation.problems` or `validation.algorithms`.
+        options: pairs of a keyword and a JSON scalar, sorted by keyword.
+    """
+
+    name: str
+    options: tuple[tuple[str, Scalar], ...]
+
+    def described(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"name": self.name, "options": dict(self.options)}
+
+
+def part(name: str, /, **options: Scalar) -> Part:
+    """A part with these options."""
+    return Part(name, tuple(sorted(options.items())))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Runs that advance together.
+
+    Attributes:
+        problem: what is trained.
+        algorithm: how.
+        rates: effective learning rate of every run; the raw one is this over the local steps of a round.
+        seeds: seed of every run, as many as rates.
+        rounds: global rounds.
+        at: after how many rounds to measure.
+        every_round: whether to average over rounds too.
+    """
+
+    problem: Part
+    algorithm: Part
+    rates: tuple[float, ...]
+    seeds: tuple[int, ...]
+    rounds: int
+    at: tuple[int, ...]
+    every_round: bool = False
+
+    def described(self) -> dict[str, Any]:
+        """As JSON; two cells with one description are one cell."""
+        return {
+            "version": VERSION,
+            "problem": self.problem.described(),
+            "algorithm": self.algorithm.described(),
+            "rates": list(self.rates),
+            "seeds": list(self.seeds),
+            "rounds": self.rounds,
+            "at": list(self.at),
+            "every_round": self.every_round,
+        }
+
+    @property
+    def hash(self) -> str:
+        """Of the description: the name under which results are kept."""
+        text = json.dumps(self.described(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def run(self, progress: Callable[[int], object] | None = None) -> Trace:
+        """Run it.
+
+        Raises:
+            ValidationError: if the problem or the algorithm cannot be made, or do not fit together.
+        """
+        algorithm = make_algorithm(self.algorithm)
+        chain = algorithm.local_steps_per_round()
+        raw = [rate / chain for rate in self.rates]
+        return simulate(
+            make_problem(self.problem),
+            algorithm,
+            raw,
+            self.seeds,
+            self.rounds,
+            at=self.at,
+            every_round=self.every_round,
+            progress=progress,
+        )
+
+
+def cell_of(description: Mapping[str, Any]) -> Cell:
+    """The cell that a description describes.
+
+    Raises:
+        ValidationError: if it was written by another version.
+    """
+    if description.get("version") != VERSION:
+        raise ValidationError(
+            f"a description of version {description.get('version')} cannot be read by version {VERSION}: "
+            "use the version that wrote it, or run the cells again."
+        )
+    sides = (part(d["name"], **d["options"]) for d in (description["problem"], description["algorithm"]))
+    problem, algorithm = sides
+    return Cell(
+        problem,
+        algorithm,
+        tuple(description["rates"]),
+        tuple(description["seeds"]),
+        description["rounds"],
+        tuple(description["at"]),
+        description["every_round"],
+    )
+
+
+@cache
+def make_problem(told: Part) -> Problem:
+    """The problem; the same object for the same description.
+
+    Raises:
+        ValidationError: if no problem has this name.
+    """
+    made: Problem = _maker(problems, "problem", told.name)(**dict(told.options))
+    return made
+
+
+def make_algorithm(told: Part) -> Algorithm:
+    """The algorithm.
+
+    Raises:
+        ValidationError: if no algorithm has this name.
+    """
+    made: Algorithm = _maker(algorithms, "algorithm", told.name)(**dict(told.options))
+    return made
+
+
+def _maker(folder: ModuleType, kind: str, name: str) -> Callable[..., Any]:
+    known = _makers(folder)
+    if name not in known:
+        raise ValidationError(f"no {kind} is called {name!r}; known are {', '.join(sorted(known))}.")
+    return known[name]
+
+
+@cache
+def _makers(folder: ModuleType) -> Mapping[str, Callable[..., Any]]:
+    found: dict[str, Callable[..., Any]] = {}
+    for info in pkgutil.iter_modules(folder.__path__):
+        found |= getattr(importlib.import_module(f"{folder.__name__}.{info.name}"), "MAKERS", {})
+    return found
