@@ -1,0 +1,188 @@
+"""What runs can tell: paired differences with intervals, three verdicts, rank agreement, and the best rate of a grid.
+
+Smaller is better throughout. A run that diverged is infinite: it is counted, ranked last and never dropped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from validation.engine import ValidationError
+
+Array = NDArray[np.float64]
+Comparison = Literal["smaller", "larger", "tie", "cannot tell"]
+Verdict = Literal["holds", "fails", "cannot tell"]
+MARGIN = 0.02  # ratios closer to 1 than this are ties: below what a grid of rates can resolve
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate and its confidence interval.
+
+    Attributes:
+        estimate: the value.
+        low: lower end; may be infinite.
+        high: upper end; may be infinite.
+        count: how many independent values it stands on.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best rate of a grid.
+
+    Attributes:
+        index: of the rate.
+        rate: the rate.
+        inside: whether it is neither the first nor the last that did not diverge for want of others.
+        value: mean of the quantity there.
+    """
+
+    index: int
+    rate: float
+    inside: bool
+    value: float
+
+
+def paired_ratio(numerator: Sequence[float], denominator: Sequence[float], level: float = LEVEL) -> Interval:
+    """The geometric mean of the ratios of pairs, with Student's interval for the logarithms.
+
+    Args:
+        numerator: positive values, one per seed; infinite where a run diverged.
+        denominator: of the same seeds.
+        level: of the interval.
+
+    Returns:
+        the interval of the ratio. Where only numerators diverged the estimate and the upper end are infinite, and
+        the lower end is 0 unless at least half of them did; the mirror image for denominators; where both
+        did, anything is possible.
+
+    Raises:
+        ValidationError: if there are fewer than two pairs, or values are not positive.
+    """
+    a, b = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    if a.shape != b.shape or a.ndim != 1 or len(a) < 2:
+        raise ValidationError(f"{a.shape} and {b.shape} values are not pairs: at least two are needed.")
+    if not (np.all(a > 0) and np.all(b > 0)):
+        raise ValidationError("a ratio needs positive values: shift or choose another quantity.")
+    over, under = np.isinf(a), np.isinf(b)
+    if over.any() and under.any():
+        return Interval(math.nan, 0.0, math.inf, len(a))
+    if over.any():
+        return Interval(math.inf, math.inf if over.mean() >= 0.5 else 0.0, math.inf, len(a))
+    if under.any():
+        return Interval(0.0, 0.0, 0.0 if under.mean() >= 0.5 else math.inf, len(a))
+    logs = np.log(a) - np.log(b)
+    half = _student(level, len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    mean = float(logs.mean())
+    return Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(a))
+
+
+def compare(ratio: Interval, margin: float = MARGIN) -> Comparison:
+    """Whether a ratio is below 1, above 1, next to it, or not known.
+
+    A tie is an interval within the margin; an interval that reaches beyond the margin and contains 1 tells nothing.
+    """
+    if ratio.low >= 1 - margin and ratio.high <= 1 + margin:
+        return "tie"
+    if ratio.high < 1:
+        return "smaller"
+    return "larger" if ratio.low > 1 else "cannot tell"
+
+
+def judge(ratio: Interval, predicted: Literal["smaller", "larger", "tie"], margin: float = MARGIN) -> Verdict:
+    """Whether runs agree with a prediction; a tie refutes a predicted difference of no size only if one was claimed."""
+    found = compare(ratio, margin)
+    if found == "cannot tell":
+        return "cannot tell"
+    return "holds" if found == predicted else "fails"
+
+
+def best_rate(rates: Sequence[float], values: Array) -> Best:
+    """The rate with the smallest geometric mean over seeds.
+
+    Args:
+        rates: increasing.
+        values: of shape (rates, seeds).
+
+    Raises:
+        ValidationError: if the shapes disagree, or every rate diverged.
+    """
+    if values.ndim != 2 or len(rates) != len(values) or not len(rates):
+        raise ValidationError(f"{len(rates)} rates and values of shape {values.shape} do not fit.")
+    with np.errstate(divide="ignore"):
+        mean = np.log(values).mean(axis=1)
+    if not np.isfinite(mean).any():
+        raise ValidationError("every learning rate of the grid diverged: the grid must reach to smaller ones.")
+    index = int(np.nanargmin(np.where(np.isnan(mean), math.inf, mean)))
+    return Best(index, rates[index], 0 < index < len(rates) - 1, math.exp(mean[index]))
+
+
+def kendall(
+    predicted: Sequence[float], measured: Array, level: float = LEVEL, draws: int = 2000, seed: int = 0
+) -> Interval:
+    """Kendall's tau-b between a prediction and measured means, with a bootstrap interval over seeds.
+
+    Args:
+        predicted: a score per item.
+        measured: of shape (items, seeds); seeds are paired, so whole seeds are drawn again.
+        level: of the interval.
+        draws: bootstrap samples.
+        seed: of the bootstrap.
+
+    Returns:
+        the interval; nan where either side is one large tie.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(measured)
+    rng = np.random.default_rng(seed)
+    picks = rng.integers(0, measured.shape[1], (draws, measured.shape[1]))
+    sampled = [tau_b(predicted, logs[:, pick].mean(axis=1)) for pick in picks]
+    known = [value for value in sampled if not math.isnan(value)]
+    ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if known else (math.nan, math.nan)
+    return Interval(tau_b(predicted, logs.mean(axis=1)), float(ends[0]), float(ends[1]), measured.shape[1])
+
+
+def tau_b(left: Sequence[float], right: Sequence[float]) -> float:
+    """Kendall's tau-b; nan where one side has only ties."""
+    concordant = tied_left = tied_right = pairs = 0
+    for i, j in combinations(range(len(left)), 2):
+        a, b = _sign(left[i], left[j]), _sign(right[i], right[j])
+        concordant += a * b
+        tied_left += a == 0
+        tied_right += b == 0
+        pairs += 1
+    scale = math.sqrt((pairs - tied_left) * (pairs - tied_right))
+    return concordant / scale if scale else math.nan
+
+
+def regret(measured: Sequence[float], chosen: int) -> float:
+    """How much larger the chosen item's value is than the best one's, as a ratio minus 1."""
+    return measured[chosen] / min(measured) - 1
+
+
+def _sign(a: float, b: float) -> int:
+    return int(a > b) - int(a < b)
+
+
+def _student(level: float, freedom: int) -> float:
+    """Quantile of Student's distribution for a two-sided interval."""
+    from scipy.stats import t
+
+    return float(t.ppf((1 + level) / 2, freedom))
