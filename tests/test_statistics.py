@@ -67,6 +67,7 @@ def test_three_verdicts(interval: tuple[float, float, float], found: str) -> Non
     ratio = Interval(*interval, 5)
     assert compare(ratio) == found
     assert judge(ratio, "smaller") == {"smaller": "holds", "cannot tell": "cannot tell"}.get(found, "fails")
+    assert judge(ratio, "not larger") == {"larger": "fails", "cannot tell": "cannot tell"}.get(found, "holds")
     assert judge(ratio, "tie") == {"tie": "holds", "cannot tell": "cannot tell"}.get(found, "fails")
 
 

@@ -19,6 +19,7 @@ from validation.engine import ValidationError
 Array = NDArray[np.float64]
 Comparison = Literal["smaller", "larger", "tie", "cannot tell"]
 Verdict = Literal["holds", "fails", "cannot tell"]
+Prediction = Literal["smaller", "larger", "tie", "not larger"]
 MARGIN = 0.02  # ratios closer to 1 than this are ties: below what a grid of rates can resolve
 LEVEL = 0.95
 
@@ -106,12 +107,13 @@ def compare(ratio: Interval, margin: float = MARGIN) -> Comparison:
     return "larger" if ratio.low > 1 else "cannot tell"
 
 
-def judge(ratio: Interval, predicted: Literal["smaller", "larger", "tie"], margin: float = MARGIN) -> Verdict:
-    """Whether runs agree with a prediction; a tie refutes a predicted difference of no size only if one was claimed."""
+def judge(ratio: Interval, predicted: Prediction, margin: float = MARGIN) -> Verdict:
+    """Whether runs agree with a prediction; ``not larger`` also agrees with a tie."""
     found = compare(ratio, margin)
     if found == "cannot tell":
         return "cannot tell"
-    return "holds" if found == predicted else "fails"
+    agrees = found in ("smaller", "tie") if predicted == "not larger" else found == predicted
+    return "holds" if agrees else "fails"
 
 
 def best_rate(rates: Sequence[float], values: Array) -> Best:
