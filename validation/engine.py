@@ -195,7 +195,7 @@ def chunk(problem: Problem, algorithm: Algorithm, runs: int, memory: int) -> int
     each = 3 * algorithm.models(problem) * problem.numbers_per_model * size
     if each > 64 * memory:
         raise ValidationError(f"one run needs about {each / 2**20:.0f} MiB and {memory / 2**20:.0f} were allowed.")
-    fits = max(1, memory // each)
+    fits = max(1, int(memory // each))
     return math.ceil(runs / math.ceil(runs / fits))
 
 

@@ -1,0 +1,179 @@
+"""The store: resumable after ``kill -9``, shared without doing work twice, and clear about what it cannot read."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from validation.engine import ValidationError  # noqa: E402
+from validation.experiment import Cell, part  # noqa: E402
+from validation.store import Store, work  # noqa: E402
+
+
+def cells(count: int, rounds: int = 2) -> list[Cell]:
+    problem = part("controlled", G=2, M=2, zeta=0.5, seed=1)
+    algorithm = part("two-tier", topology="ring-star", G=2, M=2, K=2)
+    return [
+        Cell(problem, algorithm, (0.1, 0.2), (seed, seed), rounds, (1, rounds), every_round=True)
+        for seed in range(count)
+    ]
+
+
+def table(path: Path) -> list[tuple[object, ...]]:
+    with sqlite3.connect(path) as db:
+        return db.execute(
+            "SELECT hash, run, quantity, kind, round, number FROM results ORDER BY 1, 2, 3, 4, 5"
+        ).fetchall()
+
+
+def test_what_is_put_is_got(tmp_path: Path) -> None:
+    (cell,) = cells(1)
+    with Store(tmp_path / "runs.db") as store:
+        assert store.get(cell) is None
+        trace = cell.run()
+        store.put(cell, trace, 0.5)
+        found = store.get(cell)
+        assert found is not None
+        assert found.rounds == trace.rounds
+        for mine, theirs in ((found.values, trace.values), (found.averages, trace.averages)):
+            assert mine.keys() == theirs.keys()
+            assert all(torch.equal(mine[name], theirs[name]) for name in mine)
+        store.put(cell, trace, 0.5)
+        assert len(table(tmp_path / "runs.db")) == 2 * 2 * 2 * 2
+
+
+def test_divergence_is_kept_as_infinity(tmp_path: Path) -> None:
+    problem = part("controlled", G=1, M=2, seed=1)
+    cell = Cell(problem, part("two-tier", topology="star-star", G=1, M=2), (1e300, 0.1), (0, 0), 9, (9,))
+    with Store(tmp_path / "runs.db") as store:
+        store.put(cell, cell.run(), 0.1)
+        found = store.get(cell)
+    assert found is not None
+    assert torch.isinf(found.values["gradient"][0, 0])
+    assert torch.isfinite(found.values["gradient"][1, 0])
+
+
+def test_two_on_one_store_share_the_work(tmp_path: Path) -> None:
+    wanted = cells(6)
+    with Store(tmp_path / "runs.db") as one, Store(tmp_path / "runs.db") as two:
+        one.add(wanted)
+        first, second = one.claim(), two.claim()
+        assert first is not None
+        assert second is not None
+        assert first != second
+        one.release(first)
+        two.release(second)
+        assert work(one, limit=2) + work(two) == 6
+        assert work(one) == work(two) == 0
+        assert one.counts() == {"finished": 6, "running": 0, "waiting": 0}
+
+
+def test_a_claim_expires_with_its_heartbeat(tmp_path: Path) -> None:
+    wanted = cells(1)
+    with Store(tmp_path / "runs.db", patience=0.2) as gone, Store(tmp_path / "runs.db", patience=0.2) as next_one:
+        gone.add(wanted)
+        assert gone.claim() == wanted[0]
+        assert next_one.claim() is None
+        gone.beat(wanted[0])
+        time.sleep(0.3)
+        assert next_one.claim() == wanted[0]
+
+
+def test_a_cell_that_fails_is_given_back(tmp_path: Path) -> None:
+    wrong = Cell(part("controlled", G=2, M=2), part("two-tier", topology="star-star", G=3, M=2), (0.1,), (0,), 1, (1,))
+    with Store(tmp_path / "runs.db") as store:
+        store.add([wrong])
+        with pytest.raises(ValidationError, match="the problem has 4 clients"):
+            work(store)
+        assert store.counts()["waiting"] == 1
+
+
+WORKER = """
+import sys
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from validation.store import Store, work
+with Store(Path(sys.argv[1]), patience=0.5) as store:
+    print("ready", flush=True)
+    work(store)
+"""
+
+
+def kill_again_and_again(path: Path, kills: int, rounds: int, seed: int) -> None:
+    """Start a worker, kill it at a random moment, and so on; the last one may finish."""
+    wait = torch.Generator().manual_seed(seed)
+    for _ in range(kills):
+        process = subprocess.Popen([sys.executable, "-c", WORKER, str(path)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(0.4 * float(torch.rand(1, generator=wait)))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        with sqlite3.connect(path) as db:  # whole cells or nothing
+            halves = db.execute(
+                "SELECT c.hash, count(r.run) FROM cells c LEFT JOIN results r USING (hash) GROUP BY c.hash "
+                "HAVING (c.finished IS NULL) = (count(r.run) > 0)"
+            ).fetchall()
+            assert halves == []
+    time.sleep(0.6)
+    with Store(path, patience=0.5) as store:
+        work(store)
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.slow)])
+def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int) -> None:
+    wanted = cells(12 * kills, rounds=120)
+    paths = tmp_path / "killed.db", tmp_path / "calm.db"
+    for path in paths:
+        with Store(path) as store:
+            store.add(wanted)
+    kill_again_and_again(paths[0], kills, 120, seed=kills)
+    with Store(paths[1]) as store:
+        work(store)
+    assert table(paths[0]) == table(paths[1])
+    with Store(paths[0]) as store:
+        assert store.counts() == {"finished": len(wanted), "running": 0, "waiting": 0}
+
+
+def test_what_is_not_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, and long enough to be looked at: " * 30)
+    with pytest.raises(ValidationError, match="cannot be used as a store"):
+        Store(text)
+    assert text.read_text().startswith("not a database")
+    with pytest.raises(ValidationError, match="is a folder"):
+        Store(tmp_path)
+    other = tmp_path / "other.db"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE mine (x)")
+    with pytest.raises(ValidationError, match="of something else"):
+        Store(other)
+
+
+def test_a_newer_and_a_damaged_store_are_refused(tmp_path: Path) -> None:
+    newer = tmp_path / "newer.db"
+    Store(newer).close()
+    with sqlite3.connect(newer) as db:
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(ValidationError, match="newer version"):
+        Store(newer)
+    cut = tmp_path / "cut.db"
+    with Store(cut) as store:
+        store.add(cells(200))
+        work(store, limit=60)
+        store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with cut.open("r+b") as file:
+        file.truncate(cut.stat().st_size // 2)
+    with pytest.raises(ValidationError, match=r"damaged|cannot be used"):
+        Store(cut)
