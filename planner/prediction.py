@@ -235,8 +235,9 @@ def _family(scenario: Scenario) -> str:
             f"--bounds: {first.family} is about {words[_about(first)]}, and this scenario has {words[kind]}. "
             f"Use {BY_DEFAULT[kind]}, or change the scenario."
         )
-    if first.status == "refuted" and scenario.bounds != first.family:
-        raise ScenarioError(f"--bounds: {first.family} is refuted. Give its full id to use it all the same.")
+    refuted = [bound.id for bound in family(first.family) if bound.status == "refuted"]
+    if refuted and scenario.bounds != first.family:
+        raise ScenarioError(f"--bounds: {refuted[0]} is refuted. Give the full id {first.family} to use it all the same.")
     return first.family
 
 
@@ -249,9 +250,11 @@ def _asked_for(name: str) -> Bound:
     known = {
         family_id: bounds[0]
         for family_id, bounds in families().items()
-        if len({b.topology for b in bounds} & topologies().keys()) > 1
+        if len({b.topology for b in bounds} & topologies().keys()) > 1 and bounds[0].kind in ("theorem", "rate")
     }
     matching = [family_id for family_id in known if family_id == name or family_id.endswith("." + name)]
+    if len(matching) > 1:  # a bare label means the camera ready, not the early version of the same analysis
+        matching = [family_id for family_id in matching if not family_id.startswith("zhou2025.")]
     if len(matching) != 1:
         raise ScenarioError(
             f"--bounds: {name!a} is not a family of bounds with all topologies. Known are {', '.join(known)}."

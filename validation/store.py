@@ -36,6 +36,10 @@ CREATE TABLE cells (
     threads INTEGER,
     failure TEXT
 ) WITHOUT ROWID;
+CREATE TABLE notes (
+    name TEXT PRIMARY KEY,
+    text TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE results (
     hash TEXT NOT NULL REFERENCES cells (hash),
     run INTEGER NOT NULL,
@@ -177,10 +181,14 @@ class Store:
                     (time.time(), seconds, torch.get_num_threads(), self.owner, cell.hash),
                 )
 
+    def finished(self, cell: Cell) -> bool:
+        """Whether a cell's results are here."""
+        found = self._db.execute("SELECT finished FROM cells WHERE hash = ?", (cell.hash,)).fetchone()
+        return found is not None and found[0] is not None
+
     def get(self, cell: Cell) -> Trace | None:
         """A cell's trace, or None if it is not finished."""
-        found = self._db.execute("SELECT finished FROM cells WHERE hash = ?", (cell.hash,)).fetchone()
-        if found is None or found[0] is None:
+        if not self.finished(cell):
             return None
         rounds = tuple(sorted(set(cell.at)))
         tables: dict[str, dict[str, torch.Tensor]] = {"value": {}, "average": {}}
@@ -194,6 +202,20 @@ class Store:
                 table[quantity] = torch.full(shape, float("nan"), dtype=torch.float64)
             table[quantity][run, place[r]] = number
         return Trace(rounds, tables["value"], tables["average"])
+
+    def note(self, name: str, text: str) -> None:
+        """Keep a line of text under a name, in place of what was there."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, text))
+
+    def noted(self, name: str) -> str | None:
+        """What was kept under a name."""
+        found = self._db.execute("SELECT text FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def seconds(self) -> float:
+        """How long all finished cells took, added up."""
+        return float(self._db.execute("SELECT coalesce(sum(seconds), 0) FROM cells").fetchone()[0])
 
     def counts(self) -> dict[str, int]:
         """How many cells are finished, running and waiting."""

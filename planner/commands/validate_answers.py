@@ -1,0 +1,182 @@
+"""What ``hfl-plan validate`` does: run the algorithms and say which predictions hold. The one door to torch."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import NoAnswerError, ScenarioError
+
+if TYPE_CHECKING:
+    from validation.claims import Claim, Judgement
+
+SCHEMA = "hfl-plan/validation/1"
+
+
+def listed() -> str:
+    """Every claim: what it says, where, and what predicts it."""
+    out = []
+    for claim in _claims(()):
+        out += [claim.id, f"  {claim.statement}", f"  Where: {claim.source}.", f"  Predicted by: {claim.prediction}."]
+        out += [f"  Judged by: {claim.quantity}.", ""]
+    return "\n".join(out)
+
+
+def run(names: Sequence[str], size: str, store: Path, workers: int, engine: str, as_json: bool) -> str:
+    """Run claims and return the report.
+
+    Raises:
+        ScenarioError: for an unknown claim.
+        NoAnswerError: if the runs cannot be made.
+    """
+    chosen = _claims(names)
+    from validation.engine import ValidationError
+    from validation.store import Store
+    from validation.sweep import run as sweep
+
+    begun = time.monotonic()
+    try:
+        with Store(store) as there:
+            there.note("claims", json.dumps([claim.id for claim in chosen]))
+            there.note("size", size)
+        judged = sweep(chosen, size, store, workers=workers, engine=engine, progress=_Progress())  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise NoAnswerError(str(error)) from None
+    told = f"{len(judged)} claims, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
+    return _shown(chosen, judged, told, as_json)
+
+
+def resume(store: Path, workers: int, engine: str, as_json: bool) -> str:
+    """Go on with what a store was made for.
+
+    Raises:
+        NoAnswerError: if the store is not there or says nothing of what it was made for.
+    """
+    names, size = _noted(store)
+    return run(names, size, store, workers, engine, as_json)
+
+
+def report(store: Path, as_json: bool) -> str:
+    """What a store supports, without running anything.
+
+    Raises:
+        NoAnswerError: if the store is not there or cannot be read.
+    """
+    names, size = _noted(store)
+    chosen = _claims(names)
+    from validation.engine import ValidationError
+    from validation.sweep import judge
+
+    try:
+        judged = judge(chosen, size, store)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise NoAnswerError(str(error)) from None
+    told = f"{len(judged)} of {len(chosen)} claims are finished ({size})."
+    if len(judged) < len(chosen):
+        told += " `hfl-plan validate resume` runs the rest."
+    return _shown(chosen, judged, told, as_json)
+
+
+def _claims(names: Sequence[str]) -> list[Claim]:
+    if importlib.util.find_spec("torch") is None:
+        raise NoAnswerError("validate: torch is not installed. Install hfl-plan[validation].")
+    from validation.claims import claims
+
+    known = claims()
+    for name in names:
+        if name not in known:
+            raise ScenarioError(f"no claim is called {name!a:.60}; known are {', '.join(known)}.")
+    return [known[name] for name in names] if names else list(known.values())
+
+
+def _noted(store: Path) -> tuple[list[str], str]:
+    if not store.exists():
+        raise NoAnswerError(f"{store} does not exist. `hfl-plan validate run` makes it.")
+    _claims(())
+    from validation.engine import ValidationError
+    from validation.store import Store
+
+    try:
+        with Store(store) as there:
+            names, size = there.noted("claims"), there.noted("size")
+    except ValidationError as error:
+        raise NoAnswerError(str(error)) from None
+    if names is None or size is None:
+        raise NoAnswerError(f"{store} does not say what it was made for. `hfl-plan validate run --store {store}` does.")
+    return json.loads(names), size
+
+
+class _Progress:
+    """Cells done and the time that the rest of this stage will take, on stderr, where somebody looks."""
+
+    def __init__(self) -> None:
+        self.quiet = sys.stderr is None or not sys.stderr.isatty()
+
+    def __call__(self, done: int, known: int, each: float) -> None:
+        if self.quiet or sys.stderr is None:
+            return
+        left = "" if math.isnan(each) else f", about {each * (known - done):.0f} s left of this stage"
+        sys.stderr.write(f"\r{done} of {known} cells{left}          ")
+        if done == known:
+            sys.stderr.write("\r" + " " * 70 + "\r")
+        sys.stderr.flush()
+
+
+def _shown(chosen: Sequence[Claim], judged: Mapping[str, Judgement], told: str, as_json: bool) -> str:
+    if as_json:
+        return json.dumps(_document(chosen, judged), indent=1, allow_nan=False) + "\n"
+    out = []
+    for claim in chosen:
+        if claim.id not in judged:
+            out += [f"{claim.id}: not finished", ""]
+            continue
+        found = judged[claim.id]
+        out += [f"{claim.id}: {found.verdict}", f"  {claim.statement}", f"  {found.note}"]
+        wide = max((len(row.setting) for row in found.rows), default=0)
+        also = max((len(row.compared) for row in found.rows), default=0)
+        for row in found.rows:
+            numbers = f"{row.ratio.estimate:7.3f} [{row.ratio.low:.3f}, {row.ratio.high:.3f}]"
+            out.append(f"    {row.setting:{wide}}  {row.compared:{also}}  {numbers:25}  {row.predicted}: {row.verdict}")
+        out.append("")
+    return "\n".join([*out, told]) + "\n"
+
+
+def _document(chosen: Sequence[Claim], judged: Mapping[str, Judgement]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "claims": [
+            {
+                "id": claim.id,
+                "source": claim.source,
+                "statement": claim.statement,
+                "prediction": claim.prediction,
+                "quantity": claim.quantity,
+                "verdict": judged[claim.id].verdict if claim.id in judged else None,
+                "note": judged[claim.id].note if claim.id in judged else "not finished",
+                "rows": [
+                    {
+                        "setting": row.setting,
+                        "compared": row.compared,
+                        "ratio": _number(row.ratio.estimate),
+                        "low": _number(row.ratio.low),
+                        "high": _number(row.ratio.high),
+                        "pairs": row.ratio.count,
+                        "predicted": row.predicted,
+                        "verdict": row.verdict,
+                    }
+                    for row in (judged[claim.id].rows if claim.id in judged else ())
+                ],
+            }
+            for claim in chosen
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
