@@ -54,7 +54,8 @@ def recommend(scenario: Scenario) -> Recommendation:
 
     records = [] if scenario.partial else evidence.records(question)
     doubt = [] if scenario.partial else _doubt(question, scenario, recommended)
-    warnings = [*scenario.warnings, *_about_target(question, met), *doubt, *_about_cost(question, scenario)]
+    warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
+    warnings += _about_cost(question, scenario)
     sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
     if sharing:
         warnings.append(sharing)
@@ -81,6 +82,17 @@ def recommend(scenario: Scenario) -> Recommendation:
         evidence=tuple(records),
         warnings=tuple(warnings),
     )
+
+
+def _about_status(question: Question) -> list[str]:
+    refuted = [bound for bound in question.bounds.values() if bound.status == "refuted"]
+    if not refuted:
+        return []
+    entries = ", ".join(dict.fromkeys(e.id for bound in refuted for e in bound.errata if e.gravity == "refuted"))
+    return [
+        f"{explain.names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
+        f"({entries}), and was used because its full id was given."
+    ]
 
 
 def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:

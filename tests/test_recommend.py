@@ -356,3 +356,11 @@ def test_a_relative_target_follows_the_gap_it_is_relative_to() -> None:
     one = answer(G=10, M=10, sigma=1, zeta=0.5, delta=0.2, A=1, L=1, problem__target="5%")
     two = answer(G=10, M=10, sigma=2, zeta=1, delta=0.4, A=4, L=1, problem__target="5%")
     assert [row.rounds for row in one.ranking] == [row.rounds for row in two.ranking]
+
+
+def test_a_refuted_bound_is_used_by_its_full_id_only_and_said_to_be_refuted() -> None:
+    by_id = answer(G=10, M=10, H="both", bounds="zhou2025.thm1")
+    assert any("refuted by a counterexample (zhou2025.D2)" in warning for warning in by_id.warnings)
+    by_label = answer(G=10, M=10, H="both", bounds="thm1")  # the camera ready's, which is not refuted
+    assert by_label.bounds == "zhou2026.thm1"
+    assert not any("refuted" in warning for warning in by_label.warnings)
