@@ -237,7 +237,7 @@ def _family(scenario: Scenario) -> str:
         )
     refuted = [bound.id for bound in family(first.family) if bound.status == "refuted"]
     if refuted and scenario.bounds != first.family:
-        raise ScenarioError(f"--bounds: {refuted[0]} is refuted. Give the full id {first.family} to use it all the same.")
+        raise ScenarioError(f"--bounds: {refuted[0]} is refuted. To use it all the same, give {first.family} in full.")
     return first.family
 
 

@@ -175,7 +175,7 @@ def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
         answer(**PAPER, plan__bounds="zhou2026.thm2")
     with pytest.raises(ScenarioError, match="Known are"):
         answer(**PAPER, plan__bounds="thm9")
-    assert answer(**PAPER, plan__bounds="thm1").bounds == "zhou2026.thm1"
+    assert answer(**PAPER, plan__plan__bounds="thm1").bounds == "zhou2026.thm1"
     assert answer(**PAPER, fleet__order="random").bounds == "hflbounds.sharp-shuffle"
     shuffled = answer(**PAPER, plan__bounds="sharp-shuffle")  # nobody gave an order, so the bounds' own holds
     assert (shuffled.scenario["order"].value, shuffled.scenario["order"].origin) == ("random", "derived")
@@ -207,7 +207,7 @@ def test_p_best_is_certain_where_everything_was_given() -> None:
     assert {row.p_best for row in result.ranking} == {0.0, 1.0}
     assert (
         0
-        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
+        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__plan__bounds="thm1", plan__cap="own").ranking[0].p_best
         <= 1
     )
 
@@ -359,8 +359,8 @@ def test_a_relative_target_follows_the_gap_it_is_relative_to() -> None:
 
 
 def test_a_refuted_bound_is_used_by_its_full_id_only_and_said_to_be_refuted() -> None:
-    by_id = answer(G=10, M=10, H="both", bounds="zhou2025.thm1")
+    by_id = answer(G=10, M=10, H="both", plan__bounds="zhou2025.thm1")
     assert any("refuted by a counterexample (zhou2025.D2)" in warning for warning in by_id.warnings)
-    by_label = answer(G=10, M=10, H="both", bounds="thm1")  # the camera ready's, which is not refuted
+    by_label = answer(G=10, M=10, H="both", plan__bounds="thm1")  # the camera ready's, which is not refuted
     assert by_label.bounds == "zhou2026.thm1"
     assert not any("refuted" in warning for warning in by_label.warnings)
