@@ -16,7 +16,7 @@ import numpy as np
 from hflbounds.bound import TOPOLOGIES, Bound, Erratum
 from hflbounds.errors import HflBoundsError
 from hflbounds.expression import DimensionError, Expr, Relation, add, compile_many
-from hflbounds.quantities import ABOUT, eta_eff
+from hflbounds.quantities import ABOUT, eta, eta_eff, eta_g, eta_sub
 
 Points = dict[str, Any]  # by name, arrays of one length
 RTOL = 1e-9  # some tens of float64 operations; a wrong constant is never this close
@@ -59,8 +59,9 @@ def audit(bounds: Iterable[Bound], with_errata: bool = True) -> Iterator[Verdict
     # What the four topologies owe each other; bounds of other algorithms have no such relatives.
     for name, family in ((n, f) for n, f in families.items() if f.keys() >= {*TOPOLOGIES}):
         for identity in identities_of(family):
-            yield _verdict(name, identity, family)
-    for name in (n for n in families if f"{n}-proof" in families and n.endswith(("thm1", "shuffle"))):
+            broken = (bound.breaks.get(_name(identity)) for bound in family.values())
+            yield _verdict(name, identity, family, next(filter(None, broken), None))
+    for name in (n for n in families if n.endswith(("thm1", "shuffle")) and _with_poles(families.get(f"{n}-proof"))):
         yield _verdict(name, check_cap_is_the_pole_of_the_proof, (families[name], families[f"{name}-proof"]))
 
 
@@ -105,9 +106,10 @@ def draw(bound: Bound, count: int = 120, seed: int = 0) -> Points:
 
 
 def check_positive(bound: Bound) -> int:
-    """Every term is finite and positive for positive constants."""
+    """Every term is finite and positive for positive constants; zero at few points, where two counts meet."""
     for name, value in bound.split(**draw(bound)).items():
-        _require(np.isfinite(value) & (value > 0), f"{name} is not positive and finite")
+        _require(np.isfinite(value) & (value >= 0), f"{name} is not positive and finite")
+        _require(np.mean(value > 0) > 0.5, f"{name} is zero almost everywhere")
     return len(bound.terms)
 
 
@@ -133,12 +135,14 @@ def check_monotone(bound: Bound) -> int:
         for symbol in symbols:
             whole = ABOUT[symbol.name].domain in ("count", "whole")
             moved = {**points, symbol.name: points[symbol.name] + 1 if whole else points[symbol.name] * 1.001}
+            if ABOUT[symbol.name].domain == "share":
+                moved[symbol.name] = np.minimum(moved[symbol.name], 1)
             limits = [(n, m) for n in points if (m := ABOUT[n].at_most) is not None and m in points]
             fits = np.logical_and.reduce([moved[n] <= moved[limit] for n, limit in limits] or [np.array(True)])
             moved[symbol.name] = np.where(fits, moved[symbol.name], points[symbol.name])
             still = bound.applies(**moved) & fits
             there = _total(bound, moved)
-            wrong = still & (sign * (there - here) < -RTOL * here)
+            wrong = still & (sign * (there - here) < -RTOL * np.abs(here))
             _require(~wrong, f"does not {'grow' if sign > 0 else 'shrink'} with {symbol.name}")
             _require(np.any(still), f"no point is left to move {symbol.name} at")
     return len(bound.grows_with) + len(bound.shrinks_with)
@@ -164,7 +168,7 @@ def check_range(bound: Bound) -> int:
         return 1
     _require(bound.applies(**{**points, "eta_eff": points["eta_eff"] / 7}), "a smaller step is refused")
     _require(~bound.applies(**{**points, "eta_eff": 1e3 / points["L"]}), "no step is too large")
-    if bound.constants == "hidden":
+    if bound.constants == "hidden" or not _has_poles(bound):
         return 2
     low, high = np.zeros(len(points["L"])), 1e3 / points["L"]
     for _ in range(60):
@@ -180,7 +184,10 @@ def check_range(bound: Bound) -> int:
 
 
 def check_numbers(bound: Bound) -> int:
-    """Hidden constants are all 1, as printed; explicit ones tend to 2 on the first term for small steps."""
+    """Hidden constants are all 1, as printed; explicit ones tend to 2 on the first term for small steps.
+
+    Where explicit constants do not depend on the step, they are at least what the others tend to.
+    """
     if bound.constants == "hidden":
         for name, term in bound.terms.items():
             split = term.monomial()
@@ -190,7 +197,8 @@ def check_numbers(bound: Bound) -> int:
     points = draw(bound)
     points["eta_eff"] = 1e-9 / points["L"]
     start = bound.split(**points)["start"] * points["eta_eff"] * points["R"] / points["A"]
-    _require(np.abs(start - 2) < 1e-6, "the first term does not start as 2 A/(eta_eff R)")
+    good = np.abs(start - 2) < 1e-6 if _has_poles(bound) else start > 2 - 1e-6
+    _require(good, "the first term does not start as 2 A/(eta_eff R)")
     return 1
 
 
@@ -222,6 +230,7 @@ def check_steps(bound: Bound) -> int:
         caps = bound.tuned(**{n: v for n, v in points.items() if n not in ("R", "eta_eff")}, R=1).eta_eff
         points = {n: np.concatenate([v, v]) for n, v in points.items()}
         points["eta_eff"][len(caps) :] = caps
+    points |= _letters_of_steps(bound, max(map(len, points.values()), default=1), points)
     ours = bound.split(**points)
     for step in bound.steps:
         copied = step.value is bound.expression or (isinstance(step.value, Mapping) and step.value == bound.terms)
@@ -243,9 +252,22 @@ def check_steps(bound: Bound) -> int:
                 close = np.abs(value - mine[name]) <= RTOL * np.abs(mine[name])
                 _require(close, f"{step.because}: {name} is not equal to the bound's")
             else:
-                below = (value > 0) & (value <= step.factor * mine[name] * (1 + RTOL))
+                below = (value >= 0) & (value <= step.factor * mine[name] * (1 + RTOL))
                 _require(below, f"{step.because}: {name} exceeds {step.factor} times the bound")
     return len(bound.steps)
+
+
+def _letters_of_steps(bound: Bound, count: int, known: Points) -> Points:
+    """Numbers for what a derivation speaks of and the bound does not, such as a count that is dropped on the way."""
+    rng = np.random.default_rng(1)
+    found: Points = {}
+    for step in bound.steps:
+        for part in [step.value] if isinstance(step.value, Expr) else step.value.values():
+            for name in sorted(s.name for s in part.symbols if s.name not in known and s.name not in found):
+                low, high = np.log(ABOUT[name].typical)
+                values = np.exp(rng.uniform(low, high, count))
+                found[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
+    return found
 
 
 def check_status(bound: Bound) -> int:
@@ -302,8 +324,21 @@ def checks_of(bound: Bound) -> tuple[Callable[[Bound], int], ...]:
 
 
 def _trains(bound: Bound) -> bool:
-    """Whether it is about training that goes on and on, with nothing left over in the end."""
-    return bound.kind in ("theorem", "rate") and bound.horizon is not None and "floor" not in bound.terms
+    """Whether it is about training that goes on and on, with nothing left over in the end.
+
+    At a given step that stays as it is, the noise is left over.
+    """
+    leftover = "floor" in bound.terms or {eta, eta_g, eta_sub} & {*bound.symbols}
+    return bound.kind in ("theorem", "rate") and bound.horizon is not None and not leftover
+
+
+def _has_poles(bound: Bound) -> bool:
+    """Whether explicit constants depend on the step, and so become infinite where the proof ends."""
+    return any(term.factor_out(eta_eff) is None for term in bound.terms.values())
+
+
+def _with_poles(family: Family | None) -> bool:
+    return family is not None and all(map(_has_poles, family.values()))
 
 
 def _horizon(bound: Bound) -> str:
@@ -377,6 +412,8 @@ def identities_of(family: Family) -> tuple[Callable[[Family], int], ...]:
     The explicit constants of the printed proofs differ from one topology to the next, so those
     families owe only what does not compare their members at one step.
     """
+    if any(bound.kind == "lemma" for bound in family.values()):  # raw steps: not compared at one of them
+        return (check_scaling,)
     always = (check_scaling, check_many_rounds)
     same_constants = all(bound.constants == "hidden" or bound.status == "own" for bound in family.values())
     return (check_one_group, check_one_client, check_order, *always) if same_constants else always

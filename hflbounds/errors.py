@@ -26,3 +26,7 @@ class UnknownBoundError(HflBoundsError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class FormatError(HflBoundsError, ValueError):
+    """A bound cannot be printed as asked."""

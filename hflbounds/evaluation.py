@@ -74,7 +74,7 @@ def _number(owner: str, name: str, given: Any) -> Value:
         block = flat[start : start + BLOCK]
         low, high = block.min(), block.max()  # NaN comes out of both, and passes no test
         whole = about.domain not in ("count", "whole") or bool((block == np.floor(block)).all())
-        if not (whole and _in_domain(about.domain, low, whole=False) and high < math.inf):
+        if not (whole and all(_in_domain(about.domain, end, whole=False) for end in (low, high))):
             bad = next(v for v in block.tolist() if not _in_domain(about.domain, v))
             raise DomainError(f"{wrong}{bad!r}")
     return numbers

@@ -104,6 +104,10 @@ class Expr:
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), self.key)
 
+    def text(self, names: Mapping[Expr, str]) -> str:
+        """As `str`, with names for some of its parts."""
+        return _write(self, names)
+
     def walk(self) -> Iterator[Expr]:
         """This expression and everything inside it, outermost first."""
         yield self

@@ -69,7 +69,26 @@ def overlap(n: float, b: float) -> float:
     return total
 
 
-SCALAR: Mapping[str, Callable[..., Any]] = {"overlap": overlap}
+def geometric(x: float, n: float) -> float:
+    """``x + x**2 + ... + x**n``, to rounding for every x from 0 to 1; near 1 the usual quotient is not.
+
+    Args:
+        x: at least 0.
+        n: how many powers; none are 0.
+
+    Returns:
+        the sum; n itself at x = 1.
+    """
+    n = round(n)
+    if n < 1 or x <= 0:
+        return 0.0
+    if x == 1:
+        return float(n)
+    logarithm = math.log(x) if x < 0.5 else math.log1p(x - 1)
+    return x * math.expm1(n * logarithm) / (x - 1)
+
+
+SCALAR: Mapping[str, Callable[..., Any]] = {"geometric": geometric, "overlap": overlap}
 FOR_FLOATS: Mapping[str, Callable[..., Any]] = {
     "sqrt": math.sqrt,
     "cbrt": math.cbrt,

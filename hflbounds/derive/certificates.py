@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from hflbounds.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Sum, Symbol
+from hflbounds.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Special, Sum, Symbol
 
 
 class IrrationalError(ArithmeticError):
@@ -21,7 +21,7 @@ def exact(expression: Expr, numbers: Mapping[str, Fraction | int]) -> Fraction:
     """The value in rational numbers.
 
     Raises:
-        IrrationalError: if a root is not rational there.
+        IrrationalError: if a root is not rational there, and for named functions.
         KeyError: naming a symbol without a number.
     """
     if isinstance(expression, Number):
@@ -40,6 +40,8 @@ def exact(expression: Expr, numbers: Mapping[str, Fraction | int]) -> Fraction:
         lhs, rhs, then, otherwise = expression.args
         holds = Relation.ORDERS[expression.op](exact(lhs, numbers), exact(rhs, numbers))
         return exact(then if holds else otherwise, numbers)
+    if isinstance(expression, Special):
+        raise IrrationalError(f"{expression} is a function, and is not evaluated exactly")
     base, exponent = (exact(part, numbers) for part in expression.args)
     return rational_power(base, exponent)
 
