@@ -206,7 +206,8 @@ class Bound:
         if orphans := used - introduced:
             names = ", ".join(sorted(s.name for s in orphans))
             raise DeclarationError(f"{self.id}: no assumption introduces {names}")
-        if eta_eff in used and (self.chain is None or self.common_cap is None):
+        tuned = self.kind in ("theorem", "rate")
+        if tuned and eta_eff in used and (self.chain is None or self.common_cap is None):
             raise DeclarationError(f"{self.id} speaks of eta_eff: it also needs a chain and a common cap")
 
     def __repr__(self) -> str:
@@ -297,8 +298,7 @@ class Bound:
         """
         numbers = {name: float(number) for name, number in self.bind(values).items()}
         for condition in self.requires:
-            sides = ((sign, sign * size) for sign, size in (e.log10(numbers) for e in (condition.lhs, condition.rhs)))
-            if not condition.ORDERS[condition.op](*((sign, size if sign else 0.0) for sign, size in sides)):
+            if not _true_in_logarithms(condition, numbers):
                 raise ConditionError(f"{self.id} does not apply: it requires {condition}")
         sign, size = self.expression.log10(numbers)
         return size if sign > 0 else float("-inf" if sign == 0 else "nan")
@@ -333,7 +333,7 @@ class Bound:
         Raises:
             TypeError, DomainError: as of a call.
         """
-        numbers = list(self.bind(values).values())
+        numbers = [np.asarray(number) for number in self.bind(values).values()]
         shape = np.broadcast_shapes(*(np.shape(n) for n in numbers))
         truth = np.full(shape, True)
         with np.errstate(all="ignore"):
@@ -344,7 +344,7 @@ class Bound:
     def violations(self, **values: Any) -> list[str]:
         """The conditions these values break, in words with both numbers; empty where the theorem applies."""
         try:
-            numbers = list(self.bind(values).values())
+            numbers = [np.asarray(number) for number in self.bind(values).values()]
         except DomainError as error:
             return [str(error)]
         with np.errstate(all="ignore"):
@@ -406,22 +406,31 @@ class Bound:
 
         return tuning.why_unreachable(self, target, values, cap)
 
-    def latex(self) -> str:
-        """The inequality with its conditions, for an ``equation`` environment."""
-        sign = r"\le" if self.constants == "explicit" else r"\lesssim"
-        names: dict[Expr, str] = {}
-        parts = []
-        for name, part in self.where.items():  # each may use the ones before it
-            parts.append(f"{name} = {typesetting.latex(part, names)}")
-            names[part] = name
-        terms = " + ".join(typesetting.latex(term, names) for term in self.terms.values())
-        apart = rf" \quad\text{{with }} {', '.join(parts)}" if parts else ""
-        conditions = ", ".join(typesetting.latex(c) for c in self.requires)
-        when = rf" \quad\text{{if }} {conditions}" if conditions else ""
-        return rf"{self.bounds.latex} {sign} {terms}{apart}{when}"
+    def latex(self, *, notation: Literal["common", "paper"] = "common", values: Mapping[str, Any] | None = None) -> str:
+        """The inequality with its conditions, for an ``equation`` environment.
+
+        Args:
+            notation: the common letters, or the paper's own.
+            values: numbers to write in place of letters, by name; all or some.
+
+        Raises:
+            TypeError, DomainError, ConditionError: as of a call, for the numbers given.
+        """
+        from hflbounds.formats import Statement, Style
+
+        said = Statement(self, Style(notation=notation, values=values or {}))
+        apart = ", ".join(f"{name} = {tex}" for name, tex in said.definitions)
+        conditions = ", ".join(said.conditions)
+        tail = rf" \quad\text{{with }} {apart}" * bool(apart) + rf" \quad\text{{if }} {conditions}" * bool(conditions)
+        return f"{said.left} {said.sign} {typesetting.in_a_sum(list(said.terms.values()))}{tail}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
+
+    def _repr_html_(self) -> str:
+        from hflbounds.formats import render
+
+        return render("html", self)
 
     @cached_property
     def compiled(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -441,12 +450,13 @@ class Bound:
                 broken = self._broken(numbers, scalar=True)
             except (OverflowError, ZeroDivisionError):  # Python's floats raise where arrays give inf
                 with np.errstate(all="ignore"):
-                    terms = tuple(float(t) for t in self.compiled[1](*map(np.float64, numbers)))
-                    broken = self._broken(numbers)
+                    points = [np.float64(number) for number in numbers]
+                    terms = tuple(float(t) for t in self.compiled[1](*points))
+                    broken = self._broken(points)
             if broken:
                 raise ConditionError(f"{self.id} does not apply: " + "; ".join(broken))
             self._check_range(terms)
-            return (float(sum(terms)),) if total else terms
+            return (float(sum(terms)),) if total else tuple(map(float, terms))
 
         def block(*numbers: Value) -> tuple[Any, ...]:
             if broken := self._broken(numbers):
@@ -477,6 +487,19 @@ class Bound:
                 told = f"{condition.lhs} = {left:.6g} and {condition.rhs} = {right:.6g}"
                 broken.append(f"it requires {condition}, but {told}")
         return broken
+
+
+def _true_in_logarithms(condition: Relation, numbers: Mapping[str, float]) -> bool:
+    """Whether it holds, by the values of its sides, and by their logarithms where these leave float64."""
+    parts = (condition.lhs, condition.rhs)
+    try:
+        sides: list[Any] = [part.value(numbers) for part in parts]
+    except OverflowError:
+        sides = [np.inf]
+    if not np.isfinite(sides).all():
+        logs = (part.log10(numbers) for part in parts)
+        sides = [(sign, sign * size if sign else 0.0) for sign, size in logs]
+    return bool(condition.ORDERS[condition.op](*sides))
 
 
 def _pairs(flat: tuple[Any, ...]) -> list[tuple[Any, Any]]:
