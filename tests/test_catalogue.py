@@ -305,10 +305,8 @@ def test_every_bound_says_what_it_is(bound: Bound) -> None:
     assert bound.source.paper.authors
     assert bound.source.paper.year == 2026
     assert bound.source.place in str(bound.source)
-    # What was proved and what was only transcribed: contract, section 2; Appendix F is not re-derived.
     own = bound.id.startswith("hflbounds.")
-    partial = bound.family.startswith(("zhou2026.thm2", "zhou2026.cor2"))
-    assert bound.status == ("own" if own else "printed" if partial else "proved")
+    assert bound.status == ("own" if own else "proved")
     explicit = own or bound.family.endswith("-proof")
     assert bound.constants == ("explicit" if explicit else "hidden")
     assert {a.id for a in bound.assumes} >= {"smooth", "noise", "rounds"}

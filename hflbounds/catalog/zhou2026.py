@@ -22,7 +22,7 @@ from hflbounds.assumptions import (
     Assumption,
 )
 from hflbounds.bound import Bound, Constants, Erratum, Paper, Source, Status, Step
-from hflbounds.catalog import own
+from hflbounds.catalog import own, own_drift
 from hflbounds.expression import Expr, Relation, cbrt, sqrt
 from hflbounds.metrics import MEAN_SQUARED_GRADIENT
 from hflbounds.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
@@ -365,7 +365,7 @@ DRIFT_PARTIAL = {
 }
 
 
-def _from_lemma_1(topology: str, drift: Drift) -> Terms:
+def from_lemma_1(topology: str, drift: Drift) -> Terms:
     """D.1: half the mean squared gradient <= A/(eta_eff R) + L eta_eff sigma^2/N + (L^2 / 2N) E_r."""
     raw = {eta: eta_eff / CHAIN[topology]}
     samples = G * P * M * K
@@ -380,7 +380,7 @@ def _from_lemma_1(topology: str, drift: Drift) -> Terms:
     return {name: term.subs(raw) for name, term in terms.items()}
 
 
-def _from_lemma_2(topology: str, drift: Drift) -> Terms:
+def from_lemma_2(topology: str, drift: Drift) -> Terms:
     """F.1 with the exponents of S1 and S2 in its heterogeneity terms exchanged (erratum A4)."""
     chain, samples = PARTIAL_CHAIN[topology], S1 * P * S2 * K
     raw = {eta: eta_eff / chain}
@@ -404,12 +404,14 @@ def _constants(topology: str) -> tuple[Expr, Expr]:
     return c1, 1 / (Fraction(1, 2) - GRADIENT[topology] * c1 * u)
 
 
-def _partial_constants(topology: str) -> tuple[Expr, Expr]:
+def partial_constants(topology: str) -> tuple[Expr, Expr]:
+    """c_1 and c_2 of Appendix F."""
     c1 = 1 / (1 - PARTIAL_RECURSION[topology] * u)
     return c1, 1 / (Fraction(1, 2) - 5 * v / 2 - PARTIAL_RECURSION[topology] * c1 * u)
 
 
-def _explicit(theorem: Terms, multipliers: tuple[int | Fraction, ...], topology: str) -> Terms:
+def explicit(theorem: Terms, multipliers: tuple[int | Fraction, ...], topology: str) -> Terms:
+    """The last display before eta_eff is set in D.2-D.5, from the terms of Theorem 1."""
     c1, c2 = _constants(topology)
     drift = list(theorem.items())[2:]
     return {name: c2 * theorem[name] for name in ("start", "noise")} | {
@@ -417,8 +419,9 @@ def _explicit(theorem: Terms, multipliers: tuple[int | Fraction, ...], topology:
     }
 
 
-def _explicit_partial(topology: str) -> Terms:
-    c1, c2 = _partial_constants(topology)
+def explicit_partial(topology: str) -> Terms:
+    """The same of F.2-F.5, with Lemma 2 as corrected."""
+    c1, c2 = partial_constants(topology)
     theorem = THEOREM_2[topology]
     drift = list(theorem.items())[len(sampled) :]
     first_order = {name: 5 * c2 * theorem[name] / 2 for name in sampled if name != "start"}
@@ -554,7 +557,7 @@ def _entry(
     errata: tuple[Erratum, ...] = (),
 ) -> Bound:
     partial = order is PARTIAL
-    c1, c2 = (_partial_constants if partial else _constants)(topology)
+    c1, c2 = (partial_constants if partial else _constants)(topology)
     counts = (S1, S2) if partial else (G, M)
     with_step = bool(requires)
     return Bound(
@@ -590,7 +593,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
     drift = DRIFT[topology]
     if shuffled:
         drift = Drift(drift.recursion, drift.terms | DRIFT_SHUFFLE[topology], drift.gradient)
-    derived = _from_lemma_1(topology, drift)
+    derived = from_lemma_1(topology, drift)
     ours = (own.sharp_shuffle if shuffled else own.sharp)[index].expression
     number = {"star-star": 30, "star-ring": 60, "ring-star": 60}.get(topology)
     literal = (_cap_in_root(topology, number),) if number and not shuffled else ()
@@ -636,7 +639,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             topology,
             f"{words}, constants of the proof",
             paper.at(f"Appendix {section[index]}, last display before eta_eff is set"),
-            _explicit(theorem, MULTIPLIERS[topology], topology),
+            explicit(theorem, MULTIPLIERS[topology], topology),
             order,
             constants="explicit",
             status="proved",
@@ -655,7 +658,8 @@ def _partial(topology: str) -> tuple[Bound, ...]:
     index = TOPOLOGIES.index(topology)
     equations = ("(8)-(9)", "(10)", "(11)-(12)", "(13)")[index]
     section = ("F.2", "F.3", "F.4", "F.5")[index]
-    derived = _from_lemma_2(topology, DRIFT_PARTIAL[topology])
+    derived = from_lemma_2(topology, DRIFT_PARTIAL[topology])
+    ours = own_drift.sharp_partial[index].expression
     printed_step = {"star-ring": P * M * K, "ring-star": G * P * K, "ring-ring": G * P * M * K}
     wrong_step = (_partial_step(topology, printed_step[topology]),) if topology in printed_step else ()
     return (
@@ -667,7 +671,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             THEOREM_2[topology],
             PARTIAL,
             constants="hidden",
-            status="printed",
+            status="proved",
             requires=(PARTIAL_CAP[topology],),
             steps=(
                 Step(
@@ -675,6 +679,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
                     derived,
                     "same but numbers",
                 ),
+                Step("the project's own theorem for sampled rounds", ours, "at most", factor=12),
             ),
             errata=wrong_step,
         ),
@@ -686,7 +691,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             COROLLARY_2[topology],
             PARTIAL,
             constants="hidden",
-            status="printed",
+            status="proved",
             steps=(Step("the tuning lemma, term by term", lemma_image(THEOREM_2[topology])),),
         ),
         _entry(
@@ -694,12 +699,15 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             topology,
             "partial participation, constants of the proof",
             paper.at(f"Appendix {section}, with Lemma 2 as corrected"),
-            _explicit_partial(topology),
+            explicit_partial(topology),
             PARTIAL,
             constants="explicit",
-            status="printed",
+            status="proved",
             requires=_partial_pole(topology),
-            steps=(Step(f"Lemma 2, corrected, with the drift of {section}", derived),),
+            steps=(
+                Step(f"Lemma 2, corrected, with the drift of {section}", derived),
+                Step("the project's own theorem for sampled rounds, smaller everywhere", ours, "at most"),
+            ),
             errata=(LEMMA_2, *{"star-star": (F2_CONSTANT,), "ring-ring": (F5_CONSTANTS,)}.get(topology, ())),
         ),
     )
