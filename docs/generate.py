@@ -10,11 +10,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from hflbounds import catalogue, ledger
 from hflbounds.bound import Bound, Erratum
+from hflbounds.errors import ConditionError, DomainError
 from hflbounds.expression import Expr, Relation, mul
+from hflbounds.formats import Style, render
 from hflbounds.quantities import ABOUT
 from hflbounds.registry import errata
 from hflbounds.typesetting import latex
@@ -75,23 +78,24 @@ def _row(bound: Bound) -> tuple[str, ...]:
 
 def page(bound: Bound) -> str:
     """The page of one bound."""
-    out = [f"# {bound.id}", "", f"{text(sentence(bound.title))}.", "", f"$$\n{bound.latex()}\n$$", ""]
+    _, _, body = render("markdown", bound, Style(aligned=True)).partition("\n")
+    said, _, _ = body.partition("\nPrinted otherwise\n")
+    out = [f"# {bound.id}", "", f"{text(sentence(bound.title))}.", "", said.strip(), ""]
     if bound.source.paper.notation:
-        out += ["In the paper's letters:", "", f"$$\n{bound.latex(notation='paper')}\n$$", ""]
+        shown = render("markdown", bound, Style(aligned=True, notation="paper"))
+        out += ["In the paper's letters:", "", "$$" + shown.split("$$")[1] + "$$", ""]
     out += [
-        f"* Source: {text(str(bound.source))}.",
-        f"* Bounds {text(bound.bounds.meaning)}.",
+        f"* It bounds {text(bound.bounds.meaning)}.",
         f"* Status {STATUS[bound.status]}.",
         f"* Constants {CONSTANTS[bound.constants]}.",
     ]
     if bound.kind in ("lemma", "quantity"):
-        words = "a lemma inside a proof" if bound.kind == "lemma" else "a number that a theorem uses"
-        out.append(f"* It is {words}, not by itself a statement about training.")
-    out += ["", "## The terms", "", *table(("term", "formula", "grows with", "shrinks with"), terms(bound))]
-    out += ["", "## When it applies", ""]
-    out += [f"* ${latex(condition)}$" for condition in bound.requires] or ["No condition on the numbers."]
-    out += [""] if bound.requires and bound.assumes else []
-    out += [f"* {assumption.id}: {assumption.statement}" for assumption in bound.assumes]
+        role = "a lemma inside a proof" if bound.kind == "lemma" else "a number that a theorem uses"
+        out.append(f"* It is {role}, not by itself a statement about training.")
+    out += ["", "## How the terms move", ""]
+    if any(directions(term) is None for term in bound.terms.values()) and not bound.where:
+        out += ["Where a term is not a single product, these are the letters that move it next to the numbers below.", ""]
+    out += table(("term", "grows with", "shrinks with"), terms(bound))
     out += ["", "## What it stands on, and how tight it is", ""]
     out += [f"* {text(derivation(step))}" for step in bound.steps] or ["No derivation in this repository."]
     slack = tightness(bound)
@@ -105,20 +109,37 @@ def page(bound: Bound) -> str:
 
 
 def terms(bound: Bound) -> Iterator[tuple[str, ...]]:
-    """Name, formula and dependence of every term."""
+    """Name of every term, and what it grows and shrinks with: how fast, where it is a single product."""
     names = {part: name for name, part in bound.where.items()}
     for name, term in bound.terms.items():
-        up, down = directions(mul(*(part for part in term.args if part not in names)) if names else term)
-        yield name.replace("_", " "), f"${latex(term, names)}$", up, down
+        core = mul(*(part for part in term.args if part not in names)) if names else term
+        yield name.replace("_", " "), *(directions(core) or locally(bound, name))
 
 
-def directions(term: Expr) -> tuple[str, str]:
-    """Which symbols a single product grows and shrinks with, and how fast; nothing for other formulas."""
+def directions(term: Expr) -> tuple[str, str] | None:
+    """Which symbols a single product grows and shrinks with, and how fast; None for other formulas."""
     split = term.monomial()
     if split is None:
-        return "", ""
+        return None
     up = [_power(symbol.name, n) for symbol, n in split[1].items() if n > 0]
     down = [_power(symbol.name, -n) for symbol, n in split[1].items() if n < 0]
+    return ", ".join(up), ", ".join(down)
+
+
+def locally(bound: Bound, term: str) -> tuple[str, str]:
+    """Which symbols a term grows and shrinks with next to the example's numbers."""
+    values = example(bound)
+    here = bound.split(**values)[term]
+    up, down = [], []
+    for name in bound.needs:
+        whole = ABOUT[name].domain in ("count", "whole")
+        moved = values | {name: values[name] + 1 if whole else values[name] * 1.01}
+        try:
+            change = bound.split(**moved)[term] - here
+        except (ConditionError, DomainError):
+            continue
+        if abs(change) > 1e-12 * abs(here):
+            (up if change > 0 else down).append(f"${ABOUT[name].latex}$")
     return ", ".join(up), ", ".join(down)
 
 
@@ -144,19 +165,26 @@ def tightness(bound: Bound) -> str:
     return f"In the scenario below, at its best step, it is {ratio:.2f} times [{own.id}]({own.id}.md) at its own."
 
 
-def code(bound: Bound) -> list[str]:
-    """A call with numbers, and what it returns."""
+def example(bound: Bound) -> dict[str, float]:
+    """Numbers to call a bound with."""
     values = {name: EXAMPLE[name] for name in bound.needs}
     if bound.id.startswith(("xie2024.", "hflbounds.hga")):
         values |= {name: n for name, n in (("M", 8), ("A", 3)) if name in values}
-    lines = ["from hflbounds import get", "", f'bound = get("{bound.id}")']
-    given = ", ".join(f"{name}={value:g}" for name, value in values.items())
-    lines.append(f"bound({given})  # {bound(**values):.6g}")
-    if "eta_eff" in values and bound.kind == "theorem":
-        rest = {name: value for name, value in values.items() if name != "eta_eff"}
-        given = ", ".join(f"{name}={value:g}" for name, value in rest.items())
-        lines.append(f"bound.tuned({given}).value  # {bound.tuned(**rest).value:.6g}")
-    return lines
+    return values
+
+
+def code(bound: Bound) -> list[str]:
+    """A call with numbers, and what it returns."""
+    values = example(bound)
+    stepped = "eta_eff" in values and bound.kind == "theorem"
+    rest = {name: value for name, value in values.items() if name != "eta_eff" or not stepped}
+    given = ", ".join(f"{name}={value:g}" for name, value in rest.items())
+    lines = ["from hflbounds import get", "", f'bound = get("{bound.id}")', "scenario = dict("]
+    lines += [f"    {line}" for line in wrap(given, 80)] + [")"]
+    if not stepped:
+        return [*lines, f"bound(**scenario)  # {bound(**values):.6g}"]
+    lines.append(f"bound(**scenario, eta_eff={values['eta_eff']:g})  # {bound(**values):.6g}")
+    return [*lines, f"bound.tuned(**scenario).value  # {bound.tuned(**rest).value:.6g}"]
 
 
 def notation() -> str:

@@ -110,7 +110,7 @@ def _of_line(result: derive.Result) -> Row:
         detail = f"constant {finding.constant}; {detail}"
     if finding.witness:
         values = ", ".join(f"{name} = {_number(value)}" for name, value in finding.witness.items())
-        detail = f"{detail} Witness: {values}."
+        detail = f"{detail.rstrip('.')}. Witness: {values}."
     return Row("line", line.id, line.place, line.claim, finding.verdict, detail, result.as_recorded, line.erratum)
 
 

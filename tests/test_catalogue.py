@@ -269,7 +269,7 @@ def test_the_contracts_example() -> None:
     assert str(b.source) == "Zhou, Li and Lyu (2026), camera ready, Theorem 1, eq. (5)"
     assert [str(c) for c in b.requires] == ["eta_eff <= 1/(sqrt(60)*L)"]
     assert [a.id for a in b.assumes][:2] == ["smooth", "noise"]
-    assert [e.id for e in b.errata] == ["zhou2026.A1.star-ring", "zhou2026.A2.star-ring"]
+    assert [e.id for e in b.errata][:2] == ["zhou2026.A1.star-ring", "zhou2026.A2.star-ring"]
 
 
 CONTRACT_LABELS = (

@@ -54,11 +54,11 @@ def test_every_bound_and_every_erratum_has_its_place() -> None:
 def test_the_code_of_a_page_prints_what_it_shows(name: str) -> None:
     page = (ROOT / "docs" / "catalog" / f"{name}.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    *setup, _ = block.split("bound(")[:1], None
+    setup, mark, calls = block.partition(")\nbound")
     scope: dict[str, object] = {}
-    calls = [line for line in block.splitlines() if line.startswith("bound(") or line.startswith("bound.tuned")]
-    exec("".join(setup[0]), scope)  # noqa: S102 - our own text
-    assert calls
-    for line in calls:
+    exec(setup + ")", scope)  # noqa: S102 - our own text
+    lines = (mark.removeprefix(")\n") + calls).splitlines()
+    assert lines
+    for line in lines:
         call, _, shown = line.partition("  # ")
         assert f"{eval(call, scope):.6g}" == shown  # noqa: S307 - our own text
