@@ -10,6 +10,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from planner.commands import bounds as bounds_commands
+from planner.commands import validate as validate_commands
+
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
 
 # What typer raises for a wrong command line, whichever copy of click it stands on.
@@ -24,6 +27,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+
+app.add_typer(bounds_commands.app)
+app.add_typer(validate_commands.app)
 
 
 @app.callback(invoke_without_command=True)

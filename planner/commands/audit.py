@@ -85,7 +85,7 @@ def _json(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
             for row in shown
         ],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
 def _table(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
