@@ -17,7 +17,11 @@ from planner.scenario_file import CostMethod, Objective
 from planner.topologies import topologies
 
 QUANTITIES = ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")
-BY_DEFAULT = {"fixed": "hflbounds.sharp", "random": "hflbounds.sharp-shuffle", "partial": "zhou2026.thm2"}
+BY_DEFAULT = {
+    "fixed": "hflbounds.sharp",
+    "random": "hflbounds.sharp-shuffle",
+    "partial": "hflbounds.sharp-partial",
+}
 PARTICIPATION = {
     "full participation, fixed order": "fixed",
     "full participation, random order": "random",

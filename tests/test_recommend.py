@@ -160,22 +160,24 @@ def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
         answer(G=10, M=10, H="both", problem__target=1e-90)
 
 
-def test_partial_participation_uses_theorem_2() -> None:
+def test_partial_participation_uses_the_theorem_under_sampling() -> None:
     result = answer(**{**PAPER, "S1": 5, "S2": 5})
-    assert result.bounds == "zhou2026.thm2"
-    assert result.constants == "hidden"
-    assert result.cap == "common"
+    assert result.bounds == "hflbounds.sharp-partial"
+    assert result.constants == "explicit"
+    printed = answer(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="zhou2026.thm2")
+    assert (printed.constants, printed.cap) == ("hidden", "common")
+    assert [row.topology for row in printed.ranking] == [row.topology for row in result.ranking]
     assert answer(**{**PAPER, "S1": 10, "S2": 10}).bounds == "hflbounds.sharp"
 
 
 def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
-    with pytest.raises(ScenarioError, match=r"Use zhou2026\.thm2"):
+    with pytest.raises(ScenarioError, match=r"Use hflbounds\.sharp-partial"):
         answer(**{**PAPER, "S1": 5}, plan__bounds="hflbounds.sharp")
     with pytest.raises(ScenarioError, match=r"Use hflbounds\.sharp, or"):
         answer(**PAPER, plan__bounds="zhou2026.thm2")
     with pytest.raises(ScenarioError, match="Known are"):
         answer(**PAPER, plan__bounds="thm9")
-    assert answer(**PAPER, plan__plan__bounds="thm1").bounds == "zhou2026.thm1"
+    assert answer(**PAPER, plan__bounds="thm1").bounds == "zhou2026.thm1"
     assert answer(**PAPER, fleet__order="random").bounds == "hflbounds.sharp-shuffle"
     shuffled = answer(**PAPER, plan__bounds="sharp-shuffle")  # nobody gave an order, so the bounds' own holds
     assert (shuffled.scenario["order"].value, shuffled.scenario["order"].origin) == ("random", "derived")
@@ -207,7 +209,7 @@ def test_p_best_is_certain_where_everything_was_given() -> None:
     assert {row.p_best for row in result.ranking} == {0.0, 1.0}
     assert (
         0
-        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__plan__bounds="thm1", plan__cap="own").ranking[0].p_best
+        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
         <= 1
     )
 
