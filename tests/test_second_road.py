@@ -18,6 +18,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import second_conditions
 import second_encoding as first
 import second_encoding_others as second
 import sympy as sp
@@ -591,3 +592,26 @@ def test_float64_values_lie_within_rigorous_enclosures() -> None:
         assert math.isfinite(float(enclosure.mid()))
     finally:
         flint.ctx.prec = previous
+
+
+# ------------------------------------------------------------------------------------------------ conditions
+
+
+@pytest.mark.parametrize("name", [name for name in second.BOUND_IDS if catalogue()[name].requires])
+def test_a_statement_applies_where_the_second_encoding_says_so(name: str) -> None:
+    bound, rng = catalogue()[name], random.Random(f"conditions {name}")
+    seen = {True: 0, False: 0}
+    for _ in range(300):
+        point = second.point(name, rng)
+        rest = {n: rng.uniform(0.1, 4) for n in bound.needs if n not in point}  # what only a condition speaks of
+        numbers = second_conditions.shaken({**rest, **point}, rng)
+        wanted = second_conditions.applies(name, numbers)
+        assert bound.applies(**{n: numbers[n] for n in bound.needs}) == wanted, numbers
+        seen[wanted] += 1
+    assert min(seen.values()) >= 5, seen
+
+
+@pytest.mark.parametrize("name", [name for name in second.BOUND_IDS if not catalogue()[name].requires])
+def test_a_statement_without_conditions_applies_everywhere(name: str) -> None:
+    numbers = {n: float(x) for n, x in second.point(name, random.Random(name)).items()}
+    assert second_conditions.applies(name, numbers) is True
