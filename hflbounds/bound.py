@@ -169,6 +169,7 @@ class Bound:
         kind: ``theorem``; ``rate``, at a step already chosen; ``lemma``, an inequality inside a proof; or
             ``quantity``, a number that a theorem uses and that is not itself about training.
         signed: whether the right-hand side may be negative.
+        equality: whether the right-hand side is what is bounded, not only at least that.
         defaults: what a quantity is taken to be where it is not given.
         prepare: turns array arguments into quantities.
         breaks: checks of the audit that what is printed cannot pass, with the id of the erratum that says why.
@@ -192,6 +193,7 @@ class Bound:
     noted: tuple[Erratum, ...] = field(default=(), repr=False)
     kind: Kind = "theorem"
     signed: bool = False
+    equality: bool = False
     defaults: Mapping[str, Expr] = field(default_factory=dict, repr=False)
     prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(default=None, repr=False)
     breaks: Mapping[str, str] = field(default_factory=dict, repr=False)

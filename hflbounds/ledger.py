@@ -15,8 +15,9 @@ from typing import Literal
 from hflbounds import audit, derive
 from hflbounds.bound import Bound, Erratum
 from hflbounds.errors import UnknownBoundError
-from hflbounds.expression import Relation
+from hflbounds.expression import Expr, Relation
 from hflbounds.registry import catalogue, errata
+from hflbounds.typesetting import latex
 
 Kind = Literal["line", "erratum", "bound", "family"]
 Outcome = Literal["holds", "holds up to a constant", "fails", "cannot tell", "note"]
@@ -118,21 +119,36 @@ def _of_erratum(erratum: Erratum) -> Row:
     try:
         audit.check_erratum(erratum)
     except audit.AuditError as failure:
-        return Row("erratum", erratum.id, erratum.place, str(erratum.printed), "cannot tell", str(failure), False)
-    detail = f"{erratum.because}. Supported: {erratum.proved}"
+        return Row("erratum", erratum.id, erratum.place, _said(erratum.printed), "cannot tell", str(failure), False)
+    detail = f"{erratum.because}. Supported: {_said(erratum.proved)}"
     shown = numbers(erratum)
     if shown is not None:
         detail = f"{detail}. {shown}"
     note = erratum.gravity in ("note", "loose")
     return Row(
-        "erratum", erratum.id, erratum.place, str(erratum.printed), "note" if note else "fails", detail, True, erratum.id
+        "erratum",
+        erratum.id,
+        erratum.place,
+        _said(erratum.printed),
+        "note" if note else "fails",
+        detail,
+        True,
+        erratum.id,
     )
+
+
+def _said(side: Expr | Relation | str) -> str:
+    """A side of an erratum: words, or LaTeX between dollars."""
+    return side if isinstance(side, str) else f"${latex(side)}$"
 
 
 def numbers(erratum: Erratum) -> str | None:
     """Both sides' numbers at the witness of an erratum, in one line; None where it has none."""
     if erratum.demonstrate is not None:
         seen = erratum.demonstrate()
+        if erratum.gravity == "claim":
+            sign = {"<=": "at most", "==": "equal to"}[seen.relation]
+            return f"{seen.instance}: claimed is {_number(seen.found)} {sign} {_number(seen.printed)}"
         return f"{seen.instance}: printed {_number(seen.printed)}, found {_number(seen.found)}"
     if not erratum.witness or isinstance(erratum.printed, str) or isinstance(erratum.proved, str):
         return None
@@ -156,7 +172,7 @@ def _of_bounds(bounds: Sequence[Bound]) -> Iterator[Row]:
         if bound is None:
             place, claim = "identities between the four topologies", "what holds of the algorithms holds of the bounds"
         else:
-            place, claim = bound.source.place, bound.title
+            place, claim = bound.source.place, f"{bound.title} ({bound.status})"
             if bound.breaks and not failures:
                 detail += "; as printed it cannot pass " + ", ".join(f"{c} ({why})" for c, why in bound.breaks.items())
         yield Row(

@@ -27,7 +27,10 @@ def catalogue() -> Mapping[str, Bound]:
 
 @cache
 def _in_file(name: str) -> tuple[Bound, ...]:
-    module = importlib.import_module(f"{catalog.__name__}.{name}")
+    try:
+        module = importlib.import_module(f"{catalog.__name__}.{name}")
+    except (TypeError, ValueError) as error:
+        raise DeclarationError(f"{catalog.__name__}.{name} cannot be read: {error}") from error
     found: list[Bound] = []
     for value in vars(module).values():
         parts = value if isinstance(value, tuple) else (value,)

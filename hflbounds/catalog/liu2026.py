@@ -100,6 +100,7 @@ x = Bound(
         ),
     ),
     kind="quantity",
+    equality=True,
     defaults=EQUAL_SHARES,
     prepare=from_arrays,
 )

@@ -82,6 +82,7 @@ hsl_exact = Bound(
     status="own",
     constants="explicit",
     kind="quantity",
+    equality=True,
     shrinks_with=(b_hs, b_sh),
     steps=(Step("stage by stage, each about the average before it", STAGES),),
 )
@@ -96,6 +97,7 @@ push_exact = Bound(
     status="own",
     constants="explicit",
     kind="quantity",
+    equality=True,
     shrinks_with=(s,),
     steps=(Step("their sum is the factor about the average before", push_factor(n_s, s)),),
 )

@@ -17,6 +17,7 @@ from hflbounds.assumptions import (
     SUB_CENTERS_SMOOTH,
     SUB_CENTERS_START,
     SUB_CENTERS_STEP,
+    Assumption,
 )
 from hflbounds.bound import Bound, Constants, Kind, Paper, Status, Step
 from hflbounds.expression import Expr, Relation, add, sqrt
@@ -290,7 +291,9 @@ def _convergence(
     steps: tuple[Step, ...],
     breaks: Mapping[str, str],
     requires: tuple[Relation, ...] = (),
+    assumes: tuple[Assumption, ...] = (),
 ) -> Bound:
+    inside = {part for term in terms.values() for part in term.walk()}
     return Bound(
         id=f"xie2024.{label}",
         title=title,
@@ -298,10 +301,10 @@ def _convergence(
         bounds=MEAN_SQUARED_SERVER_GRADIENT,
         terms=terms,
         requires=requires,
-        assumes=THEOREM,
+        assumes=(*THEOREM, *assumes),
         status="refuted",
         constants=constants,
-        where={"C": C, "B": B},
+        where={name: part for name, part in {"C": C, "B": B}.items() if part in inside},
         grows_with=(A, sigma_g, Gamma_max, zeta_max),
         shrinks_with=(T,) if kind == "rate" else (),
         steps=steps,
@@ -310,6 +313,10 @@ def _convergence(
         breaks=breaks,
     )
 
+
+CHOSEN = Assumption(
+    "step sizes of the corollary", r"$\eta_g=1/\sqrt T$, and $\alpha=\sqrt{(2+2L^2)R_s/K_b}$ inside the sub-centers"
+)
 
 # `requires` is what is printed with the statement: that Corollary 1's alpha meets (67) only where
 # 600 K R L^2 <= 1 is an erratum (xie2024.G12), not a condition of it.
@@ -340,6 +347,7 @@ cor1 = _convergence(
     "explicit",
     (Step("(69) at eta_g = 1/sqrt(T) and eta_hat = sqrt(K/R)", {n: e.subs(_chosen) for n, e in theorem.items()}),),
     {"units": "xie2024.G12", "vanishes": "xie2024.G13", "tuning": "xie2024.G1"},
+    assumes=(CHOSEN,),
 )
 rate = _convergence(
     "rate",
@@ -355,4 +363,5 @@ rate = _convergence(
         ),
     ),
     {"units": "xie2024.G12"},
+    assumes=(CHOSEN,),
 )

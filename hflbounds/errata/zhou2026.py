@@ -753,12 +753,12 @@ C_ENTRIES = (
     Erratum(
         id="zhou2026.C8",
         place="Section 3.1, and Appendix B.1, the tuned learning rates",
-        printed="raw rates of 1, 0.2, 0.2 and 0.05 agree perfectly with the theory",
-        proved="their order agrees; at one effective rate the theory gives 1, 0.1, 0.1 and 0.01",
+        printed="the pattern of the tuned raw rates, 1, 0.2, 0.2 and 0.05, aligns with the theory",
+        proved="their order does; their sizes do not: at one effective rate they would be 1, 0.1, 0.1 and 0.01",
         because="times the local steps chained in a round they are 2, 4, 4 and 10, five times as large for "
         "Ring-Ring as for Star-Star; and the caps of Theorem 1 allow all four only for L at most 0.01",
         effect="none on the bounds; a recommendation at a capped step is about smaller steps than the experiments'",
-        gravity="claim",
+        gravity="note",
         demonstrate=_c8,
         concerns=("zhou2026.thm1",),
     ),

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from hflbounds import ledger
+from hflbounds.formats._tex import unicode
+from hflbounds.formats._text import sentence
 from planner.errors import ScenarioError
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")
@@ -98,9 +100,9 @@ def _table(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
         out += ["", title]
         for row in rows:
             sign = "" if row.as_recorded else "  NOT AS RECORDED"
-            out.append(f"  {row.id:{wide}}  {row.verdict:22}  {row.place}: {row.claim}{sign}")
+            out.append(f"  {row.id:{wide}}  {row.verdict:22}  {_plain(f'{row.place}: {row.claim}')}{sign}")
             if row.verdict != "holds" or not row.as_recorded:
-                out.append(f"  {'':{wide}}  {'':22}  {row.detail}")
+                out.append(f"  {'':{wide}}  {'':22}  {_plain(row.detail)}")
     out += ["", "Rows by verdict"]
     verdicts = list(VERDICTS.values())
     counts = ledger.tally(found)
@@ -109,5 +111,11 @@ def _table(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
     for paper, of in counts.items():
         out.append(f"  {paper:{papers}}  " + "  ".join(f"{of.get(v, 0) or '':>{len(v)}}" for v in verdicts))
     wrong = sum(not row.as_recorded for row in found)
-    out += ["", f"{len(found)} rows, {len(found) - wrong} as recorded" + (f", {wrong} NOT." if wrong else ".")]
+    out += ["", "What fails is what is printed, and an erratum says so; the exit code is about the record alone."]
+    out.append(f"{len(found)} rows, {len(found) - wrong} as recorded" + (f", {wrong} NOT." if wrong else "."))
     return "\n".join(line.rstrip() for line in out).lstrip("\n") + "\n"
+
+
+def _plain(words: str) -> str:
+    """Prose with its formulas in letters that a terminal has."""
+    return " ".join(sentence(words, str, unicode).split())
