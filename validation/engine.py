@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -67,6 +67,21 @@ class Problem(Protocol):
         """Quantities of each model, of shape (models,); the same names every time."""
 
 
+class Differentiable(Problem, Protocol):
+    """A problem that gives gradients too, for algorithms whose local steps are not plain gradient descent."""
+
+    def gradients(self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Any, step: int) -> Parameters:
+        """Stochastic gradients at the models, which stay as they are.
+
+        Args:
+            models: tensors of shape (models, ...).
+            clients: as of `Problem.local_steps`.
+            seeds: as of `Problem.local_steps`.
+            draws: as of `Problem.draws`.
+            step: which of the local steps of ``draws``; `Problem.local_steps` takes them in order.
+        """
+
+
 class Algorithm(Protocol):
     """How models move between local steps: one file of `validation.algorithms` each."""
 
@@ -84,6 +99,14 @@ class Algorithm(Protocol):
 
     def local_steps_per_round(self) -> int:
         """How many local steps one global round chains together: effective over raw learning rate."""
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """An algorithm that says itself what is measured: at each of its nodes, or its own distances as well."""
+
+    def measure(self, state: Any, problem: Problem) -> Mapping[str, Tensor]:
+        """Quantities of each run, of shape (runs,); the same names every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +217,10 @@ def chunk(problem: Problem, algorithm: Algorithm, runs: int, memory: int) -> int
     size = problem.start()[0].element_size()
     each = 3 * algorithm.models(problem) * problem.numbers_per_model * size
     if each > 64 * memory:
-        raise ValidationError(f"one run needs about {each / 2**20:.0f} MiB and {memory / 2**20:.0f} were allowed.")
+        raise ValidationError(
+            f"one run needs about {each / 2**20:.0f} MiB and {64 * memory / 2**20:.0f} are allowed: fewer clients, "
+            "a smaller model, or a GPU (--device cuda) where more is allowed."
+        )
     fits = max(1, int(memory // each))
     return math.ceil(runs / math.ceil(runs / fits))
 
@@ -221,7 +247,12 @@ def _chunk(
     with torch.no_grad():
         for index in range(rounds + 1):
             if every_round or index in wanted:
-                now = {name: _finite(value) for name, value in problem.measure(algorithm.iterate(state)).items()}
+                told = (
+                    algorithm.measure(state, problem)
+                    if isinstance(algorithm, Measuring)
+                    else problem.measure(algorithm.iterate(state))
+                )
+                now = {name: _finite(value) for name, value in told.items()}
                 for name, value in now.items():
                     if index in wanted:
                         seen.setdefault(name, []).append(value)
@@ -243,6 +274,23 @@ def _chunk(
 def _finite(value: Tensor) -> Tensor:
     """Infinity where a run has diverged: it ranks last, and is never dropped."""
     return torch.where(torch.isfinite(value), value, torch.full_like(value, math.inf))
+
+
+def device_of(name: str) -> torch.device:
+    """The device of this name.
+
+    Raises:
+        ValidationError: if there is none.
+    """
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ValidationError(f"no device is called {name!r}: cpu or cuda.") from None
+    if device.type not in ("cpu", "cuda"):
+        raise ValidationError(f"nothing runs on the device {name!r}: cpu or cuda.")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ValidationError(f"the device {name!r} is asked for and PyTorch finds none here: use cpu.")
+    return device
 
 
 def spread(models: Parameters, copies: int) -> Parameters:

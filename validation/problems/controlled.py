@@ -22,7 +22,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from validation.engine import Parameters, ValidationError, generator
+from validation.engine import Parameters, ValidationError, device_of, generator
 
 NOISE = 3  # what a generator is for
 LOWEST = 0.05  # the smallest curvature of the shared quadratic, as a share of L
@@ -82,7 +82,7 @@ class Controlled:
         """Where the mean loss is smallest, shape (dim,)."""
         a, v = self.a.mean((0, 1)), self.v.mean((0, 1))
         reach = (a.abs() + v.abs()) / self.h + 1.0
-        grid = torch.linspace(-1, 1, 2001, dtype=self.h.dtype)[:, None] * reach  # (points, dim)
+        grid = torch.linspace(-1, 1, 2001, dtype=self.h.dtype, device=self.h.device)[:, None] * reach  # (points, dim)
 
         def slope(x: Tensor) -> Tensor:
             return self.h * x + a * torch.tanh(x) + v
@@ -113,10 +113,10 @@ class Controlled:
         """Noise of shape (seeds, clients, steps, dim)."""
         shape = (self.clients, steps, len(self.h))
         if self.sigma == 0:
-            return torch.zeros(1, dtype=self.h.dtype).expand(len(seeds), *shape)
+            return torch.zeros(1, dtype=self.h.dtype, device=self.h.device).expand(len(seeds), *shape)
         scale = self.sigma / math.sqrt(len(self.h))
         drawn = [torch.randn(shape, generator=generator(s, NOISE, *time), dtype=self.h.dtype) for s in seeds]
-        return torch.stack(drawn).mul_(scale)
+        return torch.stack(drawn).mul_(scale).to(self.h.device)
 
     def local_steps(
         self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Tensor, rates: Tensor, steps: int
@@ -129,6 +129,12 @@ class Controlled:
             gradient = torch.tanh(x).mul_(a).add_(v).addcmul_(x, self.h).add_(noise[:, k])
             x.addcmul_(gradient, rates[:, None], value=-1)
         return (x,)
+
+    def gradients(self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Tensor, step: int) -> Parameters:
+        """Stochastic gradients of one local step."""
+        (x,) = models
+        a, v = self.a.flatten(0, 1)[clients], self.v.flatten(0, 1)[clients]
+        return (torch.tanh(x).mul_(a).add_(v).addcmul_(x, self.h).add_(draws[seeds, clients, step]),)
 
     def measure(self, models: Parameters) -> Mapping[str, Tensor]:
         """``gradient``, the squared norm of the mean loss's gradient, and ``gap``, the loss above its minimum."""
@@ -150,6 +156,7 @@ def controlled(
     curvature: float = 0.5,
     nonconvex: bool = True,
     seed: int = 0,
+    device: str = "cpu",
 ) -> Controlled:
     """A problem with exactly these constants.
 
@@ -165,10 +172,13 @@ def controlled(
         curvature: which part of the heterogeneity, at most, is in curvature: from 0 to 1.
         nonconvex: whether the mean loss may have negative curvature.
         seed: of the problem; runs have seeds of their own.
+        device: ``cpu`` or ``cuda``.
 
     Raises:
-        ValidationError: if a constant is out of range, or heterogeneity is asked for where nothing can differ.
+        ValidationError: if a constant is out of range, heterogeneity is asked for where nothing can differ, or there is
+            no such device.
     """
+    where = device_of(device)
     for name, value in {"L": L, "A": A}.items():
         if not (math.isfinite(value) and value > 0):
             raise ValidationError(f"{name} = {value} must be a finite number above 0.")
@@ -208,7 +218,8 @@ def controlled(
     while gap(far) < A:
         far *= 2
     x0 = best + _solve(gap, A, far) * way
-    return Controlled(G=G, M=M, h=h, a=whole.a.clone(), v=whole.v.clone(), x0=x0, sigma=sigma)
+    parts = {"h": h, "a": whole.a.clone(), "v": whole.v.clone(), "x0": x0}
+    return Controlled(G=G, M=M, sigma=sigma, **{name: part.to(where) for name, part in parts.items()})
 
 
 def spread_of(a: Tensor, v: Tensor) -> float:
