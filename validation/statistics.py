@@ -19,8 +19,9 @@ from validation.engine import ValidationError
 Array = NDArray[np.float64]
 Comparison = Literal["smaller", "larger", "tie", "cannot tell"]
 Verdict = Literal["holds", "fails", "cannot tell"]
-Prediction = Literal["smaller", "larger", "tie", "not larger"]
+Prediction = Literal["smaller", "larger", "tie", "not larger", "agrees"]
 MARGIN = 0.02  # ratios closer to 1 than this are ties: below what a grid of rates can resolve
+CHANCE = 0.1  # rank agreements closer to 0 than this are no better than guessing
 LEVEL = 0.95
 
 
@@ -116,6 +117,13 @@ def judge(ratio: Interval, predicted: Prediction, margin: float = MARGIN) -> Ver
     return "holds" if agrees else "fails"
 
 
+def judge_agreement(tau: Interval, chance: float = CHANCE) -> Verdict:
+    """Whether a predicted order agrees with the runs: tau is above 0, or is not, or cannot be told."""
+    if tau.low > 0 and tau.high > chance:
+        return "holds"
+    return "fails" if tau.high <= chance else "cannot tell"
+
+
 def best_rate(rates: Sequence[float], values: Array) -> Best:
     """The rate with the smallest geometric mean over seeds.
 
@@ -159,6 +167,52 @@ def kendall(
     known = [value for value in sampled if not math.isnan(value)]
     ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if known else (math.nan, math.nan)
     return Interval(tau_b(predicted, logs.mean(axis=1)), float(ends[0]), float(ends[1]), measured.shape[1])
+
+
+def pooled_kendall(
+    predicted: Sequence[Sequence[float]],
+    measured: Sequence[Array],
+    level: float = LEVEL,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """The mean of Kendall's tau-b over scenarios, with a bootstrap interval over scenarios and seeds.
+
+    Args:
+        predicted: for every scenario, a score per item.
+        measured: for every scenario, values of shape (items, seeds).
+        level: of the interval.
+        draws: bootstrap samples.
+        seed: of the bootstrap.
+
+    Returns:
+        the interval; a scenario in which one side is one large tie counts as 0, no better than guessing.
+
+    Raises:
+        ValidationError: if there are no scenarios, or not as many on both sides.
+    """
+    if not measured or len(predicted) != len(measured):
+        raise ValidationError(f"{len(predicted)} predictions and {len(measured)} measurements are not pairs.")
+    with np.errstate(divide="ignore"):
+        logs = [np.log(values) for values in measured]
+
+    def tau(scores: Sequence[float], values: Array) -> float:
+        found = tau_b(scores, values.mean(axis=1))
+        return 0.0 if math.isnan(found) else found
+
+    rng = np.random.default_rng(seed)
+    inner = 50  # samples of the seeds of a scenario; whole scenarios are drawn among them
+    sampled = np.array(
+        [
+            [tau(scores, x[:, rng.integers(0, x.shape[1], x.shape[1])]) for _ in range(inner)]
+            for scores, x in zip(predicted, logs, strict=True)
+        ]
+    )
+    count = len(logs)
+    means = sampled[rng.integers(0, count, (draws, count)), rng.integers(0, inner, (draws, count))].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    middle = float(np.mean([tau(scores, x) for scores, x in zip(predicted, logs, strict=True)]))
+    return Interval(middle, min(float(low), middle), max(float(high), middle), count)
 
 
 def tau_b(left: Sequence[float], right: Sequence[float]) -> float:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 from validation.engine import Trace, ValidationError
 from validation.experiment import Cell
-from validation.statistics import Interval, Prediction, Verdict
+from validation.statistics import MARGIN, Interval, Prediction, Verdict
 
 Size = Literal["quick", "full"]
+Measure = Literal["ratio", "tau"]
 Traces = Mapping[Cell, Trace]
 Execute = Callable[[Sequence[Cell]], Traces]
 
@@ -29,9 +30,11 @@ class Row:
     Attributes:
         setting: what was run, in words.
         compared: what is divided by what.
-        ratio: of the quantity, smaller is better for what stands above.
-        predicted: ``smaller``, ``larger``, ``tie`` or ``not larger``.
+        ratio: of the quantity, smaller is better for what stands above; Kendall's tau where ``measure`` says so.
+        predicted: ``smaller``, ``larger``, ``tie``, ``not larger``, or ``agrees`` for a tau.
         verdict: whether the runs agree.
+        measure: what the number is.
+        margin: how far from no difference still counts as none.
     """
 
     setting: str
@@ -39,6 +42,8 @@ class Row:
     ratio: Interval
     predicted: Prediction
     verdict: Verdict
+    measure: Measure = "ratio"
+    margin: float = MARGIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,10 @@ class Judgement:
     note: str
 
 
-Plan = Generator[Sequence[Cell], Traces, Judgement]
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+Steps = Generator[Sequence[Cell], Traces, Result]  # asks for cells, is sent their traces, ends with a result
+Plan = Steps[Judgement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +120,29 @@ def drive(chosen: Sequence[Claim], size: Size, execute: Execute) -> dict[str, Ju
         size: quick or full.
         execute: runs cells, or finds their traces in a store.
     """
-    plans = {claim.id: claim.plan(size) for claim in chosen}
-    wanted = {name: next(plan) for name, plan in plans.items()}
-    judged: dict[str, Judgement] = {}
-    while wanted:
-        cells = tuple(dict.fromkeys(cell for part in wanted.values() for cell in part))
-        traces = execute(cells)
-        asked: dict[str, Sequence[Cell]] = {}
-        for name, part in wanted.items():
+    whole = together({claim.id: claim.plan(size) for claim in chosen})
+    try:
+        cells = next(whole)
+        while True:
+            cells = whole.send(execute(cells))
+    except StopIteration as end:
+        judged: dict[str, Judgement] = end.value
+        return judged
+
+
+def together(plans: Mapping[Key, Steps[Result]]) -> Steps[dict[Key, Result]]:
+    """Take plans side by side: one stage asks for what all of them want next."""
+    results: dict[Key, Result] = {}
+    traces: dict[Key, Traces | None] = dict.fromkeys(plans)
+    while traces:
+        wanted: dict[Key, Sequence[Cell]] = {}
+        for key, seen in traces.items():
             try:
-                asked[name] = plans[name].send({cell: traces[cell] for cell in part})
+                wanted[key] = plans[key].send(seen)  # type: ignore[arg-type]  # None starts a generator
             except StopIteration as end:
-                judged[name] = end.value
-        wanted = asked
-    return {claim.id: judged[claim.id] for claim in chosen}
+                results[key] = end.value
+        if not wanted:
+            break
+        found = yield tuple(dict.fromkeys(cell for cells in wanted.values() for cell in cells))
+        traces = {key: {cell: found[cell] for cell in cells} for key, cells in wanted.items()}
+    return {key: results[key] for key in plans}
