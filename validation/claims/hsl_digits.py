@@ -1,0 +1,63 @@
+"""Hubs and Spokes Learning against Epidemic Learning on handwritten digits, nodes of two labels each."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims.hsl_setting import Epidemic, Hubs, direction
+from validation.experiment import Part, part
+from validation.statistics import Prediction, judge, paired_ratio
+from validation.tuning import Protocol, tuned
+
+PAIRS = ((Hubs(40, 5, 12, 4, 2), Epidemic(40, 4)), (Hubs(40, 4, 9, 1, 1), Epidemic(40, 2)))
+K = 3  # local steps, as in the paper's first experiment
+
+
+def _plan(size: Size, judged: Literal["nodes", "mean"]) -> Plan:
+    rows, rates = [], []
+    for network in ("digits-logistic",) if size == "quick" else ("digits-logistic", "digits-mlp"):
+        problem = part(network, G=1, M=40, partitioned="pathological", kinds=2)
+        protocol = Protocol(
+            quantity="loss",
+            averaged=False,
+            rounds=20 if size == "quick" else 60,
+            start=4.0,
+            tuning=tuple(range(1000, 1006)),
+            scoring=tuple(range(8 if size == "quick" else 32)),
+            reach=1,
+        )
+        for hubs, epidemic in PAIRS:
+            found = yield from tuned(problem, {str(one): _trained(one, judged) for one in (hubs, epidemic)}, protocol)
+            ratio = paired_ratio(found[str(hubs)].values.tolist(), found[str(epidemic)].values.tolist())
+            rates.append(", ".join(f"{score.rate:.3g}" for score in found.values()))
+            moves = float(hubs.exact()["mean_deviation"] / epidemic.exact()["mean_deviation"])
+            told: Prediction = "smaller" if judged == "nodes" else direction(moves)
+            rows.append(Row(network, f"{hubs} / {epidemic}", ratio, told, judge(ratio, told)))
+    note = f"Holds in {sum(row.verdict == 'holds' for row in rows)} of {len(rows)} comparisons."
+    return Judgement(overall(rows), tuple(rows), f"{note} Effective rates: {'; '.join(rates)}.")
+
+
+def _trained(what: Hubs | Epidemic, judged: str) -> Part:
+    made = what.algorithm(judged)
+    return part(made.name, **dict(made.options), K=K)
+
+
+CLAIMS = (
+    Claim(
+        id="hsl-digits-nodes",
+        source="sharma2025, Section 5",
+        statement="At equal edges the nodes' own models are better with HSL than with EL-Local.",
+        prediction="smaller",
+        quantity="training loss of all data, mean over nodes, after the last round",
+        plan=lambda size: _plan(size, "nodes"),
+    ),
+    Claim(
+        id="hsl-digits-mean",
+        source="hflbounds, docs/theory/hsl-mixing.md; sharma2025.S1",
+        statement="At equal edges the mean of the models is worse with HSL than with EL-Local.",
+        prediction="mean_deviation of hflbounds.hsl-exact and hflbounds.push-exact: the larger, the worse",
+        quantity="training loss of the mean model after the last round",
+        plan=lambda size: _plan(size, "mean"),
+    ),
+)
