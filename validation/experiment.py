@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import json
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from validation import algorithms, problems
-from validation.engine import Algorithm, Problem, Trace, ValidationError, simulate
+from validation.engine import Algorithm, Problem, Trace, ValidationError, device_of, simulate
 
 VERSION = 1  # of the meaning of a description: raise it when an algorithm or a problem changes its results
 Scalar = str | int | float | bool | None
+MEMORY = {"cpu": 1 << 23, "cuda": 1 << 31}  # bytes of models that advance together: a cache's worth, or a GPU's
+_device = ContextVar("device", default="cpu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,7 @@ class Cell:
             self.rounds,
             at=self.at,
             every_round=self.every_round,
+            memory=MEMORY[_device.get().partition(":")[0]],
             progress=progress,
         )
 
@@ -131,14 +137,41 @@ def cell_of(description: Mapping[str, Any]) -> Cell:
     )
 
 
-@cache
+@contextmanager
+def on(device: str) -> Iterator[None]:
+    """Make and run problems on this device inside a ``with`` block: a way to run a cell, and no part of it.
+
+    Args:
+        device: ``cpu`` or ``cuda``.
+
+    Raises:
+        ValidationError: if there is no such device.
+    """
+    device_of(device)
+    token = _device.set(device)
+    try:
+        yield
+    finally:
+        _device.reset(token)
+
+
 def make_problem(told: Part) -> Problem:
     """The problem; the same object for the same description.
 
     Raises:
-        ValidationError: if no problem has this name.
+        ValidationError: if no problem has this name, or it cannot be made.
     """
-    made: Problem = _maker(problems, "problem", told.name)(**dict(told.options))
+    return _problem(told, _device.get())
+
+
+@cache
+def _problem(told: Part, device: str) -> Problem:
+    maker, options = _maker(problems, "problem", told.name), dict(told.options)
+    if device != "cpu" and "device" not in options:
+        if not {"device", "options"} & inspect.signature(maker).parameters.keys():
+            raise ValidationError(f"the problem {told.name!r} runs on the cpu alone: leave the device out.")
+        options["device"] = device
+    made: Problem = maker(**options)
     return made
 
 

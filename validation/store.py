@@ -161,8 +161,15 @@ class Store:
                 (cell.hash, self.owner),
             )
 
-    def put(self, cell: Cell, trace: Trace, seconds: float) -> None:
-        """Keep a cell's trace, all of it or nothing; a cell that is there already stays as it is."""
+    def put(self, cell: Cell, trace: Trace, seconds: float, threads: int | None = None) -> None:
+        """Keep a cell's trace, all of it or nothing; a cell that is there already stays as it is.
+
+        Args:
+            cell: what was run.
+            trace: its result.
+            seconds: how long it took.
+            threads: that it ran with; by default those of this process.
+        """
         rows = []
         for kind, table in (("value", trace.values), ("average", trace.averages)):
             for quantity, numbers in table.items():
@@ -178,7 +185,7 @@ class Store:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
                 self._db.execute(
                     "UPDATE cells SET finished = ?, seconds = ?, threads = ?, owner = ? WHERE hash = ?",
-                    (time.time(), seconds, torch.get_num_threads(), self.owner, cell.hash),
+                    (time.time(), seconds, threads or torch.get_num_threads(), self.owner, cell.hash),
                 )
 
     def finished(self, cell: Cell) -> bool:

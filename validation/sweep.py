@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +19,8 @@ from typing import Any, Literal
 import torch
 
 from validation.claims import Claim, Judgement, Size, Traces, drive
-from validation.engine import ValidationError
-from validation.experiment import Cell
+from validation.engine import ValidationError, device_of
+from validation.experiment import Cell, cell_of, on
 from validation.store import Store, work
 
 Engine = Literal["local", "ray"]
@@ -32,6 +34,7 @@ def run(
     *,
     workers: int = 1,
     engine: Engine = "local",
+    device: str = "cpu",
     progress: Progress | None = None,
 ) -> dict[str, Judgement]:
     """Run claims to their judgements; what the store has is not run again.
@@ -42,16 +45,20 @@ def run(
         store: file of the results.
         workers: processes.
         engine: ``local`` processes, or ``ray`` for its scheduler.
+        device: ``cpu`` or ``cuda``: where cells are run, which is no part of them.
         progress: called as cells are finished.
 
     Raises:
-        ValidationError: if the store cannot be used, ``workers`` is not a count, or Ray is not installed.
+        ValidationError: if the store cannot be used, ``workers`` is not a count, Ray is not installed, or there is no
+            such device.
     """
     if workers < 1:
         raise ValidationError(f"{workers} workers cannot run anything: give at least 1.")
     if engine not in ("local", "ray"):
         raise ValidationError(f"no engine is called {engine!r}: local or ray.")
-    with Store(store) as open_store, _workers(store, workers if engine == "local" else 1) as alive:
+    if engine == "local":
+        device_of(device)
+    with Store(store) as open_store, _workers(store, workers if engine == "local" else 1, device) as alive:
 
         def execute(cells: Sequence[Cell]) -> Traces:
             missing = [cell for cell in cells if open_store.get(cell) is None]
@@ -64,12 +71,14 @@ def run(
                     progress(done, len(missing), (time.monotonic() - begun) / done if done else math.nan)
 
             if missing and engine == "ray":
-                _on_ray(open_store, missing, workers, report)
+                _on_ray(open_store, missing, workers, report, device)
             while waiting := _unfinished(open_store, missing):
                 alive()
-                if workers > 1 or work(open_store, waiting, progress=lambda cell, seconds: report(), limit=1) == 0:
+                with on(device):
+                    done = 0 if workers > 1 else work(open_store, waiting, limit=1)
+                if not done:
                     time.sleep(0.05)  # other processes have them in hand
-                    report()
+                report()
             return {cell: _trace(open_store, cell) for cell in cells}
 
         return drive(chosen, size, execute)
@@ -113,14 +122,14 @@ def _trace(store: Store, cell: Cell) -> Any:
 
 
 @contextmanager
-def _workers(path: Path, count: int) -> Iterator[Callable[[], None]]:
+def _workers(path: Path, count: int, device: str) -> Iterator[Callable[[], None]]:
     """Processes that run whatever the store has waiting; gives a function that raises if one of them has failed."""
     if count == 1:
         yield lambda: None
         return
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    started = [context.Process(target=_worker, args=(str(path), stop), daemon=True) for _ in range(count)]
+    started = [context.Process(target=_worker, args=(str(path), stop, device), daemon=True) for _ in range(count)]
     for process in started:
         process.start()
 
@@ -141,40 +150,76 @@ def _workers(path: Path, count: int) -> Iterator[Callable[[], None]]:
                 process.join()
 
 
-def _worker(path: str, stop: Any) -> None:
+def _worker(path: str, stop: Any, device: str) -> None:
     torch.set_num_threads(1)
-    with Store(Path(path)) as store:
+    with Store(Path(path)) as store, on(device):
         while not stop.is_set():
             if work(store, limit=1) == 0:
                 stop.wait(0.05)
 
 
-def _on_ray(store: Store, cells: list[Cell], workers: int, report: Callable[[], None]) -> None:
+def _on_ray(store: Store, cells: Sequence[Cell], workers: int, report: Callable[[], None], device: str = "cpu") -> None:
+    """Run cells until all are finished, here or by another process on the store; claims are this process's."""
     try:
         import ray
     except ImportError:
         raise ValidationError("Ray is not installed. Install hfl-plan[ray], or use --engine local.") from None
     began = not ray.is_initialized()
     if began:
-        ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
+        _join(ray, workers)
+    flying: dict[Any, Cell] = {}
     try:
-        remote = ray.remote(num_cpus=1, max_retries=3)(run_apart)
-        waiting = {remote.remote(cell.described()): cell for cell in cells}
-        while waiting:
-            (ready, *_), _ = ray.wait(list(waiting), num_returns=1)
-            trace, seconds = ray.get(ready)
-            store.put(waiting.pop(ready), trace, seconds)
+        if device != "cpu" and not ray.cluster_resources().get("GPU"):
+            raise ValidationError(f"the device {device!r} is asked for and Ray has no GPU here: use cpu.")
+        remote = ray.remote(num_cpus=1, num_gpus=0 if device == "cpu" else 1, max_retries=3)(run_apart)
+        ahead = max(1, 2 * int(ray.cluster_resources().get("CPU", workers)))  # enough to keep every worker busy
+        while waiting := _unfinished(store, cells):
+            while len(flying) < ahead and (cell := store.claim(waiting)) is not None:
+                flying[remote.remote(cell.described(), device)] = cell
+            if not flying:
+                time.sleep(0.05)  # other processes have them in hand
+                continue
+            ready, _ = ray.wait(list(flying), num_returns=1, timeout=store.patience / 4)
+            for done in ready:
+                trace, seconds = ray.get(done)
+                store.put(flying.pop(done), trace, seconds, threads=1)
+            for cell in flying.values():
+                store.beat(cell)
             report()
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None  # what the cell raised, as it would be raised here
+    except ray.exceptions.RayError as error:
+        raise ValidationError(f"Ray could not run a cell: {error}. With --engine local it may be clearer.") from None
     finally:
+        for cell in flying.values():
+            store.release(cell)
         if began:
             ray.shutdown()
 
 
-def run_apart(description: dict[str, Any]) -> tuple[Any, float]:
-    """Run one cell somewhere else, with one thread, and return its trace and the seconds it took."""
-    from validation.experiment import cell_of
+def _join(ray: Any, workers: int) -> None:
+    """Connect to the cluster of ``RAY_ADDRESS``, or to one that runs here, or start one with so many processors."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    address = os.environ.get("RAY_ADDRESS")
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    try:
+        if host and port.isdigit():
+            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()  # Ray waits for minutes
+        if address != "local":
+            ray.init(address=address or "auto", log_to_driver=False)
+            return
+    except OSError as error:  # a ConnectionError is one
+        if address:
+            raise ValidationError(
+                f"no Ray cluster answers at {address}: {error}. Start it, or unset RAY_ADDRESS."
+            ) from None
+    ray.init(address="local", num_cpus=workers, include_dashboard=False, log_to_driver=False)
 
+
+def run_apart(description: dict[str, Any], device: str = "cpu") -> tuple[Any, float]:
+    """Run one cell somewhere else, with one thread, and return its trace and the seconds it took."""
     torch.set_num_threads(1)
     begun = time.monotonic()
-    trace = cell_of(description).run()
+    with on(device):
+        trace = cell_of(description).run()
     return trace, time.monotonic() - begun

@@ -18,6 +18,7 @@ Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
 StoreFile = Annotated[Path, typer.Option("--store", help="File of the results; shared and resumable.")]
 Workers = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
 Engine = Annotated[str, typer.Option("--engine", help="local, or ray for a cluster.")]
+Device = Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")]
 HERE = Path("hfl-plan-runs.db")
 
 
@@ -42,25 +43,38 @@ def run(
     store: StoreFile = HERE,
     workers: Workers = 1,
     engine: Engine = "local",
+    device: Device = "cpu",
     json: Json = False,
 ) -> None:
     """Run claims to their verdicts: holds, fails, or cannot tell."""
     from planner.commands import validate_answers
 
-    _print(validate_answers.run(claims or [], "quick" if quick else "full", store, workers, engine, json))
+    _print(validate_answers.run(claims or [], "quick" if quick else "full", store, workers, engine, json, device))
 
 
 @app.command()
-def resume(store: StoreFile = HERE, workers: Workers = 1, engine: Engine = "local", json: Json = False) -> None:
+def resume(
+    store: StoreFile = HERE,
+    workers: Workers = 1,
+    engine: Engine = "local",
+    device: Device = "cpu",
+    json: Json = False,
+) -> None:
     """Go on where an interrupted run ended."""
     from planner.commands import validate_answers
 
-    _print(validate_answers.resume(store, workers, engine, json))
+    _print(validate_answers.resume(store, workers, engine, json, device))
 
 
 @app.command()
-def report(store: StoreFile = HERE, json: Json = False) -> None:
+def report(
+    store: StoreFile = HERE,
+    json: Json = False,
+    pictures: Annotated[
+        Path | None, typer.Option("--pictures", help="Folder for a plot of every claim: SVG, PNG and CSV.")
+    ] = None,
+) -> None:
     """What the results say, without running anything."""
     from planner.commands import validate_answers
 
-    _print(validate_answers.report(store, json))
+    _print(validate_answers.report(store, json, pictures))

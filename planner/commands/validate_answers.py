@@ -1,4 +1,4 @@
-"""What ``hfl-plan validate`` does: run the algorithms and say which predictions hold. The one door to torch."""
+"""What ``hfl-plan validate`` does: run the algorithms and say which predictions hold. A door to torch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from planner.commands.validate_pictures import Line, Picture, draw
 from planner.errors import NoAnswerError, ScenarioError
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def listed() -> str:
     return "\n".join(out)
 
 
-def run(names: Sequence[str], size: str, store: Path, workers: int, engine: str, as_json: bool) -> str:
+def run(
+    names: Sequence[str], size: str, store: Path, workers: int, engine: str, as_json: bool, device: str = "cpu"
+) -> str:
     """Run claims and return the report.
 
     Raises:
@@ -45,28 +48,29 @@ def run(names: Sequence[str], size: str, store: Path, workers: int, engine: str,
         with Store(store) as there:
             there.note("claims", json.dumps([claim.id for claim in chosen]))
             there.note("size", size)
-        judged = sweep(chosen, size, store, workers=workers, engine=engine, progress=_Progress())  # type: ignore[arg-type]
+        how = {"workers": workers, "engine": engine, "device": device}
+        judged = sweep(chosen, size, store, progress=_Progress(), **how)  # type: ignore[arg-type]
     except ValidationError as error:
         raise NoAnswerError(str(error)) from None
     told = f"{len(judged)} claims, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
     return _shown(chosen, judged, told, as_json)
 
 
-def resume(store: Path, workers: int, engine: str, as_json: bool) -> str:
+def resume(store: Path, workers: int, engine: str, as_json: bool, device: str = "cpu") -> str:
     """Go on with what a store was made for.
 
     Raises:
         NoAnswerError: if the store is not there or says nothing of what it was made for.
     """
     names, size = _noted(store)
-    return run(names, size, store, workers, engine, as_json)
+    return run(names, size, store, workers, engine, as_json, device)
 
 
-def report(store: Path, as_json: bool) -> str:
-    """What a store supports, without running anything.
+def report(store: Path, as_json: bool, pictures: Path | None = None) -> str:
+    """What a store supports, without running anything; with a picture of every claim in a folder, if one is named.
 
     Raises:
-        NoAnswerError: if the store is not there or cannot be read.
+        NoAnswerError: if the store is not there or cannot be read, or the pictures cannot be drawn.
     """
     names, size = _noted(store)
     chosen = _claims(names)
@@ -80,6 +84,9 @@ def report(store: Path, as_json: bool) -> str:
     told = f"{len(judged)} of {len(chosen)} claims are finished ({size})."
     if len(judged) < len(chosen):
         told += " `hfl-plan validate resume` runs the rest."
+    if pictures is not None:
+        files = draw([_picture(claim, judged[claim.id]) for claim in chosen if claim.id in judged], pictures)
+        told += f" {len(files)} files are in {pictures}."
     return _shown(chosen, judged, told, as_json)
 
 
@@ -163,6 +170,7 @@ def _document(chosen: Sequence[Claim], judged: Mapping[str, Judgement]) -> dict[
                     {
                         "setting": row.setting,
                         "compared": row.compared,
+                        "measure": row.measure,
                         "ratio": _number(row.ratio.estimate),
                         "low": _number(row.ratio.low),
                         "high": _number(row.ratio.high),
@@ -176,6 +184,25 @@ def _document(chosen: Sequence[Claim], judged: Mapping[str, Judgement]) -> dict[
             for claim in chosen
         ],
     }
+
+
+def _picture(claim: Claim, found: Judgement) -> Picture:
+    lines = tuple(
+        Line(
+            row.setting,
+            row.compared,
+            row.measure,
+            row.ratio.estimate,
+            row.ratio.low,
+            row.ratio.high,
+            row.ratio.count,
+            row.predicted,
+            row.verdict,
+            row.margin,
+        )
+        for row in found.rows
+    )
+    return Picture(claim.id, claim.statement, found.verdict, lines)
 
 
 def _number(value: float) -> float | None:

@@ -1,0 +1,250 @@
+"""One forest plot per claim, as SVG and PNG with the numbers beside them as CSV. The one door to matplotlib."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from planner.errors import NoAnswerError
+
+# Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
+LOOKS = {
+    "holds": ("#0072B2", "o"),
+    "fails": ("#D55E00", "X"),
+    "cannot tell": ("#767676", "D"),
+}
+BAND, GRID, FAINT = "#ECECEC", "#DADADA", "#555555"
+MIDDLE = 4.2  # inches
+WIDEST = 1e3  # ratios beyond this, or their inverses, are arrows at the edge
+AXES = {  # panels in this order
+    "tau": "Kendall's tau: 1 is the same order, 0 is guessing, -1 the opposite order",
+    "ratio": "ratio, logarithmic; left of 1 what stands before the stroke is smaller",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One comparison: a row of the CSV and a line of the plot."""
+
+    setting: str
+    compared: str
+    measure: str
+    value: float
+    low: float
+    high: float
+    pairs: int
+    predicted: str
+    verdict: str
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A judged claim."""
+
+    id: str
+    statement: str
+    verdict: str
+    lines: tuple[Line, ...]
+
+
+def draw(pictures: Sequence[Picture], folder: Path) -> list[Path]:
+    """Write pictures and their data; a file is there whole or not at all.
+
+    Args:
+        pictures: what to draw.
+        folder: where; made if it is not there.
+
+    Returns:
+        the files, in the order of the pictures.
+
+    Raises:
+        NoAnswerError: if matplotlib is not installed, or the folder cannot be written.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise NoAnswerError("--pictures: matplotlib is not installed. Install hfl-plan[plots].") from None
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()  # nobody's own settings: the same numbers are the same bytes
+            matplotlib.rcParams.update({"svg.hashsalt": "hfl-plan", "font.size": 9.0})
+            for picture in pictures:
+                content = _files(picture)
+                written += [_written(folder / f"{picture.id}.{end}", content[end]) for end in ("svg", "png", "csv")]
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise NoAnswerError(f"--pictures: {folder} cannot be written: {reason}. Name another folder.") from None
+    return written
+
+
+def _written(path: Path, content: bytes) -> Path:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _files(picture: Picture) -> dict[str, bytes]:
+    figure = _figure(picture)
+    svg, png, table = io.BytesIO(), io.BytesIO(), io.StringIO(newline="")
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": "hfl-plan"})
+    figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow([field.name for field in fields(Line)])
+    rows.writerows(astuple(line) for line in picture.lines)
+    return {"svg": svg.getvalue(), "png": png.getvalue(), "csv": table.getvalue().encode()}
+
+
+def _figure(picture: Picture) -> Any:
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    panels = {m: [line for line in picture.lines if line.measure == m] for m in AXES}
+    panels = {measure: lines for measure, lines in panels.items() if lines}
+    tall = {measure: len(lines) + len({line.setting for line in lines}) for measure, lines in panels.items()}
+    settings, names = ([getattr(line, part) for line in picture.lines] for part in ("setting", "compared"))
+    left = 0.35 + max(_wide(settings, 9, "bold"), _wide(names, 9))
+    right = 0.35 + _wide([_said(line) for line in picture.lines], 8)
+    width = left + MIDDLE + right
+    statement = fill(picture.statement, int(14.5 * width))
+    head, foot, row = 0.66 + 0.16 * statement.count("\n"), 0.72, 0.215
+    height = head + sum(row * n + foot for n in tall.values())
+    figure = Figure(figsize=(width, height))
+    figure.text(0.15 / width, 1 - 0.15 / height, f"{picture.id}: {picture.verdict}", size=12, weight="bold", va="top")
+    figure.text(0.15 / width, 1 - 0.40 / height, statement, size=9, va="top", color=FAINT)
+    top = height - head
+    for measure, lines in panels.items():
+        tall_here = row * tall[measure]
+        axes = figure.add_axes(
+            (left / width, (top - tall_here) / height, (width - left - right) / width, tall_here / height)
+        )
+        _panel(axes, measure, lines)
+        top -= tall_here + foot
+    shown = [verdict for verdict in LOOKS if any(line.verdict == verdict for line in picture.lines)]
+    keys = [Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=1.4, markersize=6, label=v) for v in shown]
+    where = ((width - 0.15) / width, 1 - 0.08 / height)
+    figure.legend(handles=keys, loc="upper right", bbox_to_anchor=where, ncols=3, frameon=False, borderaxespad=0)
+    return figure
+
+
+def _wide(texts: Sequence[str], size: float, weight: str = "normal") -> float:
+    """How wide the widest of them is, in inches."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    font = FontProperties(weight=weight)
+    return (
+        max((float(TextPath((0, 0), text, size=size, prop=font).get_extents().width) for text in texts), default=0) / 72
+    )
+
+
+def _panel(axes: Any, measure: str, lines: Sequence[Line]) -> None:
+    neutral = 1.0 if measure == "ratio" else 0.0
+    low, high = _limits(measure, lines)
+    if measure == "ratio":
+        axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    _ticks(axes, measure, low, high)
+    at = 0
+    for place, line in enumerate(lines):
+        if place == 0 or line.setting != lines[place - 1].setting:
+            axes.text(
+                -0.02, at, line.setting, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold"
+            )
+            at += 1
+        _line(axes, at, line, low, high)
+        at += 1
+    axes.axvspan(neutral - lines[0].margin, neutral + lines[0].margin, color=BAND, zorder=0, linewidth=0)
+    axes.axvline(neutral, color="black", linewidth=0.8, zorder=1)
+    axes.set_ylim(at - 0.4, -0.6)
+    axes.set_yticks([])
+    axes.grid(axis="x", color=GRID, linewidth=0.6, zorder=0)
+    axes.set_axisbelow(True)
+    for side in ("top", "left", "right"):
+        axes.spines[side].set_visible(False)
+    axes.set_xlabel(f"{AXES[measure]}\nshaded: too near to {neutral:g} to be a difference", size=8, color=FAINT)
+
+
+def _line(axes: Any, at: int, line: Line, low: float, high: float) -> None:
+    color, marker = LOOKS[line.verdict]
+    beside = axes.get_yaxis_transform()
+    axes.text(-0.02, at, line.compared, transform=beside, ha="right", va="center")
+    axes.text(1.02, at, _said(line), transform=beside, ha="left", va="center", size=8, color=FAINT)
+    if math.isnan(line.value):
+        axes.text(
+            0.5,
+            at,
+            "both diverged",
+            transform=beside,
+            ha="center",
+            va="center",
+            size=8,
+            color=color,
+            backgroundcolor="w",
+        )
+        return
+    if line.low < high and line.high > low:
+        axes.plot([max(line.low, low), min(line.high, high)], [at, at], color=color, linewidth=1.4, zorder=3)
+    for beyond, edge, arrow in ((line.low < low, low, "<"), (line.high > high, high, ">")):
+        if beyond:
+            axes.plot([edge], [at], marker=arrow, color=color, markersize=6, zorder=3, clip_on=False)
+    if low <= line.value <= high:
+        axes.plot([line.value], [at], marker=marker, color=color, markersize=6, markeredgewidth=0.5, zorder=4)
+
+
+def _said(line: Line) -> str:
+    number = "diverged" if math.isinf(line.value) or math.isnan(line.value) else f"{line.value:.3g}"
+    return f"{number}; predicted: {line.predicted}"
+
+
+def _limits(measure: str, lines: Sequence[Line]) -> tuple[float, float]:
+    if measure == "tau":
+        return -1.05, 1.05
+    ends = [x for line in lines for x in (line.low, line.value, line.high) if 1 / WIDEST <= x <= WIDEST]
+    ends += [1 - 1.5 * lines[0].margin, 1 + 1.5 * lines[0].margin]
+    low, high = math.log(min(ends)), math.log(max(ends))
+    room = 0.05 * (high - low)
+    return math.exp(low - room), math.exp(high + room)
+
+
+def _ticks(axes: Any, measure: str, low: float, high: float) -> None:
+    """Plain numbers, at most seven, 1 among them."""
+    if measure == "tau":
+        axes.set_xticks([-1, -0.5, 0, 0.5, 1])
+        return
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    for steps in (
+        (0.01, 0.1, 1, 10, 100),
+        (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50),
+        (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5),
+        (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 2),
+        (0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2),
+        (0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08),
+        (0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04),
+    ):
+        ticks = [x for x in steps if low <= x <= high]
+        if len(ticks) >= 4:
+            break
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([f"{x:g}" for x in ticks])
