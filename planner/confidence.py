@@ -21,7 +21,8 @@ def shares(question: Question, scenario: Scenario, objective: Objective) -> dict
     """Share of draws in which no other topology is better; ties count for everyone in them.
 
     Each constant that the user did not give is multiplied by a factor drawn log-uniformly from 1/`FACTOR` to
-    `FACTOR`; the ones that were given stay. This says nothing about the bound itself being a good
+    `FACTOR`; the ones that were given stay. Where a file says how zeta and delta compare, they have one such factor
+    in common, and their ratio varies by its own error. This says nothing about the bound itself being a good
     predictor: that is the evidence's part.
     """
     rng = np.random.default_rng(question.seed)
@@ -30,6 +31,11 @@ def shares(question: Question, scenario: Scenario, objective: Objective) -> dict
         for name in UNKNOWN
         if question.values[name] > 0 and not _given(scenario, name)
     }
+    error = scenario.ratio_error
+    if error is not None and "zeta" in changes and "delta" in changes:
+        common = changes["zeta"] / question.values["zeta"]
+        apart = np.exp(rng.normal(0, error, DRAWS) / 2)
+        changes |= {name: question.values[name] * common * by for name, by in (("zeta", apart), ("delta", 1 / apart))}
     if not changes:
         changes = {"A": np.array([question.values["A"]])}
     prices = {t: question.price(t, objective) for t in question.bounds}

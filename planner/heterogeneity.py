@@ -2,18 +2,21 @@
 
 ``zeta`` is INTRA-group (clients against their group), ``delta`` INTER-group (groups against the whole), both
 root mean squares of gradient differences. Only their ratios to the gradient noise ``sigma`` matter for a
-ranking, so the presets and the Dirichlet form are stated in units of ``sigma``.
+ranking, so the presets and the Dirichlet form are stated in units of ``sigma``. A file of label counts says the
+ratio of the two; unless it also says the scale, that is the Dirichlet form's.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from planner.errors import ScenarioError
 
+FILES = (".csv", ".json")
 CLASSES = 10  # labels assumed where concentrations are given without them
 PRESETS: dict[str, tuple[float, float]] = {  # zeta / sigma, delta / sigma
     "iid": (0.0, 0.0),
@@ -24,23 +27,57 @@ PRESETS: dict[str, tuple[float, float]] = {  # zeta / sigma, delta / sigma
 
 
 @dataclass(frozen=True, slots=True)
+class FromFile:
+    """What a table of label counts, or a profile, says of a fleet.
+
+    Attributes:
+        zeta, delta: of gradients where ``absolute``, else of label shares.
+        absolute: whether the scale is known.
+        labels: that occur.
+        groups: how many.
+        clients: of a group, least, mean and most.
+        ratio: ``zeta**2 / delta**2`` and the ends of its interval; None where there is none.
+        constants: what else was estimated, by letter.
+        warnings: about the file.
+    """
+
+    zeta: float
+    delta: float
+    absolute: bool
+    labels: int
+    groups: int
+    clients: tuple[int, float, int]
+    ratio: tuple[float | None, float | None, float | None]
+    constants: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ratio_error(self) -> float:
+        """Standard error of the logarithm of ``zeta / delta``; 0 where there is no interval."""
+        _, low, high = self.ratio
+        return math.log(high / low) / (4 * 1.96) if low and high else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Heterogeneity:
     """What the user said of it.
 
     Attributes:
-        form: ``preset``, ``numbers`` or ``dirichlet``.
+        form: ``preset``, ``numbers``, ``dirichlet`` or ``file``.
         text: as written.
         zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite
             numbers of groups and clients are known; None where the user left one out.
         intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
+        measured: what a file says.
     """
 
-    form: Literal["preset", "numbers", "dirichlet"]
+    form: Literal["preset", "numbers", "dirichlet", "file"]
     text: str
     zeta: float | None = None
     delta: float | None = None
     intra: float = math.inf
     inter: float = math.inf
+    measured: FromFile | None = None
 
     def deviations(self, sigma: float, groups: int, clients: int) -> tuple[float, float]:
         """``(zeta, delta)`` for these many groups of these many clients.
@@ -54,10 +91,15 @@ class Heterogeneity:
         """
         if self.form == "numbers":
             return self.zeta or 0.0, self.delta or 0.0
+        if self.measured is not None and self.measured.absolute:
+            return self.measured.zeta, self.measured.delta
         unit = sigma or 1.0  # without gradient noise there is no sigma to measure in
         if self.form == "preset":
             zeta, delta = PRESETS[self.text]
             return zeta * unit, delta * unit
+        if self.measured is not None:
+            scale = unit / math.sqrt(1 - 1 / self.measured.labels)
+            return scale * self.measured.zeta, scale * self.measured.delta
         even = 1 - 1 / CLASSES
         left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
         between = even * (1 - left)
@@ -76,22 +118,52 @@ def parse(text: object) -> Heterogeneity:
     """
     if isinstance(text, dict):
         text = ",".join(f"{key}={value}" for key, value in text.items())
-    if not isinstance(text, str) or not 0 < len(text) <= 200:
+    if not isinstance(text, str) or not 0 < len(text) <= (4096 if text.lower().endswith(FILES) else 200):
         raise ScenarioError(f"{text!r:.60} is not a form of heterogeneity. {_forms()}")
     text = text.strip()
     if text in PRESETS:
         return Heterogeneity("preset", text)
     if text.startswith("dirichlet:"):
         found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter"), positive=True)
-        return Heterogeneity("dirichlet", text, **found)
+        intra, inter = (found.get(name, math.inf) for name in ("intra", "inter"))
+        return Heterogeneity("dirichlet", text, intra=intra, inter=inter)
     if "=" in text:
         numbers = _pairs(text, ("zeta", "delta"), positive=False)
         return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
-    if text.lower().endswith((".csv", ".json")):
-        raise ScenarioError(f"{text!a} looks like a file, and files of label counts are not read yet. {_forms()}")
+    if text.lower().endswith(FILES):
+        return Heterogeneity("file", text, measured=_from_file(Path(text)))
     near = difflib.get_close_matches(text.lower(), [*PRESETS, "dirichlet:"], n=1)
     hint = f"Did you mean {near[0]}?" if near else _forms()
     raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
+
+
+def _from_file(path: Path) -> FromFile:
+    if path.suffix.lower() == ".json":
+        from planner.profile import read_profile
+
+        profile = read_profile(path)
+        warnings = []
+    else:
+        from planner.label_shift import DRAWS_SMALL, measure
+        from planner.labels import read_counts
+        from planner.profile import from_counts
+
+        table = read_counts(path)
+        profile = from_counts(table, measure(table, draws=DRAWS_SMALL))
+        warnings = list(table.warnings)
+    sizes, ratio = profile.clients_per_group, profile.ratio
+    constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
+    return FromFile(
+        zeta=math.sqrt(profile.zeta2.value or 0.0),
+        delta=math.sqrt(profile.delta2.value or 0.0),
+        absolute=profile.unit == "gradients",
+        labels=profile.labels or 2,
+        groups=profile.groups,
+        clients=(sizes.least, sizes.mean, sizes.most),
+        ratio=(ratio.value, ratio.low, ratio.high),
+        constants={name: found.value for name, found in constants.items() if found is not None and found.value},
+        warnings=tuple(warnings),
+    )
 
 
 def _kept(concentration: float) -> float:
@@ -128,4 +200,7 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
 
 
 def _forms() -> str:
-    return "Write iid, intra, inter or both, zeta=0.5,delta=2, or dirichlet:intra=0.1,inter=0.3."
+    return (
+        "Write iid, intra, inter or both, zeta=0.5,delta=2, dirichlet:intra=0.1,inter=0.3, or a file: counts.csv, "
+        "profile.json."
+    )

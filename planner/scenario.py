@@ -67,6 +67,7 @@ class Scenario:
         network_given: whether any part of the network was.
         target_share: the target as a share of ``2 L A``, where it was given as one.
         warnings: about the input.
+        ratio_error: where a file says the ratio of the two deviations, the standard error of its logarithm.
     """
 
     title: str
@@ -84,6 +85,7 @@ class Scenario:
     network_given: bool
     target_share: float | None = None
     warnings: tuple[str, ...] = field(default=())
+    ratio_error: float | None = None
 
     def number(self, name: str) -> float:
         """The value of a quantity that is a number."""
@@ -140,16 +142,10 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         ScenarioError: where fields contradict each other, or one that has no default is missing.
     """
     fleet, problem, plan = written.fleet, written.problem, written.plan
-    if fleet.groups is None or fleet.clients_per_group is None:
-        raise ScenarioError(
-            "how many groups of how many clients? Give --groups and --clients-per-group, "
-            "or a scenario file with --config."
-        )
     known: dict[str, Known] = {}
     warnings: list[str] = []
-    groups, clients = fleet.groups, fleet.clients_per_group
-    known["G"] = Known(groups, "given")
-    known["M"] = Known(clients, "given")
+    measured = problem.heterogeneity.measured if problem.heterogeneity else None
+    groups, clients = _fleet(fleet.groups, fleet.clients_per_group, measured, known, warnings)
     known["P"] = _given_or(fleet.group_rounds, 1, note="as in zhou2026, Appendix B.1")
     known["K"] = _given_or(fleet.local_steps, 2, note="as in zhou2026, Appendix B.1")
     for symbol, path, whole, drawn in (
@@ -172,6 +168,9 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
     known["sigma"] = _given_or(problem.sigma, 1.0, note="the unit of the deviations: only ratios to it rank")
     known["L"] = _given_or(problem.smoothness, 1.0, note="does not change a ranking at a relative target")
     known["A"] = _given_or(problem.initial_gap, 2.3, note="loss of an untrained 10-class model, ln 10")
+    for symbol, number in (measured.constants if measured else {}).items():
+        if known[symbol].origin == "default":
+            known[symbol] = Known(number, "estimated", note=f"from {problem.heterogeneity.text}")
     _deviations(problem.heterogeneity, known, warnings)
     known["R"] = _given_or(problem.rounds, 1000, note="horizon at which the bounds are compared")
     share = None
@@ -213,7 +212,47 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         network_given=network_given,
         target_share=share,
         warnings=tuple(warnings),
+        ratio_error=None if measured is None else measured.ratio_error,
     )
+
+
+def _fleet(
+    groups: int | None,
+    clients: int | None,
+    measured: heterogeneity.FromFile | None,
+    known: dict[str, Known],
+    warnings: list[str],
+) -> tuple[int, int]:
+    """How many groups of how many clients: as given, else as the file of label counts says."""
+    if measured is None:
+        if groups is None or clients is None:
+            raise ScenarioError(
+                "how many groups of how many clients? Give --groups and --clients-per-group, "
+                "a scenario file with --config, or label counts with --heterogeneity counts.csv."
+            )
+        known["G"], known["M"] = Known(groups, "given"), Known(clients, "given")
+        return groups, clients
+    warnings.extend(measured.warnings)
+    least, mean, most = measured.clients
+    of_file = {"G": measured.groups, "M": max(round(mean), 1)}
+    found = {"G": groups, "M": clients}
+    for symbol, value in found.items():
+        known[symbol] = (
+            Known(of_file[symbol], "derived", note="counted in the file of heterogeneity")
+            if value is None
+            else Known(value, "given")
+        )
+    if (groups or of_file["G"], clients or of_file["M"]) != (of_file["G"], of_file["M"]):
+        warnings.append(
+            f"The file of heterogeneity has {of_file['G']} groups of {of_file['M']} clients, and other numbers are "
+            "given: regrouping changes the deviations, and those of the file are used."
+        )
+    elif least != most:
+        warnings.append(
+            f"Groups have {least} to {most} clients. The theorems assume one size: M = {of_file['M']}, the mean, is "
+            "used; by the clock the largest group sets the pace of a star at the top."
+        )
+    return groups or of_file["G"], clients or of_file["M"]
 
 
 def _given_or(value: Any, default: Any, origin: Origin = "default", *, note: str = "") -> Known:
@@ -235,6 +274,8 @@ def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None
         )
     elif form.form == "numbers":
         origin, note = "given", ""
+    elif form.measured is not None:
+        origin, note = _of_file(form, sigma, warnings)
     elif form.form == "preset":
         origin, note = "derived", f"preset {form.text}: one sigma where it is not 0"
     else:
@@ -252,6 +293,23 @@ def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None
         known["delta"] = Known(0.0, "derived", note="one group has nothing to differ from")
     if clients == 1 and zeta:
         known["zeta"] = Known(0.0, "derived", note="one client has nothing to differ from")
+
+
+def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Origin, str]:
+    """Where deviations from a file stand: on its scale, or on an assumed one that keeps their ratio."""
+    measured = form.measured
+    assert measured is not None  # noqa: S101 - by construction
+    value, low, high = measured.ratio
+    said = "delta = 0" if value is None else f"zeta^2 / delta^2 = {value:.3g}"
+    if value is not None and low is not None and high is not None:
+        said += f" (95 % {low:.3g} to {high:.3g})"
+    if measured.absolute:
+        return "estimated", f"{form.text}: {said}"
+    warnings.append(
+        f"Label counts say {said}, and not how large the two are: a client with a single label is taken to stand "
+        f"sigma = {sigma:g} from an even mixture. `hfl-plan measure --gram` or `--scale` gives the scale."
+    )
+    return "default", f"{form.text}: {said}; the scale is assumed, one-label client = 1 sigma"
 
 
 def _network(

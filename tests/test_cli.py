@@ -67,7 +67,7 @@ def test_the_main_job(plan) -> None:
         ([*BASE, "--set", "fleet"], "--set"),
         ([*BASE, "--set", "fleet.grops=3"], "Did you mean groups?"),
         ([*BASE, "--config", "no-such.toml"], "no-such.toml"),
-        ([*BASE, "--heterogeneity", "x.csv"], "not read yet"),
+        ([*BASE, "--heterogeneity", "x.csv"], "--heterogeneity: x.csv: cannot be read"),
         ([*BASE, "--straggler", "exponential:2"], "straggler"),
         ([*BASE, "--seed", "-1"], "--seed"),
         ([*BASE, "--cap", "0"], "--cap"),

@@ -1,0 +1,591 @@
+"""Which client goes into which group, so that groups are alike: the least inter-group deviation.
+
+With the weights ``w_i`` of clients and their distance ``x_i`` from the whole, the squared inter-group deviation is
+``sum_g |s_g|^2 / w_g / w`` over groups, with ``s_g`` the weighted sum of ``x_i`` in the group: what a client adds
+depends on ``s_g`` alone, so moves and swaps are priced by inner products. What regrouping takes from it goes to the
+intra-group deviation: the sum of the two stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import NoAnswerError
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+WIDE = 384  # units of a group that are compared with those of another at a time
+STEEPEST = 10**5  # units times groups up to which a steepest descent is made
+SEARCH = 10**5  # placements an exhaustive search tries before it gives up
+SLIGHT = 1e-4  # gain of a sweep, relative to random groups, at which large problems stop
+STILL = 1e-12  # relative gain below which nothing moves
+FRONT = 12  # weights of the cost that are tried
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Units to place: clients, or clients that must stay together.
+
+    Attributes:
+        points: distances of units from the whole, each times its weight.
+        mass: weight of every unit.
+        size: clients of every unit.
+        groups: how many there are.
+        least, most: clients of a group.
+        apart: by unit, the units that may not share its group.
+        costs: units by groups; None without.
+        price: of a unit of cost, in the objective.
+    """
+
+    points: Floats
+    mass: Floats
+    size: Indices
+    groups: int
+    least: int
+    most: int
+    apart: dict[int, set[int]] = field(default_factory=dict)
+    costs: Floats | None = None
+    price: float = 0.0
+
+    @property
+    def whole(self) -> float:
+        """Weight of all."""
+        return float(self.mass.sum())
+
+
+@dataclass
+class State:
+    """A grouping with what moves need, kept up to date.
+
+    Attributes:
+        problem: whose grouping it is.
+        group_of: of every unit.
+        sums, mass, size: of every group.
+    """
+
+    problem: Problem
+    group_of: Indices
+    sums: Floats = field(init=False)
+    mass: Floats = field(init=False)
+    size: Indices = field(init=False)
+    members: list[list[int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        problem, groups = self.problem, self.problem.groups
+        self.group_of = self.group_of.copy()
+        self.sums = np.zeros((groups, problem.points.shape[1]))
+        np.add.at(self.sums, self.group_of, problem.points)
+        self.mass = np.bincount(self.group_of, weights=problem.mass, minlength=groups).astype(np.float64)
+        self.size = np.bincount(self.group_of, weights=problem.size, minlength=groups).astype(np.int64)
+        self.members = [[] for _ in range(groups)]
+        for i, g in enumerate(self.group_of.tolist()):
+            self.members[g].append(i)
+
+    def deviation(self) -> float:
+        """The squared inter-group deviation."""
+        filled = self.mass > 0
+        return float(((self.sums[filled] ** 2).sum(axis=1) / self.mass[filled]).sum() / self.problem.whole)
+
+    def cost(self) -> float:
+        """The mean cost of a client."""
+        costs = self.problem.costs
+        if costs is None:
+            return 0.0
+        return float(costs[np.arange(len(self.group_of)), self.group_of].sum() / self.problem.size.sum())
+
+    def value(self) -> float:
+        """What is minimised."""
+        return self.deviation() + self.problem.price * self.cost()
+
+    def shift(self, unit: int, group: int) -> None:
+        """Put a unit into a group."""
+        problem, old = self.problem, int(self.group_of[unit])
+        for g, sign in ((old, -1), (group, 1)):
+            self.sums[g] += sign * problem.points[unit]
+            self.mass[g] += sign * problem.mass[unit]
+            self.size[g] += sign * problem.size[unit]
+        self.members[old].remove(unit)
+        self.members[group].append(unit)
+        self.group_of[unit] = group
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A move of one unit, or a swap of two: the unit and where it goes; what it gains."""
+
+    gain: float
+    moves: tuple[tuple[int, int], ...]
+
+
+# ---------------------------------------------------------------- one step
+
+
+def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = None) -> Step | None:
+    """The step between two groups that gains most, if any gains.
+
+    Of groups with more than `WIDE` units a random part is looked at, where there is a generator.
+    """
+    problem = state.problem
+    left, right = (np.array(state.members[g], dtype=np.int64) for g in (a, b))
+    if rng is not None:
+        left, right = (part if len(part) <= WIDE else rng.choice(part, WIDE, replace=False) for part in (left, right))
+    if not len(left):
+        a, b, left, right = b, a, right, left
+    if not len(left):
+        return None
+    scale = problem.whole
+    sum_a, sum_b, mass_a, mass_b = state.sums[a], state.sums[b], state.mass[a], state.mass[b]
+    now = sum_a @ sum_a / mass_a + (sum_b @ sum_b / mass_b if mass_b > 0 else 0.0)
+    xl, xr = problem.points[left], problem.points[right]
+    ml, mr = problem.mass[left], problem.mass[right]
+    nl, nr = problem.size[left], problem.size[right]
+    al, ar = xl @ sum_a, xr @ sum_a
+    bl, br = xl @ sum_b, xr @ sum_b
+    ql, qr = np.einsum("ij,ij->i", xl, xl), np.einsum("ij,ij->i", xr, xr)
+    cl, cr = _cost_change(problem, left, a, b), _cost_change(problem, right, b, a)
+    best: tuple[float, tuple[tuple[int, int], ...]] = (-STILL * (now / scale) - 1e-18, ())
+    if problem.least < problem.most:
+        for units, x_own, x_other, squares, masses, sizes, cost, own, other in (
+            (left, al, bl, ql, ml, nl, cl, a, b),
+            (right, br, ar, qr, mr, nr, cr, b, a),
+        ):
+            allowed = (state.size[own] - sizes >= problem.least) & (state.size[other] + sizes <= problem.most)
+            allowed &= _free(state, units, other) == 0
+            if not allowed.any():
+                continue
+            left_mass = state.mass[own] - masses
+            own_sum, other_sum = state.sums[own] @ state.sums[own], state.sums[other] @ state.sums[other]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                kept = np.where(left_mass > 1e-12 * masses, (own_sum - 2 * x_own + squares) / left_mass, 0.0)
+            change = kept + (other_sum + 2 * x_other + squares) / (state.mass[other] + masses) - now
+            change = np.where(allowed, change / scale + cost, np.inf)
+            i = int(change.argmin())
+            if change[i] < best[0]:
+                best = (float(change[i]), ((int(units[i]), other),))
+    if len(right):
+        cross = xl @ xr.T
+        step = ql[:, None] + qr[None, :] - 2 * cross  # |x_j - x_i|^2
+        new_a = sum_a @ sum_a + 2 * (ar[None, :] - al[:, None]) + step
+        new_b = sum_b @ sum_b - 2 * (br[None, :] - bl[:, None]) + step
+        shifted = mr[None, :] - ml[:, None]
+        change = (new_a / (mass_a + shifted) + new_b / (mass_b - shifted) - now) / scale
+        if problem.costs is not None:
+            change += cl[:, None] + cr[None, :]
+        if nl.max() > 1 or nr.max() > 1:
+            moved = nr[None, :] - nl[:, None]
+            fits = (state.size[a] + moved <= problem.most) & (state.size[b] - moved <= problem.most)
+            fits &= (state.size[a] + moved >= problem.least) & (state.size[b] - moved >= problem.least)
+            change = np.where(fits, change, np.inf)
+        if problem.apart:
+            _forbid(state, left, right, a, b, change)
+        i, j = divmod(int(change.argmin()), len(right))
+        if change[i, j] < best[0]:
+            best = (float(change[i, j]), ((int(left[i]), b), (int(right[j]), a)))
+    return Step(-best[0], best[1]) if best[1] else None
+
+
+def _cost_change(problem: Problem, units: Indices, old: int, new: int) -> Floats:
+    if problem.costs is None:
+        return np.zeros(len(units))
+    change: Floats = (problem.costs[units, new] - problem.costs[units, old]) * (problem.price / problem.size.sum())
+    return change
+
+
+def _free(state: State, units: Indices, group: int) -> Indices:
+    """How many units of a group each of these may not join."""
+    apart = state.problem.apart
+    if not apart:
+        return np.zeros(len(units), dtype=np.int64)
+    return np.array([sum(state.group_of[o] == group for o in apart.get(int(u), ())) for u in units], dtype=np.int64)
+
+
+def _forbid(state: State, left: Indices, right: Indices, a: int, b: int, change: Floats) -> None:
+    """Price out swaps that bring together what must stay apart; the two swapped leave each other's way."""
+    apart = state.problem.apart
+    for units, others, group, by_row in ((left, right, b, True), (right, left, a, False)):
+        for i in np.flatnonzero(_free(state, units, group)):
+            foes = {o for o in apart[int(units[i])] if state.group_of[o] == group}
+            blocked = np.array([bool(foes - {int(o)}) for o in others])
+            if by_row:
+                change[i, blocked] = np.inf
+            else:
+                change[blocked, i] = np.inf
+
+
+def apply(state: State, step: Step) -> None:
+    """Make a step."""
+    for unit, group in step.moves:
+        state.shift(unit, group)
+
+
+# ---------------------------------------------------------------- search
+
+
+def improve(state: State, rng: np.random.Generator, sweeps: int = 200) -> None:
+    """Local search: in every sweep groups are paired at random, and a pair steps until it cannot.
+
+    Ends when every pair stands still, or, in large problems, when a sweep gains next to nothing.
+    """
+    groups = state.problem.groups
+    pairs = groups * (groups - 1) // 2
+    if pairs <= 4096 and len(state.group_of) <= WIDE * groups:
+        settled = np.zeros((groups, groups), dtype=bool)
+        for _ in range(sweeps):
+            busy = False
+            for a, b in _all_pairs(groups, rng):
+                if settled[a, b]:
+                    continue
+                if _settle(state, a, b, rng, 8):
+                    settled[[a, b], :] = False
+                    settled[:, [a, b]] = False
+                    busy = True
+                else:
+                    settled[a, b] = True
+            if not busy:
+                return
+        return
+    units = len(state.group_of)
+    at_random = float((state.problem.points**2 / state.problem.mass[:, None]).sum()) / state.problem.whole
+    enough = SLIGHT * at_random * groups / units  # random groups deviate by about this without the factor
+    value = state.value()
+    for _ in range(sweeps):
+        order = rng.permutation(groups)
+        for a, b in zip(order[::2].tolist(), order[1::2].tolist(), strict=False):
+            _settle(state, a, b, rng, 8)
+        before, value = value, state.value()
+        if before - value <= enough:
+            return
+
+
+def _all_pairs(groups: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    rows, columns = np.triu_indices(groups, 1)
+    order = rng.permutation(len(rows))
+    return zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+
+
+def _settle(state: State, a: int, b: int, rng: np.random.Generator, most: int) -> bool:
+    moved = False
+    for _ in range(most):
+        step = best_step(state, a, b, rng)
+        if step is None:
+            break
+        apply(state, step)
+        moved = True
+    return moved
+
+
+def descent(state: State, most: int | None = None) -> list[Step]:
+    """Steepest descent from a grouping: always the step that gains most, and the steps it made."""
+    groups = state.problem.groups
+    made: list[Step] = []
+    limit = math.inf if most is None else most
+    best = {(a, b): best_step(state, a, b) for a in range(groups) for b in range(a + 1, groups)}
+    while len(made) < limit:
+        found = [step for step in best.values() if step is not None]
+        if not found:
+            break
+        step = max(found, key=lambda s: s.gain)
+        touched = {int(state.group_of[unit]) for unit, _ in step.moves} | {group for _, group in step.moves}
+        apply(state, step)
+        made.append(step)
+        for pair in best:
+            if touched & set(pair):
+                best[pair] = best_step(state, *pair)
+    return made
+
+
+def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, blind: bool = False) -> State | None:
+    """Greedy: large units and units with many others to avoid first, each where it adds least.
+
+    Args:
+        problem: whose units are placed.
+        rng: of what follows.
+        shuffled: whether the order of units of one kind varies.
+        blind: whether each goes anywhere it fits, in place of where it adds least.
+
+    Returns:
+        None where the last units find no room; another order may.
+    """
+    norms = np.sqrt((problem.points**2).sum(axis=1))
+    if shuffled:
+        norms = norms * rng.uniform(0.5, 1.5, len(norms))
+    foes = np.array([len(problem.apart.get(i, ())) for i in range(len(norms))])
+    order = np.lexsort((-norms, -problem.size, -foes))
+    groups = problem.groups
+    sums, mass = np.zeros((groups, problem.points.shape[1])), np.zeros(groups)
+    size, group_of = np.zeros(groups, dtype=np.int64), np.full(len(norms), -1, dtype=np.int64)
+    typical = problem.whole / groups
+    costs = None if problem.costs is None else problem.costs * (problem.price / problem.size.sum())
+    short = groups * problem.least  # clients still owed to groups below the least size
+    left = int(problem.size.sum())
+    for i in order:
+        x, n = problem.points[i], int(problem.size[i])
+        room = size + n <= problem.most
+        if left - n < short:  # only groups below the least size may take it
+            room &= size < problem.least
+        for foe in problem.apart.get(int(i), ()):
+            if group_of[foe] >= 0:
+                room[group_of[foe]] = False
+        if not room.any():
+            return None
+        added = (2 * (sums @ x) + x @ x) / typical / problem.whole
+        if problem.least < problem.most and mass.any():
+            after = sums + x
+            own = np.where(mass > 0, (sums**2).sum(axis=1) / np.where(mass > 0, mass, 1), 0.0)
+            exact = (after**2).sum(axis=1) / (mass + problem.mass[i]) - own
+            added = np.where(size < problem.least, added, exact / problem.whole)
+        if costs is not None:
+            added = added + costs[i]
+        if blind:
+            added = rng.uniform(size=groups)
+        g = int(np.where(room, added, np.inf).argmin())
+        before = max(problem.least - int(size[g]), 0)
+        sums[g] += x
+        mass[g] += problem.mass[i]
+        size[g] += n
+        short -= before - max(problem.least - int(size[g]), 0)
+        left -= n
+        group_of[i] = g
+    return State(problem, group_of) if short <= 0 else None
+
+
+def search_exhaustively(problem: Problem) -> State | None:
+    """A grouping that keeps the rules, by backtracking over units with the most others to avoid first.
+
+    Raises:
+        NoAnswerError: where the search proves that there is none.
+    """
+    foes = np.array([len(problem.apart.get(i, ())) for i in range(len(problem.size))])
+    order = np.lexsort((-foes, -problem.size)).tolist()
+    group_of = np.full(len(order), -1, dtype=np.int64)
+    size = [0] * problem.groups
+    tried = 0
+
+    def place(k: int, left: int) -> bool | None:
+        nonlocal tried
+        if k == len(order):
+            return all(n >= problem.least for n in size)
+        if sum(max(problem.least - n, 0) for n in size) > left:
+            return False
+        unit = order[k]
+        n = int(problem.size[unit])
+        seen: set[int] = set()
+        for g in range(problem.groups):
+            if size[g] + n > problem.most or any(group_of[f] == g for f in problem.apart.get(unit, ())):
+                continue
+            if size[g] == 0 and 0 in seen:
+                continue  # empty groups are alike
+            seen.add(size[g])
+            tried += 1
+            if tried > SEARCH:
+                return None
+            group_of[unit] = g
+            size[g] += n
+            found = place(k + 1, left - n)
+            if found is not False:
+                return found
+            group_of[unit] = -1
+            size[g] -= n
+        return False
+
+    found = place(0, int(problem.size.sum())) if len(order) <= 400 else None
+    if found is False:
+        raise NoAnswerError(
+            f"no grouping of {int(problem.size.sum())} clients into {problem.groups} groups of {problem.least} to "
+            f"{problem.most} keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair."
+        )
+    return State(problem, group_of) if found else None
+
+
+def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: Indices | None = None) -> State:
+    """The best of several local searches.
+
+    Args:
+        problem: with rules that may be kept.
+        seed: of orders and pairs.
+        restarts: searches from greedy starts; by default more for small problems.
+        start: a grouping to search from as well.
+
+    Raises:
+        NoAnswerError: where no grouping keeps the rules, or none is found.
+    """
+    units = len(problem.size)
+    if restarts is None:
+        restarts = 60 if units <= 40 else 8 if units <= 120 else 3 if units <= 2000 else 1
+    rng = np.random.default_rng(seed)
+    best: State | None = None
+    starts: list[Callable[[], State | None]] = [
+        lambda k=k: construct(problem, rng, shuffled=k > 0, blind=k % 2 > 0)  # type: ignore[misc]
+        for k in range(restarts)
+    ]
+    if start is not None:
+        starts.append(lambda: State(problem, start))
+    for make in starts:
+        state = make()
+        if state is None:
+            continue
+        improve(state, rng)
+        if best is None or state.value() < best.value():
+            best = state
+    for _ in range(50 if best is None else 0):
+        best = construct(problem, rng, shuffled=True)
+        if best is not None:
+            break
+    else:
+        if best is None:
+            best = search_exhaustively(problem)
+    if best is None:
+        raise NoAnswerError(
+            f"no grouping into {problem.groups} groups of {problem.least} to {problem.most} clients was found that "
+            "keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair."
+        )
+    improve(best, rng)
+    return best
+
+
+def front(problem: Problem, seed: int = 0, restarts: int | None = None) -> list[State]:
+    """Groupings of which none is worse in both deviation and cost, from the least deviation to the least cost."""
+    from dataclasses import replace
+
+    assert problem.costs is not None  # noqa: S101 - by construction
+    alone = solve(replace(problem, price=0.0), seed, restarts)
+    spread_of_costs = float(np.ptp(problem.costs, axis=1).mean()) or 1.0
+    largest = float((problem.points**2).sum() / problem.whole**2) or 1.0
+    found = [alone]
+    for price in largest / spread_of_costs * np.logspace(-4, 4, FRONT):
+        found.append(solve(replace(problem, price=float(price)), seed, restarts or 4, start=found[-1].group_of))
+    found.sort(key=lambda state: (state.deviation(), state.cost()))
+    kept: list[State] = []
+    for state in found:
+        if not kept or state.cost() < kept[-1].cost() - 1e-12 * (1 + abs(kept[-1].cost())):
+            kept.append(state)
+    return kept
+
+
+# ---------------------------------------------------------------- from clients to units
+
+
+def units_of(clients: int, together: Sequence[tuple[int, int]]) -> Indices:
+    """Every client's unit, where pairs of clients stay together."""
+    parent = list(range(clients))
+
+    def top(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for a, b in together:
+        parent[max(top(a), top(b))] = min(top(a), top(b))
+    _, unit = np.unique([top(i) for i in range(clients)], return_inverse=True)
+    result: Indices = unit.astype(np.int64)
+    return result
+
+
+def pose(
+    points: Floats,
+    mass: Floats,
+    groups: int,
+    least: int,
+    most: int,
+    *,
+    together: Sequence[tuple[int, int]] = (),
+    apart: Sequence[tuple[int, int]] = (),
+    costs: Floats | None = None,
+    price: float = 0.0,
+    names: Sequence[str] = (),
+) -> tuple[Problem, Indices]:
+    """The problem for clients, and every client's unit.
+
+    Args:
+        points: of clients, such that squared distances are those of gradients.
+        mass: weight of every client.
+        groups: how many.
+        least: clients of a group.
+        most: clients of a group.
+        together: pairs of clients that must share a group.
+        apart: pairs that must not.
+        costs: clients by groups.
+        price: of the mean cost, in units of the squared deviation.
+        names: of clients, for refusals.
+
+    Raises:
+        NoAnswerError: where the rules contradict each other.
+    """
+    clients = len(points)
+    named = names or [str(i) for i in range(clients)]
+    if groups > clients:
+        raise NoAnswerError(f"{clients} clients cannot fill {groups} groups. Ask for at most {clients}.")
+    if groups * least > clients or groups * most < clients:
+        raise NoAnswerError(
+            f"{groups} groups of {least} to {most} hold {groups * least} to {groups * most} clients, and there are "
+            f"{clients}. Change --groups, --min-size or --max-size."
+        )
+    unit = units_of(clients, together)
+    count = int(unit.max()) + 1
+    size = np.bincount(unit, minlength=count)
+    if size.max() > most:
+        first = named[int(np.flatnonzero(unit == size.argmax())[0])]
+        raise NoAnswerError(
+            f"the must pairs keep {int(size.max())} clients together, {first!a:.60} among them, and a group holds "
+            f"at most {most}. Drop a pair, or allow larger groups."
+        )
+    avoid: dict[int, set[int]] = {}
+    for a, b in apart:
+        u, v = int(unit[a]), int(unit[b])
+        if u == v:
+            raise NoAnswerError(
+                f"{named[a]!a:.60} and {named[b]!a:.60} must share a group by the must pairs, and cannot by a cannot "
+                "pair. Drop one of them."
+            )
+        avoid.setdefault(u, set()).add(v)
+        avoid.setdefault(v, set()).add(u)
+    clique = _clique(avoid)
+    if len(clique) > groups:
+        members = ", ".join(ascii(named[int(np.flatnonzero(unit == u)[0])])[:40] for u in clique[:4])
+        raise NoAnswerError(
+            f"{len(clique)} clients are all to be apart from each other ({members} ...), and there are {groups} "
+            "groups. Allow more groups, or drop a cannot pair."
+        )
+    whole = mass @ points / mass.sum()
+    moved = np.zeros((count, points.shape[1]))
+    np.add.at(moved, unit, (points - whole) * mass[:, None])
+    unit_costs = None
+    if costs is not None:
+        unit_costs = np.zeros((count, groups))
+        np.add.at(unit_costs, unit, costs)
+    weight = np.bincount(unit, weights=mass, minlength=count).astype(np.float64)
+    return Problem(moved, weight, size, groups, least, most, avoid, unit_costs, price), unit
+
+
+def _clique(avoid: dict[int, set[int]]) -> list[int]:
+    """A large set of units that all avoid each other, found greedily."""
+    best: list[int] = []
+    for first in sorted(avoid, key=lambda u: -len(avoid[u]))[:50]:
+        clique, candidates = [first], set(avoid[first])
+        while candidates:
+            following = max(sorted(candidates), key=lambda u: len(avoid[u] & candidates))
+            clique.append(following)
+            candidates &= avoid[following]
+        best = max(best, clique, key=len)
+    return best
+
+
+def renamed(present: Indices, found: Indices, groups: int) -> Indices:
+    """The found grouping with its groups numbered such that, greedily, most clients stay where they are."""
+    overlap = np.zeros((groups, groups), dtype=np.int64)
+    np.add.at(overlap, (found, present), 1)
+    number = np.full(groups, -1, dtype=np.int64)
+    taken = np.zeros(groups, dtype=bool)
+    for flat in np.argsort(-overlap, axis=None, kind="stable"):
+        new, old = divmod(int(flat), groups)
+        if number[new] < 0 and not taken[old]:
+            number[new], taken[old] = old, True
+    result: Indices = number[found]
+    return result
