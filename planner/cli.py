@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from planner.commands import bounds as bounds_commands
+from planner.commands import counts as counts_commands
+from planner.commands import estimate as estimate_command
 from planner.commands import validate as validate_commands
 
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
@@ -29,6 +31,9 @@ app = typer.Typer(
 )
 
 
+app.command()(counts_commands.measure)
+app.command()(counts_commands.group)
+app.command()(estimate_command.estimate)
 app.add_typer(bounds_commands.app)
 app.add_typer(validate_commands.app)
 
@@ -100,7 +105,7 @@ def recommend(
         typer.Option(
             "--heterogeneity",
             "-H",
-            help="iid, intra, inter, both; zeta=0.5,delta=2; or dirichlet:intra=0.1,inter=0.3.",
+            help="iid, intra, inter, both; zeta=0.5,delta=2; dirichlet:intra=0.1,inter=0.3; counts.csv; profile.json.",
         ),
         At("problem.heterogeneity"),
     ] = None,

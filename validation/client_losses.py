@@ -1,0 +1,269 @@
+"""What `validation.estimate` measures: losses of clients in groups, as functions of one vector of parameters.
+
+Any loss that torch can differentiate will do. `Partitioned` makes the losses of a module on data that clients hold.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional
+
+from validation.engine import ValidationError
+
+PIECE = 2048  # samples in memory at a time
+CLASSES = 1000  # most labels for which inner products of class gradients are wanted
+LossFunction = Callable[[Tensor, Tensor], Tensor]
+
+
+class Losses(Protocol):
+    """Losses of clients in groups."""
+
+    @property
+    def groups(self) -> Sequence[int]:
+        """Group of every client: 0, 1 ... in any order, none without clients."""
+
+    def start(self) -> Tensor:
+        """The first parameters, shape (dim,)."""
+
+    def pieces(self, client: int, x: Tensor) -> Iterator[Tensor]:
+        """Numbers whose sum is the client's loss on all its data, made one at a time to save memory."""
+
+    def batch(self, client: int, x: Tensor, dice: torch.Generator) -> Tensor:
+        """The loss on a mini-batch that is drawn with ``dice``; its expectation is the client's loss."""
+
+
+@runtime_checkable
+class Labelled(Losses, Protocol):
+    """Losses of clients whose samples have labels."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Names of the labels that occur."""
+
+    def label_counts(self) -> Tensor:
+        """Samples of each label that each client has, shape (clients, labels)."""
+
+    def label_pieces(self, label: int, x: Tensor) -> Iterator[Tensor]:
+        """Numbers whose sum is the mean loss of all samples with a label, whoever holds them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Partitioned:
+    """A module's losses on the data of clients; `partitioned` makes and checks one.
+
+    Attributes:
+        module: in evaluation mode: no dropout, batch normalisation with the statistics that it has.
+        groups: group of every client.
+        inputs: of every client.
+        targets: of every client.
+        loss: of outputs and targets, a mean over samples.
+        size: samples of a mini-batch, drawn with replacement.
+        labels: names of the labels; empty where targets are no labels.
+        group_names: in the order of their numbers.
+    """
+
+    module: nn.Module
+    groups: tuple[int, ...]
+    inputs: tuple[Tensor, ...]
+    targets: tuple[Tensor, ...]
+    loss: LossFunction
+    size: int
+    labels: tuple[str, ...]
+    group_names: tuple[str, ...]
+
+    def start(self) -> Tensor:
+        """The module's own parameters, those that are trained."""
+        return torch.cat([part.detach().reshape(-1) for _, part in self._trained()])
+
+    def pieces(self, client: int, x: Tensor) -> Iterator[Tensor]:
+        """The loss on all data of a client, by parts."""
+        yield from self._parts(self.inputs[client], self.targets[client], x)
+
+    def batch(self, client: int, x: Tensor, dice: torch.Generator) -> Tensor:
+        """The loss on samples that are drawn with replacement."""
+        inputs, targets = self.inputs[client], self.targets[client]
+        rows = torch.randint(len(inputs), (self.size,), generator=dice).to(inputs.device)
+        return self._loss(inputs[rows], targets[rows], x)
+
+    def label_counts(self) -> Tensor:
+        """Samples of each label that each client has."""
+        values = [int(name) for name in self.labels]
+        return torch.stack([torch.stack([(held == value).sum() for value in values]) for held in self.targets]).cpu()
+
+    def label_pieces(self, label: int, x: Tensor) -> Iterator[Tensor]:
+        """The mean loss of all samples with a label, client by client."""
+        value = int(self.labels[label])
+        rows = [(held == value).nonzero()[:, 0] for held in self.targets]
+        whole = sum(map(len, rows))
+        for inputs, targets, chosen in zip(self.inputs, self.targets, rows, strict=True):
+            if len(chosen):
+                share = len(chosen) / whole
+                yield from (share * part for part in self._parts(inputs[chosen], targets[chosen], x))
+
+    def by_chance(self, sigma2: float) -> tuple[float, float]:
+        """What clients whose data are samples of one distribution would have as ``zeta2`` and ``delta2`` on average.
+
+        Args:
+            sigma2: mean variance of a mini-batch gradient; clients are taken to have the same.
+        """
+        members: list[list[float]] = [[] for _ in self.group_names]
+        for group, held in zip(self.groups, self.inputs, strict=True):
+            members[group].append(sigma2 * self.size / max(len(held) - 1, 1))
+        count = len(members)
+        zeta2 = sum(sum(own) / len(own) * (1 - 1 / len(own)) for own in members) / count
+        delta2 = sum(sum(own) / len(own) ** 2 for own in members) / count * (1 - 1 / count)
+        return zeta2, delta2
+
+    def cautions(self) -> list[str]:
+        """What of the module is not as it would be in training."""
+        out = []
+        parts = list(self.module.modules())
+        if any(isinstance(part, nn.modules.batchnorm._BatchNorm) and part.track_running_stats for part in parts):
+            out.append("Batch normalisation uses the statistics that the model came with; training would change them.")
+        if any(isinstance(part, nn.modules.dropout._DropoutNd) and part.p > 0 for part in parts):
+            out.append("Dropout is off; with it sigma is larger.")
+        return out
+
+    def _trained(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, part) for name, part in self.module.named_parameters() if part.requires_grad]
+
+    def _parts(self, inputs: Tensor, targets: Tensor, x: Tensor) -> Iterator[Tensor]:
+        for begin in range(0, len(inputs), PIECE):
+            some = slice(begin, begin + PIECE)
+            yield len(inputs[some]) / len(inputs) * self._loss(inputs[some], targets[some], x)
+
+    def _loss(self, inputs: Tensor, targets: Tensor, x: Tensor) -> Tensor:
+        weights, begin = {}, 0
+        for name, part in self._trained():
+            weights[name] = x[begin : begin + part.numel()].view_as(part)
+            begin += part.numel()
+        return self.loss(functional_call(self.module, weights, (inputs,)), targets)
+
+
+def partitioned(module: object, clients: object, loss: LossFunction | None = None, *, batch: int = 32) -> Partitioned:
+    """The losses of a module on the data of clients.
+
+    Args:
+        module: an ``nn.Module`` with parameters.
+        clients: a list of ``(group, inputs, targets)``; arrays or tensors with as many samples as targets.
+        loss: of outputs and targets, a mean over samples; by default cross-entropy where targets are whole numbers,
+            and the mean squared error elsewhere.
+        batch: samples of a mini-batch.
+
+    Raises:
+        ValidationError: naming what is wrong with the module, the client or the loss.
+    """
+    if not isinstance(module, nn.Module):
+        raise ValidationError(f"the model is {_kind(module)}, not an nn.Module. Return the module itself.")
+    trained = [part for part in module.parameters() if part.requires_grad]
+    if not trained:
+        raise ValidationError(
+            "the model has no parameter that is trained. Return a module with requires_grad parameters."
+        )
+    if len({(part.dtype, part.device) for part in trained}) > 1:
+        raise ValidationError("the model's parameters differ in dtype or device. Convert them to one: model.to(...).")
+    if batch < 1:
+        raise ValidationError(f"batch = {batch} must be at least 1.")
+    rows = list(clients) if isinstance(clients, list | tuple) else None
+    if not rows:
+        raise ValidationError(f"clients are {_kind(clients)}; a list of (group, X, y), at least one, is needed.")
+    numbers: dict[str, int] = {}
+    groups, inputs, targets = [], [], []
+    for i, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != 3:
+            raise ValidationError(f"client {i} is {_kind(row)}, not (group, X, y).")
+        group, x, y = row
+        if not isinstance(group, Hashable) or isinstance(group, Tensor):
+            raise ValidationError(f"client {i}: its group is {_kind(group)}. Name groups by text or whole numbers.")
+        groups.append(numbers.setdefault(str(group), len(numbers)))
+        inputs.append(_tensor(x, f"client {i}: X", trained[0]))
+        targets.append(_tensor(y, f"client {i}: y", trained[0]))
+        if len(inputs[-1]) != len(targets[-1]):
+            raise ValidationError(
+                f"client {i}: X has {len(inputs[-1])} samples and y has {len(targets[-1])}. Give one target a sample."
+            )
+        if not len(inputs[-1]):
+            raise ValidationError(f"client {i} is empty: it has no samples. Leave it out.")
+    whole = {held.is_floating_point() for held in targets}
+    if len(whole) > 1:
+        raise ValidationError("targets are whole numbers for some clients and not for others. Give all one dtype.")
+    labelled = whole == {False} and all(held.ndim == 1 for held in targets)
+    kinds = torch.cat([held.unique() for held in targets]).unique().tolist() if labelled else []
+    if loss is None:
+        loss = _squared if whole == {True} else functional.cross_entropy
+    names = tuple(map(str, kinds)) if 2 <= len(kinds) <= CLASSES else ()
+    made = Partitioned(module.eval(), tuple(groups), tuple(inputs), tuple(targets), loss, batch, names, tuple(numbers))
+    _checked(made)
+    return made
+
+
+def seeded(seed: int) -> None:
+    """Seed what code may draw from without saying so, such as the first weights of a module."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
+
+
+def _squared(outputs: Tensor, targets: Tensor) -> Tensor:
+    """The mean squared error; shapes that differ are an error, not broadcast."""
+    if outputs.shape != targets.shape:
+        raise ValueError(f"outputs have shape {tuple(outputs.shape)} and targets {tuple(targets.shape)}")
+    return functional.mse_loss(outputs, targets)
+
+
+def _tensor(what: Any, name: str, like: Tensor) -> Tensor:
+    try:
+        made = what.detach() if isinstance(what, Tensor) else torch.from_numpy(np.array(what))
+    except Exception as error:  # whatever an array-like object of the user's raises
+        raise ValidationError(f"{name} is no array of numbers ({_first_line(error)}).") from None
+    if made.ndim == 0:
+        raise ValidationError(f"{name} is a single number, not an array with one row a sample.")
+    return made.to(like.device, like.dtype if made.is_floating_point() else torch.long)
+
+
+def _checked(losses: Partitioned) -> None:
+    """Every client's loss can be computed and is one number, and the loss is a mean over samples."""
+    x = losses.start().requires_grad_()
+    for client, (inputs, targets) in enumerate(zip(losses.inputs, losses.targets, strict=True)):
+        try:
+            seen = [losses._loss(inputs[rows], targets[rows], x) for rows in ([0], [-1], [0, -1])]
+            with torch.no_grad():
+                for _ in losses.pieces(client, x):
+                    pass
+        except Exception as error:  # whatever the user's module or loss raises
+            raise ValidationError(
+                f"client {client}: the loss cannot be computed ({_first_line(error)}). "
+                "Check the shapes of X, y and the model."
+            ) from None
+        for found in seen:
+            if not isinstance(found, Tensor) or found.shape != ():
+                told = f"has shape {tuple(found.shape)}" if isinstance(found, Tensor) else f"is {_kind(found)}"
+                raise ValidationError(f"client {client}: the loss {told}, not one number. Return a mean over samples.")
+        if not seen[0].requires_grad:
+            raise ValidationError(f"client {client}: the loss does not depend on the model's parameters. Check it.")
+        one, other, both = (float(found.detach()) for found in seen)
+        mean = (one + other) / 2
+        if abs(both - mean) > 1e-3 * (abs(one) + abs(other)):
+            raise ValidationError(
+                f"client {client}: the loss of two samples is {both:.6g} and their mean is {mean:.6g}. "
+                "Return a mean over samples (not a sum, nothing that ties samples together)."
+            )
+
+
+def _kind(what: object) -> str:
+    if what is None:
+        return "None"
+    return f"an empty {type(what).__name__}" if what in ([], ()) else f"of type {type(what).__name__}"
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]:.160}".rstrip(": ")

@@ -1,0 +1,534 @@
+"""From losses and data to the constants of a bound, along a short run of Star-Star gradient descent.
+
+The constants that assumptions speak of are suprema over all parameters, which nothing can measure. What is measured
+here holds at the points that training visits; docs/estimating.md says what each number is, and what it is not.
+
+The objective is that of the theorems: the mean over groups of the mean over their clients. All intervals of one
+quantity hold together, at all points, with the stated probability (each point gets its share of the error).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from validation.client_losses import Labelled, Losses
+from validation.engine import ValidationError, generator
+from validation.statistics import LEVEL, Interval, _student
+
+STEPS, BATCHES, POWER, CHOSEN = 50, 51, 52, 53  # what a generator is for
+EVALUATIONS = 400  # mini-batch gradients of a point, over all clients, unless told
+PRODUCTS = 200  # most Hessian-vector products of a client at a point
+CLOSE = 0.05  # a power iteration ends where its interval is this narrow, relatively
+MEMORY = 1 << 32  # bytes of gradients held at a time
+Gradients = Literal["full", "batches"]
+Floats = NDArray[np.float64]
+QUANTITIES = ("L", "sigma", "zeta", "delta")
+
+
+@dataclass(frozen=True)
+class Point:
+    """What was measured at one point of the run. E is the unit of the loss and X that of the parameters.
+
+    Attributes:
+        step: local steps of each client before it.
+        loss: the objective, on all data; E.
+        L: the largest absolute curvature of the losses of some clients; E / X^2. Its estimate is never above the
+            truth of those clients but for rounding; its upper end fails with the stated probability.
+        sigma2: mean over clients of the variance of a mini-batch gradient; E^2 / X^2.
+        zeta2: INTRA-group deviation, the mean squared distance of client gradients to their group's; E^2 / X^2.
+        delta2: INTER-group deviation, the same of group gradients to the gradient of the objective; E^2 / X^2.
+        gradient2: squared norm of the gradient of the objective; E^2 / X^2.
+        gram: inner products of the gradients of each label's mean loss, labels by labels; None without labels,
+            and where those gradients do not fit in memory.
+        label_zeta2: what ``zeta2`` would be if clients differed in their label shares alone; None without labels.
+        label_delta2: the same of ``delta2``.
+    """
+
+    step: int
+    loss: float
+    L: Interval
+    sigma2: Interval
+    zeta2: Interval
+    delta2: Interval
+    gradient2: Interval
+    gram: tuple[tuple[float, ...], ...] | None
+    label_zeta2: float | None
+    label_delta2: float | None
+
+    def of(self, name: str) -> Interval:
+        """The interval of ``L``, E / X^2, or of ``sigma``, ``zeta``, ``delta`` or ``gradient``, E / X."""
+        if name == "L":
+            return self.L
+        squared: Interval = getattr(self, f"{name}2")
+        low, value, high = (math.sqrt(max(end, 0.0)) for end in (squared.low, squared.estimate, squared.high))
+        return Interval(value, low, high, squared.count)
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The constants along a run.
+
+    Attributes:
+        points: in the order of the run; the first is the start.
+        A: the loss at the start minus the lowest loss seen, a lower estimate of F(x0) - F*; E. Its upper end is the
+            loss at the start where losses are known not to be negative, and infinite elsewhere.
+        groups: group of every client.
+        labels: names of the labels, in the order of the Gram matrices.
+        curved: the clients whose curvature was measured.
+        batches: mini-batches of each client at each point.
+        gradients: whether client gradients are ``full`` ones, which leaves zeta and delta no uncertainty but that of
+            the points, or means over ``batches``, whose noise is taken out.
+        rate: raw learning rate of the run; X^2 / E.
+        steps: local steps of each client in the run.
+        local_steps: between two averagings.
+        seed: of everything random.
+        level: probability of the intervals.
+    """
+
+    points: tuple[Point, ...]
+    A: Interval
+    groups: tuple[int, ...]
+    labels: tuple[str, ...]
+    curved: tuple[int, ...]
+    batches: int
+    gradients: Gradients
+    rate: float
+    steps: int
+    local_steps: int
+    seed: int
+    level: float
+
+    def largest(self, name: str) -> Interval:
+        """The largest value along the run: what a bound needs at least; the interval is that of the maximum."""
+        return _largest([point.of(name) for point in self.points])
+
+    def smallest(self, name: str) -> Interval:
+        """The smallest value along the run."""
+        seen = [point.of(name) for point in self.points]
+        ends = (min(s.estimate for s in seen), min(s.low for s in seen), min(s.high for s in seen))
+        return Interval(*ends, seen[0].count)
+
+
+def estimate(
+    losses: Losses,
+    *,
+    rate: float | None = None,
+    steps: int = 100,
+    local_steps: int = 5,
+    points: int = 4,
+    batches: int | None = None,
+    gradients: Gradients = "full",
+    curved: int = 4,
+    close: float = CLOSE,
+    nonnegative: bool = False,
+    level: float = LEVEL,
+    seed: int = 0,
+    progress: Callable[[str], object] | None = None,
+) -> Estimated:
+    """Measure the constants of a bound along a run of Star-Star with every client in every round.
+
+    Args:
+        losses: of clients in groups.
+        rate: raw learning rate; by default a quarter of 1 / L, with L as it is at the start.
+        steps: local steps of each client, rounded up to whole rounds; 0 measures at the start alone.
+        local_steps: between two averagings.
+        points: at which constants are measured: the start, the end, and between them, denser early on.
+        batches: mini-batches of each client at each point; by default so many that all clients have 400.
+        gradients: ``full`` for gradients on all data, ``batches`` for means over mini-batches.
+        curved: clients whose curvature is measured, drawn at random if there are more.
+        close: relative width of the interval of a curvature at which it is settled.
+        nonnegative: whether losses are known not to be negative.
+        level: probability of the intervals.
+        seed: of everything random.
+        progress: told what is being done, and nothing at the end.
+
+    Raises:
+        ValidationError: if a number is out of range, a loss is not finite, or shapes do not fit.
+    """
+    groups = tuple(losses.groups)
+    _check(groups, rate, steps, local_steps, points, batches, gradients, curved, level)
+    tell = progress or (lambda _: None)
+    clients = len(groups)
+    least = 3 if gradients == "batches" else 2
+    each = max(least, math.ceil(EVALUATIONS / clients)) if batches is None else batches
+    picked = torch.randperm(clients, generator=generator(seed, CHOSEN))[:curved]
+    chosen = tuple(sorted(picked.tolist()))
+    moments = _moments(steps, local_steps, points)
+    error = (1 - level) / len(moments)
+    x = losses.start().detach()
+    if x.ndim != 1 or not x.is_floating_point():
+        raise ValidationError(f"the parameters have shape {tuple(x.shape)} and dtype {x.dtype}: a vector is needed.")
+    _fits(groups, each if gradients == "batches" else 1, x)
+    weights = _weights(groups)
+    seen: list[Point] = []
+
+    def measure(step: int) -> None:
+        tell(f"measuring after {step} steps")
+        seen.append(_measured(losses, groups, weights, x, step, each, gradients, chosen, close, error, seed))
+
+    measure(0)
+    pace = _default_rate(seen[0]) if rate is None else rate
+    for step in range(local_steps, moments[-1] + 1, local_steps):
+        x = _round(losses, weights, x, pace, range(step - local_steps, step), seed)
+        if not bool(torch.isfinite(x).all()):
+            raise ValidationError(f"the parameters are not finite after {step} steps at rate {pace:g}. Lower the rate.")
+        if step in moments:
+            measure(step)
+    tell("")
+    first, lowest = seen[0].loss, min(point.loss for point in seen)
+    gap = Interval(first - lowest, first - lowest, first if nonnegative else math.inf, len(seen))
+    labels = tuple(losses.labels) if isinstance(losses, Labelled) else ()
+    return Estimated(
+        tuple(seen), gap, groups, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level
+    )
+
+
+def curvature(
+    losses: Losses,
+    client: int,
+    x: Tensor,
+    *,
+    dice: torch.Generator,
+    error: float = 1 - LEVEL,
+    close: float = CLOSE,
+    most: int = PRODUCTS,
+) -> Interval:
+    """The largest absolute eigenvalue of the Hessian of a client's loss, by power iteration; E / X^2.
+
+    The iteration starts from a uniform direction b. With unit vectors v the lower end and estimate |Hv| is never above
+    the eigenvalue. The upper end rests on the start alone: b has a part of size t along the eigenvector, so that
+    ``|H^j b| >= t |lambda|^j``, and in n dimensions ``t <= s`` has a probability of at most ``s sqrt(2 n / pi)``.
+
+    Args:
+        losses: of clients.
+        client: whose.
+        x: where, shape (dim,).
+        dice: for the start.
+        error: probability that the upper end is too low.
+        close: it ends where the upper end is not further above the estimate than this, relatively.
+        most: products with the Hessian.
+    """
+    vector = torch.randn(len(x), generator=dice, dtype=torch.float64).to(x)
+    vector = vector / vector.norm()
+    slack = math.log(math.sqrt(2 * len(x) / math.pi) / error)
+    grown, best, high = 0.0, 0.0, math.inf
+    for count in range(1, most + 1):
+        vector = _product(losses, client, x, vector)
+        size = float(vector.double().norm())
+        if not math.isfinite(size):
+            raise ValidationError(f"client {client}: the curvature is not finite. Lower the rate, or check the loss.")
+        if size == 0:
+            return Interval(best, best, best if best else 0.0, count)
+        vector = vector / size
+        grown += math.log(size)
+        best = max(best, size)
+        high = min(high, math.exp((grown + slack) / count))
+        if high <= (1 + close) * best:
+            break
+    return Interval(best, best, max(high, best), count)
+
+
+# ---------------------------------------------------------------- one point
+
+
+def _measured(
+    losses: Losses,
+    groups: Sequence[int],
+    weights: Floats,
+    x: Tensor,
+    step: int,
+    each: int,
+    gradients: Gradients,
+    chosen: Sequence[int],
+    close: float,
+    error: float,
+    seed: int,
+) -> Point:
+    loss = float(sum(w * _value(losses, c, x, step) for c, w in enumerate(weights)))
+    spread = _by_full if gradients == "full" else _by_batches
+    found = spread(losses, groups, weights, x, step, each, error, seed)
+    if not all(math.isfinite(seen.estimate) for seen in found):
+        raise ValidationError(f"a gradient after {step} steps is not finite. Lower the rate, or check the loss.")
+    curves = []
+    for client in chosen:
+        dice = generator(seed, POWER, step, client)
+        curves.append(curvature(losses, client, x, dice=dice, error=error / len(chosen), close=close))
+    gram, label_zeta2, label_delta2 = _by_label(losses, groups, weights, x)
+    return Point(step, loss, _largest(curves), *found, gram, label_zeta2, label_delta2)
+
+
+def _by_full(
+    losses: Losses,
+    groups: Sequence[int],
+    weights: Floats,
+    x: Tensor,
+    step: int,
+    each: int,
+    error: float,
+    seed: int,
+) -> tuple[Interval, Interval, Interval, Interval]:
+    """sigma2, zeta2, delta2, gradient2 with full gradients: only sigma2 is uncertain."""
+    zeta2, means = 0.0, []
+    drawn = np.empty((len(groups), each))
+    for members in _members(groups):
+        slopes = torch.stack([_full(losses, client, x) for client in members])
+        mean = slopes.double().mean(0)
+        means.append(mean)
+        zeta2 += float((slopes - mean).square().sum(1).mean())
+        for client, slope in zip(members, slopes, strict=True):
+            for j in range(each):
+                noise = _noisy(losses, client, x, generator(seed, BATCHES, step, client, j)) - slope
+                drawn[client, j] = float(noise.double().square().sum())
+    centre = torch.stack(means).mean(0)
+    delta2 = float((torch.stack(means) - centre).square().sum(1).mean())
+    count = len(groups)
+    return (
+        _of_mean(drawn, weights, error),
+        _exact(zeta2 / len(means), count),
+        _exact(delta2, count),
+        _exact(float(centre.square().sum()), count),
+    )
+
+
+def _by_batches(
+    losses: Losses,
+    groups: Sequence[int],
+    weights: Floats,
+    x: Tensor,
+    step: int,
+    each: int,
+    error: float,
+    seed: int,
+) -> tuple[Interval, Interval, Interval, Interval]:
+    """The same from mini-batches alone: inner products of different batches, which have no noise on average."""
+    within = np.zeros((each, each))
+    means = []
+    members_of = _members(groups)
+    for members in members_of:
+        slopes = torch.stack(
+            [
+                torch.stack([_noisy(losses, c, x, generator(seed, BATCHES, step, c, j)) for j in range(each)])
+                for c in members
+            ]
+        ).double()  # (members, batches, dim)
+        mean = slopes.mean(0)
+        means.append(mean)
+        within += sum((part @ part.T).cpu().numpy() for part in slopes - mean) / len(members) / len(members_of)
+    stacked = torch.stack(means)
+    centre = stacked.mean(0)
+    between = sum((part @ part.T).cpu().numpy() for part in stacked - centre) / len(means)
+    whole = (centre @ centre.T).cpu().numpy()
+    # |g|^2 splits into three orthogonal parts, so that their sum is the mean inner product of client gradients
+    total = within + between + whole
+    sigma2 = _jackknife(lambda keep: _diagonal(total, keep) - _apart(total, keep), each, error)
+    zeta2, delta2, gradient2 = (_jackknife(partial(_apart, m), each, error) for m in (within, between, whole))
+    return sigma2, zeta2, delta2, gradient2
+
+
+def _by_label(
+    losses: Losses, groups: Sequence[int], weights: Floats, x: Tensor
+) -> tuple[tuple[tuple[float, ...], ...] | None, float | None, float | None]:
+    """Inner products of class gradients, and the deviations that label shares alone would give with them."""
+    if not isinstance(losses, Labelled) or not len(losses.labels) or 12 * len(losses.labels) * len(x) > MEMORY:
+        return None, None, None
+    slopes = []
+    for label in range(len(losses.labels)):
+        leaf = _leaf(x)
+        slopes.append(_slope(losses.label_pieces(label, leaf), leaf))
+    matrix = torch.stack(slopes).double()
+    gram = (matrix @ matrix.T).cpu().numpy()
+    counts = losses.label_counts().double().numpy()
+    shares = counts / counts.sum(1, keepdims=True)
+    members_of = _members(groups)
+    means = np.stack([shares[members].mean(0) for members in members_of])
+    inner = shares - means[list(groups)]
+    outer = means - means.mean(0)
+    zeta2 = float(weights @ np.einsum("ci,ij,cj->c", inner, gram, inner))
+    delta2 = float(np.einsum("gi,ij,gj->g", outer, gram, outer).mean())
+    return tuple(map(tuple, gram.tolist())), max(zeta2, 0.0), max(delta2, 0.0)
+
+
+# ---------------------------------------------------------------- derivatives
+
+
+def _leaf(x: Tensor) -> Tensor:
+    return x.detach().clone().requires_grad_()
+
+
+def _slope(pieces: Iterable[Tensor], leaf: Tensor) -> Tensor:
+    """The gradient of a sum, piece by piece."""
+    total = torch.zeros_like(leaf, requires_grad=False)
+    for piece in pieces:
+        (slope,) = torch.autograd.grad(piece, leaf)
+        total += slope
+    return total
+
+
+def _full(losses: Losses, client: int, x: Tensor) -> Tensor:
+    leaf = _leaf(x)
+    return _slope(losses.pieces(client, leaf), leaf)
+
+
+def _noisy(losses: Losses, client: int, x: Tensor, dice: torch.Generator) -> Tensor:
+    leaf = _leaf(x)
+    return _slope([losses.batch(client, leaf, dice)], leaf)
+
+
+def _product(losses: Losses, client: int, x: Tensor, vector: Tensor) -> Tensor:
+    """The Hessian of a client's loss times a vector."""
+    leaf = _leaf(x)
+    total = torch.zeros_like(x)
+    for piece in losses.pieces(client, leaf):
+        try:
+            (slope,) = torch.autograd.grad(piece, leaf, create_graph=True)
+            bent = torch.autograd.grad(slope @ vector, leaf, allow_unused=True)[0] if slope.requires_grad else None
+        except RuntimeError as error:
+            raise ValidationError(
+                f"client {client}: torch cannot differentiate the loss twice ({str(error).splitlines()[0]:.160}). "
+                "Use layers that have second derivatives."
+            ) from None
+        if bent is not None:
+            total += bent
+    return total
+
+
+def _value(losses: Losses, client: int, x: Tensor, step: int) -> float:
+    with torch.no_grad():
+        value = float(sum(float(piece) for piece in losses.pieces(client, x)))
+    if not math.isfinite(value):
+        way = "Lower the rate" if step else "Check the data, the model and the loss"
+        raise ValidationError(f"client {client}: the loss is {value} after {step} steps, not a finite number. {way}.")
+    return value
+
+
+def _round(losses: Losses, weights: Floats, x: Tensor, rate: float, steps: range, seed: int) -> Tensor:
+    """Local steps of every client from the same point, then the mean over groups of the mean over their clients."""
+    mean = torch.zeros_like(x, dtype=torch.float64)
+    for client, weight in enumerate(weights):
+        own = x
+        for step in steps:
+            own = own - rate * _noisy(losses, client, own, generator(seed, STEPS, step, client))
+        mean += float(weight) * own
+    return mean.to(x)
+
+
+# ---------------------------------------------------------------- intervals
+
+
+def _exact(value: float, count: int) -> Interval:
+    return Interval(value, value, value, count)
+
+
+def _largest(seen: Sequence[Interval]) -> Interval:
+    """The largest of several numbers whose intervals hold together."""
+    return Interval(
+        max(s.estimate for s in seen), max(s.low for s in seen), max(s.high for s in seen), sum(s.count for s in seen)
+    )
+
+
+def _of_mean(drawn: Floats, weights: Floats, error: float) -> Interval:
+    """The weighted mean over rows of their expectations, with Welch's interval; not below 0."""
+    rows, each = drawn.shape
+    parts = weights**2 * drawn.var(axis=1, ddof=1) / each
+    mean, variance = float(weights @ drawn.mean(axis=1)), float(parts.sum())
+    if variance == 0:
+        return _exact(mean, rows * each)
+    freedom = variance**2 / float((parts**2).sum() / (each - 1))
+    half = _student(1 - error, max(1, int(freedom))) * math.sqrt(variance)
+    return Interval(mean, max(0.0, mean - half), mean + half, rows * each)
+
+
+def _apart(products: Floats, keep: NDArray[np.intp]) -> float:
+    """Mean inner product of different batches."""
+    part = products[np.ix_(keep, keep)]
+    return float((part.sum() - np.trace(part)) / (len(keep) * (len(keep) - 1)))
+
+
+def _diagonal(products: Floats, keep: NDArray[np.intp]) -> float:
+    return float(products[keep, keep].mean())
+
+
+def _jackknife(statistic: Callable[[NDArray[np.intp]], float], each: int, error: float) -> Interval:
+    """A statistic of batches with the jackknife's interval; not below 0."""
+    every = np.arange(each)
+    whole = statistic(every)
+    pseudo = np.array([each * whole - (each - 1) * statistic(np.delete(every, j)) for j in every])
+    half = _student(1 - error, each - 1) * float(pseudo.std(ddof=1)) / math.sqrt(each)
+    return Interval(max(whole, 0.0), max(whole - half, 0.0), max(whole + half, 0.0), each)
+
+
+# ---------------------------------------------------------------- arrangements
+
+
+def _default_rate(start: Point) -> float:
+    if not start.L.estimate:
+        raise ValidationError("the losses have no curvature at the start, so no rate follows from it. Give a rate.")
+    return 1 / (4 * start.L.estimate)
+
+
+def _members(groups: Sequence[int]) -> list[list[int]]:
+    members: list[list[int]] = [[] for _ in range(max(groups) + 1)]
+    for client, group in enumerate(groups):
+        members[group].append(client)
+    return members
+
+
+def _weights(groups: Sequence[int]) -> Floats:
+    """Of every client in the objective."""
+    sizes = np.bincount(groups)
+    result: Floats = 1 / (len(sizes) * sizes[list(groups)])
+    return result
+
+
+def _moments(steps: int, local_steps: int, points: int) -> list[int]:
+    """Steps at which to measure: squares apart, at averagings."""
+    if points == 1 or steps == 0:
+        return [0]
+    rounds = math.ceil(steps / local_steps)
+    wanted = {round(rounds * (i / (points - 1)) ** 2) for i in range(points)}
+    return sorted(local_steps * moment for moment in wanted)
+
+
+def _fits(groups: Sequence[int], each: int, x: Tensor) -> None:
+    sizes = np.bincount(groups)
+    need = (int(sizes.max()) + len(sizes)) * each * len(x) * 8 * 2
+    if need > MEMORY:
+        raise ValidationError(
+            f"gradients of {int(sizes.max())} clients with {len(x)} parameters each need about {need / 2**30:.0f} GiB. "
+            "Give a smaller model, or fewer clients or batches."
+        )
+
+
+def _check(
+    groups: Sequence[int],
+    rate: float | None,
+    steps: int,
+    local_steps: int,
+    points: int,
+    batches: int | None,
+    gradients: str,
+    curved: int,
+    level: float,
+) -> None:
+    if not groups or min(groups) < 0 or 0 in np.bincount(groups):
+        raise ValidationError("a group is empty, or there are no clients. Number groups 0, 1 ... as they occur.")
+    if rate is not None and not (math.isfinite(rate) and rate > 0):
+        raise ValidationError(f"rate = {rate} must be a finite number above 0.")
+    if gradients not in ("full", "batches"):
+        raise ValidationError(f"gradients = {gradients!r} must be full or batches.")
+    least = {"steps": 0, "local_steps": 1, "points": 1, "curved": 1, "batches": 3 if gradients == "batches" else 2}
+    given = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved, "batches": batches}
+    for name, value in given.items():
+        if value is not None and value < least[name]:
+            raise ValidationError(f"{name} = {value} must be at least {least[name]}.")
+    if not 0 < level < 1:
+        raise ValidationError(f"level = {level} must be between 0 and 1.")
