@@ -27,6 +27,7 @@ from hflbounds.expression import (
 from hflbounds.quantities import ABOUT
 
 SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">"}
+ROOT, CUBE_ROOT = Fraction(1, 2), Fraction(1, 3)
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -155,7 +156,8 @@ class _Writer:
 
     def _factors(self, parts: list[Expr]) -> str:
         text = ""
-        for part in parts or [as_expr(1)]:
+        # Roots come last: in print a factor after one looks as if it stood below it.
+        for part in sorted(parts, key=self._is_root) or [as_expr(1)]:
             shown = self.write(part)
             added = isinstance(part, Sum) and part not in self.names
             if len(parts) > 1 and (added or (isinstance(part, Symbol) and _is_added(shown))):
@@ -163,6 +165,9 @@ class _Writer:
             # Two numbers side by side would be read as one.
             text += (r" \cdot " if text and shown[0].isdigit() else " " if text else "") + shown
         return text
+
+    def _is_root(self, part: Expr) -> bool:
+        return isinstance(part, Power) and part.exponent in (ROOT, CUBE_ROOT) and part not in self.names
 
 
 def _number(value: Fraction) -> str:

@@ -102,6 +102,19 @@ def test_show_gives_the_logarithm_beyond_float64(plan) -> None:
     assert "Value: beyond float64, 10^" in text
 
 
+def test_show_of_an_infinite_value_says_that_it_is_beyond(plan) -> None:
+    words = [*SET, "--set", "eta_eff=1e-320"]
+    code, out, err = plan("show", RING, *words)
+    assert (code, err) == (0, "")
+    assert "Value: beyond float64, 10^316.66" in out  # 2.3/(5000 1e-320)
+    assert "inf" not in out.partition("Bounded")[0]
+    _, out, _ = plan("show", RING, *words, "--json")
+    document = json.loads(out)
+    assert (document["value"], document["term_values"]) == (None, None)
+    assert document["log10"] == pytest.approx(316.6627, abs=1e-3)
+    assert "beyond float64" in document["why"]
+
+
 def test_show_speaks_the_papers_letters(plan) -> None:
     bound = next(b for b in catalogue().values() if b.source.paper.notation.keys() & {*b.needs})
     _, common, _ = plan("show", bound.id)
@@ -194,6 +207,35 @@ def test_export_to_what_is_no_file_is_refused(plan, tmp_path: Path) -> None:
     assert "cannot be written" in err
 
 
+def test_export_to_a_dash_is_to_standard_output(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("export", RING, "-o", "-") == (0, render("latex", get(RING)), "")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_export_to_a_link_says_where_it_leads(plan, tmp_path: Path) -> None:
+    away, new, loop = (tmp_path / name for name in ("away", "new", "loop"))
+    away.symlink_to(tmp_path / "no" / "a.tex")
+    new.symlink_to(tmp_path / "b.tex")
+    loop.symlink_to(loop)
+    code, _, err = plan("export", RING, "--output", str(away))
+    assert code == 2
+    assert err.endswith(f"a link to '{tmp_path}/no/a.tex', is in a folder that does not exist. Make it first.\n")
+    assert plan("export", RING, "--output", str(new)) == (0, "", "")
+    assert (tmp_path / "b.tex").read_text() == render("latex", get(RING))
+    code, _, err = plan("export", RING, "--output", str(loop))
+    assert code == 2
+    assert "is a link to itself" in err
+
+
+@pytest.mark.parametrize("tex", [r"\hat\sigma", r"\sigma_1", "s"])
+def test_export_takes_a_letter_of_ones_own(plan, tex: str) -> None:
+    code, out, err = plan("export", RING, "--letter", f"sigma={tex}", "--bare")
+    assert (code, err) == (0, "")
+    assert f"{tex}^{{2}}" in out
+    assert out == render("latex", get(RING), Style(letters={"sigma": tex}, bare=True))
+
+
 # --------------------------------------------------------------------------------------------- check
 
 
@@ -234,15 +276,23 @@ EXPORT = ["export", RING]
     [
         (["show"], "Missing argument"),
         (["show", "zhou2026.thm1.star_ring"], "did you mean zhou2026.thm1.star-ring"),
-        (["show", "zhou2026.thm1"], "did you mean zhou2026.thm1.star-star or"),
-        (["show", "?"], "no bound is called"),
+        (
+            ["show", "zhou2026.thm1"],
+            "is a family of bounds. Name one of zhou2026.thm1.star-star, zhou2026.thm1.star-ring",
+        ),
+        (["show", "ZHOU2026.THM1.RING-STAR"], "did you mean zhou2026.thm1.ring-star?"),
+        (["show", "Zhou2026.Thm1"], "did you mean zhou2026.thm1?"),
+        (["show", "?"], "no bound is called '?'; see `hfl-plan bounds list`"),
+        (["export", "nothing-like-it"], "see `hfl-plan bounds list`"),
         (["show", RING, "--set", "G"], "is not name=value"),
         (["show", RING, "--set", "=3"], "is not name=value"),
         (["show", RING, "--set", "G="], "is not name=value"),
         (["show", RING, "--set", "grups=3"], "no quantity is called"),
         (["show", RING, "--set", "sigam=3"], "Did you mean sigma?"),
         (["show", RING, "--set", "G=3", "--set", "G=4"], "set twice"),
-        (["show", RING, "--set", "G=3"], "also needs"),
+        (["show", RING, "--set", "G=3"], "also needs M, P, K, R, L, A, sigma, zeta, delta.\n"),
+        (["show", RING, "--set", "G=2.5"], "G (groups) must be a whole number, at least 1, not 2.5"),
+        (["show", "zhou2026.lemma1", "--set", "G=2"], "also needs M, P, K, L, sigma, eta_eff, grad, E_r.\n"),
         (["show", RING, *SET[:-2], "--set", "delta=nan"], "not a finite number"),
         (["show", RING, *SET[:-2], "--set", "delta=1e400"], "not a finite number"),
         (["show", RING, *SET[:-2], "--set", "delta=1_0"], "not a finite number"),
@@ -270,6 +320,14 @@ EXPORT = ["export", RING]
         ([*EXPORT, "--letter", "sigma"], "is not name=value"),
         ([*EXPORT, "--letter", "sigmaa=s"], "no quantity is called"),
         ([*EXPORT, "--letter", "sigma=G"], "G would be sigma, and G too"),
+        ([*EXPORT, "--letter", "sigma=x^2"], "'x^2' for sigma is a formula, not a letter; accepted are s, "),
+        ([*EXPORT, "--letter", "sigma=}"], "'}' for sigma is not LaTeX that is read here; accepted are s, "),
+        ([*EXPORT, "--letter", r"sigma=\input{x}"], "for sigma is not LaTeX that is read here; accepted are s, "),
+        ([*EXPORT, "--letter", "sigma=s", "--letter", "sigma=u"], "sigma is given twice"),
+        ([*EXPORT, "--letter", "mu=m"], "mu stands in none of these bounds"),
+        ([*EXPORT, "--bare", "--standalone"], "Leave out one of them"),
+        ([*EXPORT, "--bare", "--format", "html"], "--bare: html does not heed it; latex would"),
+        ([*EXPORT, "--output", ""], "--output: the name is empty"),
         (["export", "--all", "--label", "eq:a"], "one label cannot name"),
         (["check", RING, "--paper", "zhou2026"], "and not both"),
         (["check", "--paper", "zhou"], "--paper"),

@@ -26,7 +26,7 @@ from hflbounds.audit import draw
 from hflbounds.bound import Bound, Erratum, Paper
 from hflbounds.errors import ConditionError, DomainError, FormatError
 from hflbounds.expression import Expr, Symbol, choice, maximum, power, raised, special, sqrt
-from hflbounds.formats import Statement, Style, _tex, _text, formats, render, takes
+from hflbounds.formats import Statement, Style, _prose, _tex, _text, bibtex, formats, render, takes
 from hflbounds.formats import json as json_format
 from hflbounds.formats._statement import letter, macro, number
 from hflbounds.formats.python import function_name
@@ -120,7 +120,7 @@ def test_each_paper_has_one_entry() -> None:
     entries = re.findall(r"^@(\w+)\{([\w:.-]+),$", render("bibtex", BOUNDS), flags=re.MULTILINE)
     assert [key for _, key in entries] == list(dict.fromkeys(b.source.paper.key for b in BOUNDS))
     text = render("bibtex", RING)
-    assert "author = {Zhou and Li and Lyu}," in text
+    assert "author = {Ziyi Zhou and Yipeng Li and Xinchun Lyu}," in text
     assert "title = {{Unified Analyses" in text
     assert "year = {2026}," in text
 
@@ -319,7 +319,7 @@ def test_numbers_stand_in_place_of_letters_and_are_read_back() -> None:
 def test_some_numbers_may_be_given() -> None:
     text = RING.latex(values={"L": 1, "R": 5000})
     assert r"\frac{A}{\tilde\eta \cdot 5000}" in text
-    assert r"\frac{1}{\sqrt{60} \cdot 1}" in text
+    assert r"\frac{1}{1 \sqrt{60}}" in text
     assert Statement(RING, Style(values={"L": 1})).value is None
 
 
@@ -370,10 +370,11 @@ def test_the_papers_letters() -> None:
 
 
 def test_letters_of_ones_own() -> None:
-    text = render("latex", RING, Style(letters={"sigma": r"\hat s_{1}", "eta_eff": "\\input{/etc/hostname}"}))
+    text = render("latex", RING, Style(letters={"sigma": r"\hat s_{1}", "eta_eff": "step"}))
     assert r"\hat s_{1}^{2}" in text
-    assert r"\mathrm{inputetchostname}" in text
-    assert r"\input" not in text
+    assert r"\mathrm{step}^{2}" in text
+    with pytest.raises(FormatError, match=r"hostname\}' for eta_eff is not LaTeX .* accepted are s, "):
+        render("latex", RING, Style(letters={"eta_eff": "\\input{/etc/hostname}"}))
     with pytest.raises(FormatError, match="G would be sigma, and G too"):
         render("latex", RING, Style(letters={"sigma": "G"}))
     with pytest.raises(FormatError, match="sigmaa"):
@@ -386,16 +387,31 @@ def test_letters_of_ones_own() -> None:
         ("s", "s"),
         (r"\hat\sigma", r"\hat\sigma"),
         (r"\mathcal{S}_{max}", r"\mathcal{S}_{max}"),
-        ("step size", r"\mathrm{stepsize}"),
-        (r"x+y", r"\mathrm{xy}"),
-        (r"x^2", r"\mathrm{x2}"),
-        (r"\csname input\endcsname", r"\mathrm{csnameinputendcsname}"),
-        ("$$", r"\sigma"),
-        ("\\" * 100, r"\sigma"),
+        (r"\sigma_1", r"\sigma_1"),
+        ("step", r"\mathrm{step}"),
     ],
 )
 def test_what_is_a_letter(asked: str, tex: str) -> None:
     assert letter(asked, "sigma") == tex
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("step size", "is a formula"),
+        ("x+y", "is a formula"),
+        ("x^2", "is a formula"),
+        ("3", "is a formula"),
+        ("", "is a formula"),
+        (r"\csname input\endcsname", "is not LaTeX"),
+        ("$$", "is not LaTeX"),
+        ("}", "is not LaTeX"),
+        ("\\" * 100, "is longer than 60"),
+    ],
+)
+def test_what_is_no_letter_is_refused_by_name(asked: str, why: str) -> None:
+    with pytest.raises(FormatError, match=f"for sigma {why}"):
+        letter(asked, "sigma")
 
 
 def test_labels() -> None:
@@ -558,6 +574,246 @@ def test_errata_are_footnotes_until_there_are_many() -> None:
     assert f"({said[many]}) " in render("latex", get(many)).partition("Printed otherwise")[2]
     for erratum in get(few).noted:
         assert erratum.id in render("json", get(few))
+
+
+# --------------------------------------------------------------------------------------------- as papers say it
+
+PAPER = Style(notation="paper")
+
+
+def test_no_letter_of_a_paper_has_an_index_that_nothing_binds() -> None:
+    x = Statement(get("liu2026.x"), PAPER)
+    assert x.terms["noise"] == r"\left(\sum_{i=1}^Kp_i^2\right) \sigma^{2}"
+    meanings = {name: said for name, _, said in x.symbols}
+    macros = Statement(get("liu2026.x"), Style(notation="paper", macros=True))
+    assert macros.terms["noise"] == r"\left(\hflptwo\right) \hflsigma^{2}"
+    assert meanings["sigma"].startswith(r"bound on the $\sigma_i$ of every client")
+    # An index of a sum stays inside: what else has a lower-case index has that of time, or a name.
+    for bound in BOUNDS:
+        for name, tex in bound.source.paper.notation.items():
+            assert not re.search(r"_\{?[ij]\b", re.sub(r"\\sum.*", "", tex)), (bound.id, name)
+
+
+def test_a_hypothesis_does_not_say_that_a_letter_is_itself() -> None:
+    for macros in (False, True):
+        for bound in BOUNDS:
+            said = Statement(bound, Style(notation="paper", macros=macros))
+            back = {macro(name): tex for name, tex in said.plain.items()}
+            for formula in re.findall(r"\$([^$]*)\$", " ".join(said.assumptions)):
+                sides = [re.sub(r"\\hfl[A-Za-z]+", lambda m: back[m[0]], side) for side in formula.split("=")]  # noqa: B023
+                assert len({side.replace(" ", "") for side in sides}) == len(sides), (bound.id, formula)
+    falling = Statement(get("liu2026.lemma3"), PAPER).assumptions[1]
+    assert falling.startswith(r"the learning rate $\eta_t$ does not grow, and $\eta_t\le2\eta_{t+E}$")
+
+
+def test_letters_of_xie2024_are_right_in_all_its_statements() -> None:
+    for bound in BOUNDS:
+        if bound.source.paper.key == "xie2024":
+            said = {name: (tex, words) for name, tex, words in Statement(bound, PAPER).symbols}
+            assert said.get("A", ("A", ""))[0] == "A"
+            if "grad" in said:
+                tex, words = said["grad"]
+                assert tex == r"\|\nabla F(w)\|"
+                assert words.endswith("at the model that a sub-center began with")
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("with beta mu + 1 it fails", r"with $\beta \mu + 1$ it fails"),
+        ("depend on L^2 eta_eff^2; D.3", r"depend on $L^{2} \tilde\eta^{2}$; D.3"),
+        ("beta^2 X (2x + 1)/((beta mu + 1)(x + 1)) > 0, and", None),
+        ("iterate x(0)..x(R-1); not", r"iterate $x^{(0)},$ $\dots,$ $x^{(R-1)}$; not"),
+        ("the dimension of 1/L, and", "the dimension of $1/L$, and"),
+        ("mu <= L makes 1/mu idle", r"$\mu \le L$ makes $1/\mu$ idle"),
+        ("sqrt(2)/(alpha N_j) stands", r"$\sqrt{2}/(\alpha N_j)$ stands"),
+        ("has 4 (sigma_s^2 + 6R M/K sigma_g^2)", r"has $4 (\sigma_s^{2} + 6 R M/K \sigma_g^{2})$"),
+    ],
+)
+def test_formulas_in_a_sentence_are_typeset(text: str, tex: str | None) -> None:
+    shown = _prose.typeset(text)
+    if tex is None:
+        tex = r"$\beta^{2} X (2 x + 1)/((\beta \mu + 1) (x + 1)) > 0$, and"
+    assert shown == tex
+    assert _prose.typeset(shown) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lemma 2, A client of G groups in Table 6, Appendix D and E.1-E.3; (9) to (13) and 5/12",
+        "sharma2025.beta-hs and hflbounds.sharp, see docs/theory/hsl-mixing.md, HFL or CA2FL; I/O of a star-ring",
+        "an odd $ and L^2",
+        "(" * 3000 + "words",
+        "a formula $L^2$ of its own, and $\\eta_eff$",
+        "eta_efff, alphabet, Gammax, beta's, foo_bar, L^2x, 3rd",
+        "",
+    ],
+)
+def test_words_in_a_sentence_stay_words(text: str) -> None:
+    assert _prose.typeset(text) == text
+
+
+def test_no_export_shows_a_name_of_the_vocabulary_as_it_is_typed() -> None:
+    typed = re.compile(r"\b(?:eta_eff|beta_lr|sigma_[sg]|eta_hat|zeta_max|[bn]_[sh]{1,2}|L\^2)\b")
+    for bound in BOUNDS:
+        text = re.sub(r"(?s)\$\$.*?\$\$", "", render("markdown", bound).replace("\\", ""))
+        text = re.sub(r"\$[^$]*\$|`[^`]*`", "", text)
+        assert not typed.search(text), (bound.id, typed.search(text))
+
+
+def test_a_part_that_is_an_entry_of_its_own_has_the_letter_of_that() -> None:
+    names = dict(Statement(get("sharma2025.thm4-4"), Style()).definitions)
+    assert list(names) == [r"\beta_{hs}", r"\beta_{sh}", r"\beta_{hh}", r"\beta", r"\kappa"]
+    assert names[r"\beta"] == r"\beta_{hs} \beta_{hh} \beta_{sh}"
+    assert names[r"\beta_{hs}"] == Statement(get("sharma2025.beta-hs"), Style()).terms["factor"]
+    mean = Statement(get("sharma2025.kappa"), Style())
+    assert mean.terms["hubs_to_spokes"] == r"\frac{\beta_{hs} \beta_{hh} \beta_{sh}}{n_s}"
+    unnamed = [b.id for b in BOUNDS if b.id.startswith("sharma2025") and "Q_" in render("latex", b)]
+    assert unnamed == ["sharma2025.beta-hh"]  # a part of the letter's own definition
+    # Where the letter means something else, as in HHFL, it is left to that.
+    assert r"\beta_{hs}" not in render("latex", get("liu2026.thm1"))
+
+
+def test_meanings_speak_of_one_paper() -> None:
+    for bound in BOUNDS:
+        for style in (Style(), PAPER):
+            for name, _, said in Statement(bound, style).symbols:
+                mentions = re.findall(r"HGA-FL|HHFL|HSL|Epidemic|EL-", said)
+                assert not mentions, (bound.id, name, said)
+                if style is PAPER or bound.source.paper.key == "hflbounds":
+                    assert "the paper's" not in said, (bound.id, name)
+    said = {name: words for name, _, words in Statement(get("koloskova2020.fedavg"), Style()).symbols}
+    assert said["M"] == "clients in all"
+    said = {name: words for name, _, words in Statement(get("xie2024.thm1"), Style()).symbols}
+    assert (said["M"], said["T"]) == ("sub-centers", "global steps")
+
+
+# --------------------------------------------------------------------------------------------- documents
+
+
+def test_an_equation_alone() -> None:
+    for bound in BOUNDS:
+        for style in (Style(bare=True), Style(bare=True, aligned=True)):
+            text = render("latex", bound, style)
+            lines = [line for line in text.splitlines() if not line.startswith("%")]
+            assert lines[0] == rf"\begin{{equation}}\label{{eq:{bound.id}}}"
+            assert lines[-1] == r"\end{equation}"
+            assert all(line.strip() for line in lines)
+            assert text.count(r"\begin{equation}") == 1
+            for _, tex in Statement(bound, style).definitions:
+                assert tex.partition(" + ")[0] in text
+            for tex in Statement(bound, style).conditions:
+                assert tex in text
+            for words in ("emph", "footnote", "cite", "paragraph"):
+                assert words not in text
+    with pytest.raises(FormatError, match="leave out one"):
+        render("latex", RING, Style(bare=True, standalone=True))
+
+
+def test_a_part_says_what_it_needs_and_has_paragraphs() -> None:
+    text = render("latex", RING, Style(values=FLEET))
+    assert text.startswith("% Needs \\usepackage{amsmath,amssymb}.\n")
+    for begin in ("At $G = 10$", r"\emph{Letters.}", r"\emph{Hypotheses.}", r"\emph{Bounded:}"):
+        assert f"\n\n{begin}" in text
+    assert "% Needs" not in render("latex", RING, Style(standalone=True))
+
+
+def test_a_whole_document_has_what_it_cites() -> None:
+    text = render("latex", BOUNDS, Style(standalone=True))
+    cited, items = set(re.findall(r"\\cite\{(.*?)\}", text)), re.findall(r"\\bibitem\{(.*?)\}", text)
+    assert cited == {*items}
+    numbers = dict(re.findall(r"\\@namedef\{b@(.*?)\}\{(\d+)\}", text))
+    assert numbers == {key: str(i) for i, key in enumerate(items, 1)}
+    assert "not read" not in text.partition("thebibliography")[2]
+
+
+def test_roots_come_last_in_a_product() -> None:
+    assert latex(1 / (sqrt(60) * L)) == r"\frac{1}{L \sqrt{60}}"
+    assert latex(1 / sqrt(60 * L)) == r"\frac{1}{\sqrt{60 L}}"
+    assert latex(8 * sqrt(A) * L) == r"8 L \sqrt{A}"
+    for bound in BOUNDS:
+        for tex in (*Statement(bound, Style()).terms.values(), *Statement(bound, Style()).conditions):
+            assert not re.search(
+                r"\\sqrt(\[3\])?\{[^{}]*\} [A-Za-z\\](?!cdot|le|ge|right|sqrt)", tex.replace(" <", "")
+            ), tex
+
+
+def test_json_reads_a_whole_document() -> None:
+    text = render("json", BOUNDS, Style())
+    for source in (text, text.encode(), json.loads(text)):
+        found = json_format.read(source)
+        assert list(found) == [b.id for b in BOUNDS]
+    for bound in BOUNDS:
+        held = found[bound.id]
+        assert dict(held.terms) == dict(bound.terms)
+        assert dict(held.where) == dict(bound.where)
+        assert dict(held.defaults) == dict(bound.defaults)
+        assert held.requires == bound.requires
+        assert (held.chain, held.common_cap) == (bound.chain, bound.common_cap)
+        assert held.data["title"] == bound.title
+    numbers = json_format.read(render("json", RING, Style(values=FLEET)))[RING.id].values
+    assert numbers == {name: FLEET[name] for name in RING.needs}
+    assert json_format.read(json.dumps(json_format.expression(L / 2))) is L / 2
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"schema": "hfl-plan/bounds/2", "bounds": []},
+        {"schema": json_format.SCHEMA},
+        {"schema": json_format.SCHEMA, "bounds": [{}]},
+        {"schema": json_format.SCHEMA, "bounds": ["x"]},
+        {
+            "schema": json_format.SCHEMA,
+            "bounds": [{"id": "x", "terms": [{"name": "x", "expression": {"symbol": "os"}}]}],
+        },
+        "{",
+        b"\xff",
+        "[" * 100_000,
+    ],
+    ids=lambda document: str(document)[:40],
+)
+def test_json_refuses_other_documents(document: Any) -> None:
+    with pytest.raises(FormatError):
+        json_format.read(document)
+
+
+@pytest.mark.parametrize(
+    "change", [{"Ge": 600}, {"Ge": 10**6}, {"Ge": 10**400}, {"H": 1e300}, {"eta": 1e-320, "H": 1e308}]
+)
+def test_exported_python_raises_value_error_beyond_floats(change: dict[str, float]) -> None:
+    function = exported(get("liu2026.lemma3"))["liu2026_lemma3"]
+    point = {"E": 3, "Ge": 2, "H": 1, "eta": 0.1}
+    assert function(**point) == pytest.approx(get("liu2026.lemma3")(**point), rel=1e-14)
+    with pytest.raises(ValueError, match="beyond"):
+        function(**point | change)
+
+
+def test_exported_python_raises_value_error_where_it_would_divide_by_nothing() -> None:
+    function = exported(RING)["zhou2026_thm1_star_ring"]
+    with pytest.raises(ValueError, match="beyond the range of floats"):
+        function(**FLEET | {"eta_eff": 1e-320})
+
+
+def test_entries_are_for_readers() -> None:
+    entries = dict(re.findall(r"(?ms)^@\w+\{([\w:.-]+),\n(.*?)^\}$", render("bibtex", BOUNDS)))
+    for words in ("not read", "text copy", "attributed"):
+        assert words not in " ".join(entries.values())
+    for key in ("liu2026", "sharma2025"):
+        assert re.search(r"howpublished = \{arXiv:\d{4}\.\d{5}\}", entries[key])
+    assert "author = {Haiyun Liu and Jiahao Xue and Jie Xu and Yao Liu and Zhuo Lu}" in entries["liu2026"]
+    assert "volume = {22},\n  number = {1},\n  pages = {2--18}" in entries["liu2022"]
+    assert "author = {{Anonymous authors}}" in entries["zhou2025"]
+    papers = {b.source.paper.key: b.source.paper for b in BOUNDS}
+    for key, names in bibtex.AUTHORS.items():
+        short = re.findall(r"[A-Z]\w+", papers[key].authors)
+        assert all(name in names for name in short), key
+        assert (
+            "others" in bibtex.entry(papers[key])
+            or names.count(" and ") + 1 == len(short)
+            or "et al" in papers[key].authors
+        )
 
 
 def test_import_of_the_package_does_not_import_formats() -> None:

@@ -27,6 +27,7 @@ paper = Paper(
     authors="de Vos et al.",
     year=2023,
     version="NeurIPS 2023, not read: by its protocol as sharma2025 describes it",
+    where="Advances in Neural Information Processing Systems 36, 36132-36164",
 )
 beta_s = push_factor(n_s, s)
 alpha_s = (1 - s / (n_s - 1)) / (s + 1)

@@ -27,7 +27,7 @@ paper = Paper(
     year=2026,
     version="v1",
     where="arXiv:2604.09680",
-    notation={"Ge": "G", "eta": r"\eta_t", "beta_lr": r"\beta", "p2": r"\sum_{i=1}^Kp_i^2", "sigma": r"\sigma_i"},
+    notation={"Ge": "G", "eta": r"\eta_t", "beta_lr": r"\beta", "p2": r"\sum_{i=1}^Kp_i^2"},
 )
 EQUAL_SHARES = {"p2": 1 / (N * M)}  # N servers with M clients each, unless shares are given
 TOGETHER = (EDGE_ROUNDS, STRONGLY_CONVEX, OPTIMA_APART, NOISE_OF_SHARES)

@@ -46,6 +46,7 @@ paper = Paper(
     authors="Sharma et al.",
     year=2025,
     version="arXiv:2504.20988, a text copy without displayed formulas",
+    where="arXiv:2504.20988",
     notation={"sigma": r"\sigma", "A": r"\Delta_0", "eta": r"\gamma", "H": r"\mathcal{H}"},
 )
 Terms = dict[str, Expr]

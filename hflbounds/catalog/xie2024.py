@@ -60,7 +60,7 @@ paper = Paper(
         "R_sub": "R",
         "alpha_dyn": r"\alpha",
         "eta_sub": r"\eta_s",
-        "A": r"F(w^1)-\mathbb{E}[F(w^{T+1})]",
+        "grad": r"\|\nabla F(w)\|",
     },
 )
 Terms = dict[str, Expr]

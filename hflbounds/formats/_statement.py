@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from hflbounds import typesetting
@@ -15,9 +15,10 @@ from hflbounds.bound import Bound, Erratum
 from hflbounds.errors import ConditionError, FormatError
 from hflbounds.evaluation import bind
 from hflbounds.expression import Choice, Expr, Maximum, Raised, Relation, Special, Sum
-from hflbounds.formats import _tex
+from hflbounds.formats import _meanings, _prose, _tex
 from hflbounds.functions import SCALAR
 from hflbounds.quantities import ABOUT
+from hflbounds.registry import get
 
 Notation = Literal["common", "paper"]
 LINE = 46.0  # of an article on A4, in letters as `_tex.width` counts them
@@ -38,6 +39,13 @@ KINDS = {
     "lemma": "inequality inside a proof",
     "quantity": "quantity",
 }
+LETTERS_OF_ENTRIES = {  # what these entries of the catalogue stand for elsewhere
+    "beta-hs": r"\beta_{hs}",
+    "beta-hh": r"\beta_{hh}",
+    "beta-sh": r"\beta_{sh}",
+    "beta": r"\beta",
+    "kappa": r"\kappa",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,13 +54,14 @@ class Style:
 
     Attributes:
         notation: ``common`` letters, or the ``paper``'s own.
-        letters: LaTeX of single letters, by the names of quantities. What is no letter, with an accent or
-            an index perhaps, becomes an upright word of its letters and digits.
+        letters: LaTeX of single letters, with an accent, a font or an index perhaps, by the names of quantities;
+            a plain word becomes upright.
         values: numbers to put in place of letters, by the names of quantities; all of them, or some.
         aligned: one term a line, each with its name.
         standalone: a whole document rather than a part of one.
         macros: a command for each letter, declared with ``providecommand``.
         label: of the equation; for one bound alone.
+        bare: the equation alone, with definitions and conditions inside it.
     """
 
     notation: Notation = "common"
@@ -62,6 +71,7 @@ class Style:
     standalone: bool = False
     macros: bool = False
     label: str | None = None
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,8 @@ class Statement:
     """A bound in a style.
 
     Raises:
-        FormatError: if two quantities of the bound would share a letter, or a name is not of the vocabulary.
+        FormatError: if two quantities of the bound would share a letter, one is no letter, or a name is not of the
+            vocabulary.
         TypeError, DomainError: for values that are not numbers of their quantities.
         ConditionError: if all values are given and the bound does not apply there.
     """
@@ -93,13 +104,16 @@ class Statement:
         paper = bound.source.paper.notation if style.notation == "paper" else {}
         self.own = {name: ABOUT[name].latex for name in bound.needs}
         self.plain = self.own | {name: tex for name, tex in paper.items() if name in self.own}
-        self.plain |= {name: letter(tex, name) for name, tex in style.letters.items() if name in self.own}
         if unknown := sorted({*style.letters} - {*ABOUT}):
             raise FormatError(f"no quantity is called {unknown[0]!r}; known are {', '.join(ABOUT)}")
+        asked = {name: letter(tex, name) for name, tex in style.letters.items()}
+        self.plain |= {name: tex for name, tex in asked.items() if name in self.own}
         if style.letters:
             self._refuse_one_letter_for_two()
         self.numbers = self._numbers()
-        shown = {name: macro(name) for name in self.own} if style.macros else self.plain
+        # A command that stands for a sum would be read with only a part of what is beside it.
+        commands = {n: rf"\left({macro(n)}\right)" if r"\sum" in tex else macro(n) for n, tex in self.plain.items()}
+        shown = commands if style.macros else self.plain
         self.letters = shown | {name: number(value) for name, value in self.numbers.items()}
 
     def _refuse_one_letter_for_two(self) -> None:
@@ -139,13 +153,23 @@ class Statement:
         )
 
     def prose(self, text: str) -> str:
-        """A sentence whose formulas stand between dollars, in the letters of this style."""
-        return re.sub(r"\$([^$]*)\$", lambda found: f"${self.relettered(found.group(1))}$", text)
+        """A sentence in the letters of this style, with its formulas between dollars."""
+        return re.sub(r"\$([^$]*)\$", lambda found: f"${self._told(found.group(1))}$", _prose.typeset(text))
+
+    def _told(self, tex: str) -> str:
+        """A formula of a sentence; what would say that a letter is itself says the letter."""
+        shown = self.relettered(tex)
+        if shown == tex or shown.count("=") != 1:
+            return shown
+        plain = {macro(name): letter for name, letter in self.plain.items()}
+        sides = [re.sub(r"\\hfl[A-Za-z]+", lambda m: plain.get(m[0], m[0]), side) for side in shown.split("=")]
+        return shown.split("=")[0].strip() if sides[0].replace(" ", "") == sides[1].replace(" ", "") else shown
 
     @cached_property
     def names(self) -> dict[Expr, str]:
         """What stands for parts that are typeset apart: those of the bound, and of what is too long for a line."""
-        named: dict[Expr, str] = {part: name for name, part in self.bound.where.items()}
+        named: dict[Expr, str] = self._known_parts() | {part: name for name, part in self.bound.where.items()}
+        ours = {*named}
         shown = [*self.bound.terms.values(), *self.bound.where.values()]
         for part in shown:  # which grows
             most = LINE - (18 if self.style.aligned else 8)
@@ -159,10 +183,21 @@ class Statement:
                     if not wide:
                         break
                     found = max(wide, key=lambda pair: pair[0])[1]
-                    named[found] = others[found] = f"Q_{{{len(named) - len(self.bound.where) + 1}}}"
+                    named[found] = others[found] = f"Q_{{{len(named) - len(ours) + 1}}}"
                     shown.append(found)
-        ours = sorted((p for p in named if p not in self.bound.where.values()), key=_size)
-        return named | {part: f"Q_{{{i}}}" for i, part in enumerate(ours, 1)}
+        new = sorted((part for part in named if part not in ours), key=_size)
+        return named | {part: f"Q_{{{i}}}" for i, part in enumerate(new, 1)}
+
+    def _known_parts(self) -> dict[Expr, str]:
+        """Parts that are the whole of another entry of the catalogue, by the letter of that."""
+        taken = {*self.plain.values(), *self.bound.where}
+        whole = {*self.bound.terms.values(), self.bound.expression}
+        inside = {part for term in (*whole, *self.bound.where.values()) for part in term.walk()} - whole
+        return {
+            part: tex
+            for part, tex in _lettered().items()
+            if part in inside and part not in self.bound.where.values() and tex not in taken
+        }
 
     def _raw(self, formula: Expr, named: Mapping[Expr, str]) -> str:
         letters = self.plain | {name: number(value) for name, value in self.numbers.items()}
@@ -185,7 +220,9 @@ class Statement:
 
     @property
     def sign(self) -> str:
-        """Between the two sides; a bound with hidden constants has another."""
+        """Between the two sides; a bound with hidden constants has another, an exact expectation a third."""
+        if self.bound.equality:
+            return "="
         return r"\le" if self.bound.constants == "explicit" else r"\lesssim"
 
     @cached_property
@@ -205,9 +242,16 @@ class Statement:
 
     @property
     def symbols(self) -> list[tuple[str, str, str]]:
-        """Name, LaTeX and meaning of every quantity, and the number where one is given."""
+        """Name, LaTeX and meaning of every quantity; formulas in a meaning stand between dollars."""
         shown = {name: macro(name) for name in self.own} if self.style.macros else self.plain
-        return [(name, shown[name], ABOUT[name].meaning) for name in self.bound.needs]
+        papers = self.style.notation == "paper"
+        said = {name: self.prose(_meanings.meaning(self.bound, name, papers)) for name in self.bound.needs}
+        return [(name, shown[name], said[name]) for name in self.bound.needs]
+
+    @property
+    def bounded(self) -> str:
+        """What is bounded, in words, with formulas between dollars."""
+        return self.prose(self.bound.bounds.meaning)
 
     @property
     def functions(self) -> list[tuple[str, str]]:
@@ -235,6 +279,8 @@ class Statement:
                 raise
             return Value(None, _finite(self.bound.log10(**self.numbers)), {})
         total = float(sum(terms.values()))
+        if not math.isfinite(total):
+            return Value(None, _finite(self.bound.log10(**self.numbers)), {})
         return Value(total, math.log10(total) if total > 0 else None, terms)
 
     def errata(self, grave: bool = False) -> list[tuple[Erratum, str, str]]:
@@ -268,6 +314,11 @@ class Statement:
             texts = (self.tex(summand, known) for summand in summands)
             out.append((self.names[part], packed(texts, (self._raw(p, known) for p in summands), most)))
         return out
+
+
+@cache
+def _lettered() -> dict[Expr, str]:
+    return {get(f"sharma2025.{label}").expression: tex for label, tex in LETTERS_OF_ENTRIES.items()}
 
 
 def _reached(formula: Expr, named: Mapping[Expr, str]) -> Iterator[Expr]:
@@ -333,12 +384,22 @@ def power_of_ten(exponent: float) -> str:
 
 
 def letter(tex: str, name: str) -> str:
-    """A letter that someone asks for: as it is where it is one, else an upright word."""
+    r"""A letter that someone asks for, checked; a plain word becomes upright.
+
+    Raises:
+        FormatError: for anything that could be read as a formula, or as something other than a letter.
+
+    >>> letter(r"\hat\sigma", "sigma"), letter("noise", "sigma")
+    ('\\hat\\sigma', '\\mathrm{noise}')
+    """
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9]{1,39}", tex):
+        return rf"\mathrm{{{tex}}}"
     node = _tex.mathematics(tex) if len(tex) <= 60 else None
     if node is not None and _is_letter(node):
         return tex
-    word = re.sub(r"[^A-Za-z0-9]", "", tex)[:40]
-    return rf"\mathrm{{{word}}}" if word else ABOUT[name].latex
+    wrong = "is longer than 60 characters" if len(tex) > 60 else "is not LaTeX that is read here"
+    wrong = "is a formula, not a letter" if node is not None else wrong
+    raise FormatError(rf"{tex!a:.60} for {name} {wrong}; accepted are s, \sigma, \sigma_1, \hat\sigma, \mathcal{{S}}")
 
 
 def _is_letter(node: _tex.Node) -> bool:

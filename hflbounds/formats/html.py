@@ -62,7 +62,7 @@ def _bound(statement: Statement, style: Style) -> str:
     out = [
         f'<section id="{_text.html(bound.id)}">',
         f"<h2>{_said(_text.capital(bound.title))}</h2>",
-        f"<p><code>{_text.html(bound.id)}</code>: {_said(str(bound.source))}. "
+        f"<p><code>{_text.html(bound.id)}</code>: {_said(statement.prose(str(bound.source)))}. "
         f"Status: {_text.html(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.</p>",
     ]
     if style.aligned:
@@ -78,11 +78,11 @@ def _bound(statement: Statement, style: Style) -> str:
     out += [f"<p>with {inline(f'{name} = {tex}')}</p>" for name, tex in statement.definitions]
     if statement.conditions:
         out.append(f"<p>if {' and '.join(inline(condition) for condition in statement.conditions)}</p>")
-    out.append(f"<p>Bounded: {_text.html(bound.bounds.meaning)}.</p>")
+    out.append(f"<p>Bounded: {_said(statement.bounded)}.</p>")
     out.append("<table>")
     for name, tex, meaning in statement.symbols:
         given = f"{statement.numbers[name]:.6g}" if name in statement.numbers else ""
-        out.append(f"<tr><td>{inline(tex)}</td><td>{_text.html(meaning)}</td><td>{given}</td></tr>")
+        out.append(f"<tr><td>{inline(tex)}</td><td>{_said(meaning)}</td><td>{given}</td></tr>")
     out += [f"<tr><td>{inline(t)}</td><td>{_text.html(m)}</td><td></td></tr>" for t, m in statement.functions]
     out.append("</table>")
     value = statement.value
@@ -94,7 +94,7 @@ def _bound(statement: Statement, style: Style) -> str:
     if notes:
         out += ["<p>Printed otherwise:</p>", "<ul>"]
         out += [
-            f"<li>{_said(e.place)} prints {_said(printed)}; supported is {_said(proved)}. "
+            f"<li>{_said(statement.prose(e.place))} prints {_said(printed)}; supported is {_said(proved)}. "
             f"{_said(_text.capital(statement.prose(e.because)))}</li>"
             for e, printed, proved in notes
         ]

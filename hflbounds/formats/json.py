@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -35,7 +36,7 @@ from hflbounds.expression import (
     raised,
     special,
 )
-from hflbounds.formats import _tex
+from hflbounds.formats import _tex, _text
 from hflbounds.formats._statement import Statement, Style
 from hflbounds.functions import SCALAR
 from hflbounds.quantities import ABOUT
@@ -99,7 +100,7 @@ def describe(statement: Statement) -> dict[str, Any]:
         ],
         "quantities": {
             name: {
-                "meaning": meaning,
+                "meaning": _text.sentence(meaning, _text.line, _tex.unicode),
                 "domain": ABOUT[name].domain,
                 "dim": list(ABOUT[name].dim),
                 "latex": tex,
@@ -158,12 +159,72 @@ def expression(formula: Expr) -> dict[str, Any]:
     raise FormatError(f"{type(formula).__name__} has no place in JSON")
 
 
-def read(tree: Any) -> Expr:
-    """The formula of a tree: the same object that `expression` was given.
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What a document holds of one bound: its formulas, by the names they have in the bound.
+
+    Attributes:
+        terms, where, defaults: formulas by name.
+        requires: the conditions.
+        chain, common_cap: None where the bound has none.
+        values: the numbers that the document was written with.
+        data: the entry as it stands in the document, with its words.
+    """
+
+    terms: Mapping[str, Expr]
+    where: Mapping[str, Expr]
+    defaults: Mapping[str, Expr]
+    requires: tuple[Relation, ...]
+    chain: Expr | None
+    common_cap: Expr | None
+    values: Mapping[str, float]
+    data: Mapping[str, Any]
+
+
+def read(source: Any) -> Any:
+    """What was written: of a tree the formula, of a whole document its bounds.
+
+    Args:
+        source: the tree that `expression` gives, or the document that `render` gives; as text, or parsed.
+
+    Returns:
+        for a tree, the same object that `expression` was given; for a document, an `Exported` for each id.
 
     Raises:
-        FormatError: for anything that `expression` does not write.
+        FormatError: for anything else.
     """
+    if isinstance(source, str | bytes):
+        try:
+            source = json.loads(source)
+        except (ValueError, RecursionError):
+            raise FormatError(f"{source!r:.60} is no JSON") from None
+    if not isinstance(source, dict) or "schema" not in source:
+        return _formula(source)
+    if source["schema"] != SCHEMA or not isinstance(source.get("bounds"), list):
+        raise FormatError(f"a document of the schema {source['schema']!r:.40} is not read; {SCHEMA} is")
+    try:
+        return {entry["id"]: _entry(entry) for entry in source["bounds"]}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise FormatError(f"an entry of the document is not as it was written: {error}") from None
+
+
+def _entry(entry: dict[str, Any]) -> Exported:
+    def formulas(parts: Any) -> dict[str, Expr]:
+        return {part["name"]: _formula(part["expression"]) for part in parts}
+
+    return Exported(
+        terms=formulas(entry["terms"]),
+        where=formulas(entry["where"]),
+        defaults={name: _formula(tree) for name, tree in entry["defaults"].items()},
+        requires=tuple(read_relation(tree) for tree in entry["requires"]),
+        chain=None if entry["chain"] is None else _formula(entry["chain"]),
+        common_cap=None if entry["common_cap"] is None else _formula(entry["common_cap"]),
+        values={name: about["value"] for name, about in entry["quantities"].items() if about["value"] is not None},
+        data=entry,
+    )
+
+
+def _formula(tree: Any) -> Expr:
     left = [MANY]
 
     def node(part: Any, deep: int) -> Expr:
@@ -212,7 +273,7 @@ def read_relation(tree: Any) -> Relation:
     """
     if not isinstance(tree, dict) or tree.get("sign") not in SIGNS:
         raise FormatError(f"{tree!r:.60} is not a condition")
-    return Relation(read(tree.get("lhs")), tree["sign"], read(tree.get("rhs")))
+    return Relation(_formula(tree.get("lhs")), tree["sign"], _formula(tree.get("rhs")))
 
 
 def _rational(text: Any) -> Fraction:

@@ -1,4 +1,4 @@
-r"""LaTeX for a paper: the inequality, its conditions, hypotheses and letters; or a whole document.
+r"""LaTeX for a paper: the inequality, its conditions, hypotheses and letters; or a whole document; or it alone.
 
 A part of a document needs amsmath and amssymb, and cites the paper by its key.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hflbounds.bound import Paper
+from hflbounds.errors import FormatError
 from hflbounds.formats import _tex, _text, bibtex
 from hflbounds.formats._statement import (
     CONSTANTS,
@@ -21,7 +22,7 @@ from hflbounds.formats._statement import (
     words,
 )
 
-TAKES = ("notation", "letters", "values", "aligned", "standalone", "macros", "label")
+TAKES = ("notation", "letters", "values", "aligned", "standalone", "macros", "label", "bare")
 FOOTNOTES = 3  # more of them are a paragraph
 PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -32,20 +33,26 @@ PREAMBLE = r"""\documentclass[a4paper]{article}
 \setlength{\parskip}{4pt plus 2pt}
 \sloppy
 \raggedbottom
-\allowdisplaybreaks
-\begin{document}"""
+\allowdisplaybreaks"""
+BEGIN = r"\begin{document}"
+PACKAGES = r"% Needs \usepackage{amsmath,amssymb}."
 
 
 def render(statements: Sequence[Statement], style: Style) -> str:
     """Each bound as a paragraph with its equation."""
     papers = {s.bound.source.paper.key: s.bound.source.paper for s in statements}
     out = [_macros(statements)] if style.macros else []
+    if style.bare:
+        if style.standalone:
+            raise FormatError("an equation alone is no whole document; leave out one of standalone and bare")
+        return "\n".join([PACKAGES, *out, *(_alone(statement, style) for statement in statements)]) + "\n"
     out += [_bound(statement, style) for statement in statements]
     if style.standalone:
-        return "\n\n".join([PREAMBLE, *out, _references(papers.values()), r"\end{document}"]) + "\n"
+        begin = "\n".join([PREAMBLE, *_citations(papers.values()), BEGIN])
+        return "\n\n".join([begin, *out, _references(papers.values()), r"\end{document}"]) + "\n"
     entries = "".join(bibtex.entry(paper) for paper in papers.values())
     out.append("\n".join(f"% {line}" for line in entries.splitlines()))
-    return "\n\n".join(out) + "\n"
+    return "\n\n".join([PACKAGES, *out]) + "\n"
 
 
 def _macros(statements: Sequence[Statement]) -> str:
@@ -61,7 +68,7 @@ def _macros(statements: Sequence[Statement]) -> str:
 def _bound(statement: Statement, style: Style) -> str:
     bound = statement.bound
     label = label_of(statement)
-    place = _said(bound.source.place)
+    place = _said(statement.prose(bound.source.place))
     cited = rf"\cite{{{bibtex.key(bound.source.paper)}}}, {place}"
     head = _said(_text.capital(bound.title))
     status = f"Status: {_text.latex(STATUS[bound.status])}; {_text.latex(CONSTANTS[bound.constants])}."
@@ -82,18 +89,36 @@ def _bound(statement: Statement, style: Style) -> str:
             rows += [rf"  {name} &= {first}", *(rf"  &\qquad {part}" for part in others)]
         lines += ["with", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"]
     if statement.numbers:
-        lines += _numbers(statement)
+        lines += ["", *_numbers(statement)]
     named = [*((tex, meaning) for _, tex, meaning in statement.symbols), *statement.functions]
-    letters = "; ".join(f"${tex}$: {_text.latex(meaning)}" for tex, meaning in named)
-    lines.append(rf"\emph{{Letters.}} {letters}.")
+    letters = "; ".join(f"${tex}$: {_said(meaning)}" for tex, meaning in named)
+    lines += ["", rf"\emph{{Letters.}} {letters}."]
     assumed = " ".join(f"({i}) {_said(_text.capital(said))}." for i, said in enumerate(statement.assumptions, 1))
-    lines += [rf"\emph{{Hypotheses.}} {assumed}", rf"\emph{{Bounded:}} {_text.latex(bound.bounds.meaning)}."]
+    lines += ["", rf"\emph{{Hypotheses.}} {assumed}", "", rf"\emph{{Bounded:}} {_said(statement.bounded)}."]
     if len(notes) > FOOTNOTES:
         listed = " ".join(f"({i}) {note}" for i, note in enumerate(notes, 1))
-        lines.append(rf"\emph{{Printed otherwise.}} {listed}")
-    at = next(i for i, line in enumerate(lines) if line.startswith(r"\emph{Letters.}"))
-    blank = "\n\n" if style.standalone else "\n"
-    return "\n".join(lines[:at]) + blank + blank.join(lines[at:])
+        lines += ["", rf"\emph{{Printed otherwise.}} {listed}"]
+    return "\n".join(lines)
+
+
+def _alone(statement: Statement, style: Style) -> str:
+    """The equation environment and nothing else, with definitions and conditions on lines of their own in it."""
+    head = _text.line(f"{statement.bound.id}: {statement.bound.source}")
+    begin, *body, end = _equation(statement, style, label_of(statement))
+    tail: list[str] = []
+    for name, parts in statement.definition_lines(LINE - 6):
+        first, *others = parts
+        tail += [rf"  & \text{{{'and' if tail else 'with'} }} {name} = {first}", *(rf"  & \qquad {p}" for p in others)]
+    tail += [rf"  & \text{{{'and' if i else 'if'} }} {condition}" for i, condition in enumerate(statement.conditions)]
+    if not tail:
+        return "\n".join([f"% {head}", begin, *body, end])
+    if len(body) == 1:  # a line, as yet without an environment
+        condition = statement.conditions[0] if len(tail) == 1 and statement.conditions else ""
+        if condition and _tex.width(body[0]) + _tex.width(condition) < LINE - 8:
+            return "\n".join([f"% {head}", begin, rf"{body[0]} \quad\text{{if }} {condition}", end])
+        body = [r"\begin{split}", f"  & {body[0].strip()}", r"\end{split}"]
+    *inner, last = body
+    return "\n".join([f"% {head}", begin, *inner[:-1], f"{inner[-1]} \\\\", " \\\\\n".join(tail), last, end])
 
 
 def _equation(statement: Statement, style: Style, label: str) -> list[str]:
@@ -137,7 +162,7 @@ def _noted(statement: Statement) -> list[str]:
     notes = []
     for erratum, printed, proved in statement.errata(grave=True):
         said = [
-            f"{_said(_text.capital(erratum.place))} prints: {_said(printed)}",
+            f"{_said(_text.capital(statement.prose(erratum.place)))} prints: {_said(printed)}",
             f"Supported: {_said(proved)}",
             _said(_text.capital(statement.prose(erratum.because))),
         ]
@@ -153,11 +178,17 @@ def _inline(tex: str) -> str:
     return f"${tex}$"
 
 
+def _citations(papers: Iterable[Paper]) -> list[str]:
+    """What LaTeX would know from a run before, so that one is enough."""
+    known = "".join(rf"\@namedef{{b@{bibtex.key(paper)}}}{{{i}}}" for i, paper in enumerate(papers, 1))
+    return [r"\makeatletter", rf"\AtBeginDocument{{{known}}}", r"\makeatother"]
+
+
 def _references(papers: Iterable[Paper]) -> str:
     items = []
     for paper in papers:
         where = f" {_text.latex(paper.where)}," if paper.where else ""
-        by, title, version = map(_text.latex, (paper.authors, paper.title, paper.version))
-        said = f"{by}. {title}.{where} {paper.year} ({version})."
+        by, title, version = map(_text.latex, (paper.authors, paper.title, bibtex.version(paper)))
+        said = f"{by}. {title}.{where} {paper.year}{f' ({version})' if version else ''}."
         items.append(rf"\bibitem{{{bibtex.key(paper)}}} {said}")
-    return "\n".join([r"\begin{thebibliography}{9}", *items, r"\end{thebibliography}"])
+    return "\n".join([rf"\begin{{thebibliography}}{{{len(items)}}}", *items, r"\end{thebibliography}"])

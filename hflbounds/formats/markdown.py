@@ -21,7 +21,7 @@ def _bound(statement: Statement, style: Style) -> str:
     out = [
         f"## {_said(_text.capital(bound.title))}",
         "",
-        f"`{_code(bound.id)}`: {_said(str(bound.source))}. "
+        f"`{_code(bound.id)}`: {_said(statement.prose(str(bound.source)))}. "
         f"Status: {_text.markdown(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.",
         "",
         *_display(statement, style),
@@ -31,7 +31,7 @@ def _bound(statement: Statement, style: Style) -> str:
         ("if", [f"${_safe(condition)}$" for condition in statement.conditions]),
         (
             "where",
-            [f"${_safe(tex)}${_given(statement, name)}: {_text.markdown(m)}" for name, tex, m in statement.symbols],
+            [f"${_safe(tex)}${_given(statement, name)}: {_said(m)}" for name, tex, m in statement.symbols],
         ),
         ("and", [f"${_safe(tex)}$: {_text.markdown(meaning)}" for tex, meaning in statement.functions]),
         ("under", [_said(assumption) for assumption in statement.assumptions]),
@@ -48,7 +48,7 @@ def _bound(statement: Statement, style: Style) -> str:
     if notes:
         out += ["", "Printed otherwise", ""]
         out += [
-            f"- {_said(e.place)} prints {_said(printed)}; supported is {_said(proved)}. "
+            f"- {_said(statement.prose(e.place))} prints {_said(printed)}; supported is {_said(proved)}. "
             f"{_said(_text.capital(statement.prose(e.because)))}"
             for e, printed, proved in notes
         ]

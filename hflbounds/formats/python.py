@@ -11,6 +11,7 @@ from hflbounds import functions
 from hflbounds.bound import Bound
 from hflbounds.expression import Choice, Expr, Maximum, Special
 from hflbounds.formats import _text
+from hflbounds.formats._meanings import meaning
 from hflbounds.formats._statement import CONSTANTS, STATUS, Statement, Style
 from hflbounds.quantities import ABOUT, IN_WORDS
 
@@ -20,7 +21,7 @@ def _checked(what, **numbers):
     """Refuse numbers that their quantities cannot be."""
     for name, value in numbers.items():
         domain = DOMAINS[name]
-        good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        good = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
         if good and domain in ("count", "whole"):
             good = value == math.floor(value) and value >= (domain == "count")
         elif good and domain == "share":
@@ -28,8 +29,17 @@ def _checked(what, **numbers):
         elif good:
             good = value > 0 if domain == "positive" else value >= 0
         if not good:
-            raise ValueError(f"{what}: {name} must be {IN_WORDS[domain]}, not {value!r}")
+            shown = "a number beyond 1e308" if isinstance(value, int) and abs(value) > LARGEST else repr(value)
+            raise ValueError(f"{what}: {name} must be {IN_WORDS[domain]}, not {shown}")
+
+
+def _in_range(what, terms):
+    """Refuse a value that floats cannot hold."""
+    if not math.isfinite(sum(terms.values())):
+        raise ValueError(BEYOND.format(what))
+    return terms
 '''
+BEYOND = "{}: the value at these numbers is beyond the range of floats"
 
 
 def render(statements: Sequence[Statement], style: Style) -> str:
@@ -47,6 +57,8 @@ def render(statements: Sequence[Statement], style: Style) -> str:
         "",
         f"DOMAINS = {domains!r}",
         f"IN_WORDS = {words!r}",
+        "LARGEST = 1.7976931348623157e308",
+        f"BEYOND = {BEYOND!r}",
         "",
         CHECK,
         *(f"\n{inspect.getsource(functions.SCALAR[name])}" for name in special),
@@ -82,6 +94,7 @@ def _function(bound: Bound) -> str:
     given = ", ".join(f"{n}={n}" for n in [*asked, *optional, *dict.fromkeys(helpers)])
     taken = {*bound.needs, *helpers}
     body: list[str] = []
+    inner: list[str] = []
     for n in optional:
         needed = sorted(s.name for s in bound.defaults[n].symbols)
         body.append(f"    if {n} is None:")
@@ -100,10 +113,12 @@ def _function(bound: Bound) -> str:
                 f"    if not {n} <= {limit}:",
                 f'        raise ValueError(f"{name}: {n} = {{{n}}} exceeds {limit} = {{{limit}}}")',
             ]
+    if bound.needs:
+        body.append(f"    {', '.join(bound.needs)} = {', '.join(f'float({n})' for n in bound.needs)}")
     for condition in bound.requires:
         lhs, rhs = _python(condition.lhs, {}), _python(condition.rhs, {})
         said = f"{condition}"
-        body += [
+        inner += [
             f"    lhs, rhs = {lhs}, {rhs}",
             f"    if not lhs {condition.op} rhs:",
             f'        raise ValueError(f"{name} requires {said}, but these are {{lhs}} and {{rhs}}")',
@@ -114,11 +129,15 @@ def _function(bound: Bound) -> str:
         while local in taken or keyword.iskeyword(local):
             local = f"{local}_"
         taken.add(local)
-        body.append(f"    {local} = {_python(part, known)}")
+        inner.append(f"    {local} = {_python(part, known)}")
         known[part] = local
-    body += ["    return {", *(f"        {n!r}: {_python(e, known)}," for n, e in bound.terms.items()), "    }"]
+    inner += ["    terms = {", *(f"        {n!r}: {_python(e, known)}," for n, e in bound.terms.items()), "    }"]
+    body += ["    try:", *(f"    {line}" for line in inner)]
+    body += ["    except (OverflowError, ZeroDivisionError):"]
+    body += [f"        raise ValueError(BEYOND.format({name!r})) from None"]
+    body.append(f"    return _in_range({name!r}, terms)")
     args = "\n".join(
-        f"        {n}: {_doc(ABOUT[n].meaning)}; {IN_WORDS[ABOUT[n].domain]}." for n in [*asked, *optional]
+        f"        {n}: {_doc(meaning(bound, n))}; {IN_WORDS[ABOUT[n].domain]}." for n in [*asked, *optional]
     )
     doc = f'''    """{_doc(bound.title)}.
 
@@ -130,7 +149,8 @@ def _function(bound: Bound) -> str:
 {args}
 
     Raises:
-        ValueError: for a number its quantity cannot be, and where a condition does not hold.
+        ValueError: for a number its quantity cannot be, where a condition does not hold, and where the value
+            is beyond the range of floats.
     """'''
     return "\n".join(
         [

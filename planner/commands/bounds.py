@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -61,7 +60,7 @@ def export(
     form: Annotated[
         str, typer.Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext.")
     ] = "latex",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file, in place of standard output.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="A file; - is standard output.")] = "-",
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     standalone: Annotated[bool, typer.Option("--standalone", help="A whole document (latex, html).")] = False,
     aligned: Annotated[bool, typer.Option("--aligned", help="One term a line, with its name.")] = False,
@@ -72,6 +71,7 @@ def export(
     ] = None,
     settings: Set = None,
     label: Annotated[str | None, typer.Option("--label", help="Of the equation (latex): eq:drift.")] = None,
+    bare: Annotated[bool, typer.Option("--bare", help="The equation alone, for a paper (latex).")] = False,
 ) -> None:
     """Bounds for a paper or a program, to standard output or a file."""
     from planner.commands import bounds_answers
@@ -87,8 +87,9 @@ def export(
         aligned=aligned,
         macros=macros,
         label=label,
+        bare=bare,
     )
-    if output is None:
+    if output == "-":
         _print(text)
     else:
         bounds_answers.write(output, text, force)

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from hflbounds import catalogue, families, get
+from hflbounds import catalogue, families
 from hflbounds.audit import Verdict, audit
 from hflbounds.bound import Bound, Status
-from hflbounds.errors import ConditionError
+from hflbounds.errors import ConditionError, FormatError, UnknownBoundError
+from hflbounds.evaluation import bind
 from hflbounds.formats import Statement, Style, _tex, _text, formats, render, takes
-from hflbounds.formats._statement import CONSTANTS, STATUS, Notation, words
+from hflbounds.formats._statement import CONSTANTS, STATUS, Notation, letter, words
 from hflbounds.formats.json import describe
 from hflbounds.quantities import ABOUT, ARRAYS
 from planner.errors import NoAnswerError, ScenarioError
@@ -87,7 +88,7 @@ def shown(bound_id: str, settings: Sequence[str], notation: str, as_json: bool) 
         ScenarioError: for settings that are no numbers of its quantities, or not all it needs.
         NoAnswerError: where the bound does not apply.
     """
-    bound = get(bound_id)
+    bound = _bound(bound_id)
     values = _settings(settings)
     tuned: dict[str, Any] | None = None
     with _refusals():
@@ -108,8 +109,10 @@ def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], di
     """The values with the step that makes the bound smallest, where the step alone is missing."""
     known = bound.complete(values)
     missing = [name for name in bound.needs if known.get(name) is None]
+    bind(bound.id, [name for name in bound.needs if name not in missing], known)  # what is given comes first
     if missing != ["eta_eff"]:
-        bound.bind(values)  # says what is missing
+        if needed := [name for name in missing if name != "eta_eff" or bound.chain is None]:
+            raise ScenarioError(f"--set: {bound.id} also needs {', '.join(needed)}.")
         return values, None
     best = bound.tuned(**values)
     if best.eta_eff is None:
@@ -128,7 +131,7 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
         text = _tex.unicode(tex)
         side = text if i == 0 else f"- {text.removeprefix('−')}" if text.startswith("−") else f"+ {text}"
         rows.append((f"{'  ' if i == 0 else ''}{side}", words(name), amounts.get(name, "")))
-    out = [bound.id, _plain(_text.capital(bound.title)), _plain(str(bound.source))]
+    out = [bound.id, _plain(_text.capital(bound.title)), _plain(plain.prose(str(bound.source)))]
     out.append(f"{_text.capital(bound.kind)}. {_text.capital(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.")
     out += ["", f"  {_tex.unicode(plain.left)} {sign}", _indented(_columns(rows), 4)]
     out += [f"  with {_tex.unicode(f'{name} = {tex}')}" for name, tex in plain.definitions]
@@ -145,9 +148,14 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
             out.append(
                 f"Step: none given, so the best: eta_eff = {tuned['eta_eff']:.6g}, raw eta = {tuned['eta']:.6g}{binds}"
             )
-    out += ["", "Bounded", *_bullets([_plain(bound.bounds.meaning)])]
+    out += ["", "Bounded", *_bullets([_plain(plain.bounded)])]
     letters = [
-        (name, _tex.unicode(tex), f"= {statement.numbers[name]:.6g}" if name in statement.numbers else "", meaning)
+        (
+            name,
+            _tex.unicode(tex),
+            f"= {statement.numbers[name]:.6g}" if name in statement.numbers else "",
+            _plain(meaning),
+        )
         for name, tex, meaning in plain.symbols
     ]
     out += ["", "Quantities", _indented(_columns(letters), 2)]
@@ -156,8 +164,9 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
     notes = statement.errata()
     if notes:
         said = [
-            f"{e.id} ({e.gravity}), {_plain(e.place)}: printed {_plain(printed)}; supported {_plain(proved)}. "
-            f"{_plain(_text.capital(e.because)).rstrip('.')}."
+            f"{e.id} ({e.gravity}), {_plain(plain.prose(e.place))}: "
+            f"printed {_plain(printed)}; supported {_plain(proved)}. "
+            f"{_plain(_text.capital(plain.prose(e.because))).rstrip('.')}."
             for e, printed, proved in notes
         ]
         out += ["", "Printed otherwise", *_bullets(said)]
@@ -183,6 +192,7 @@ def exported(
     aligned: bool,
     macros: bool,
     label: str | None,
+    bare: bool,
 ) -> str:
     """Bounds in a format.
 
@@ -203,6 +213,7 @@ def exported(
         "aligned": aligned,
         "macros": macros,
         "label": label is not None,
+        "bare": bare,
     }
     options = {"letters": "--letter", "values": "--set"}
     for name in (n for n, used in given.items() if used and n not in takes(form)):
@@ -210,29 +221,37 @@ def exported(
         raise ScenarioError(f"{options.get(name, f'--{name}')}: {form} does not heed it; {able} would.")
     if label is not None and not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
         raise ScenarioError(f"--label: {label!a:.60} may have letters, digits and : . _ - only. Write eq:drift.")
+    if bare and standalone:
+        raise ScenarioError("--bare is an equation for a document, --standalone is a document. Leave out one of them.")
     style = Style(
         notation=_notation(notation),
-        letters=dict(_pair("--letter", text) for text in letters),
+        letters=_letters(letters, bounds),
         values=_settings(settings),
         aligned=aligned,
         standalone=standalone,
         macros=macros,
         label=label,
+        bare=bare,
     )
     with _refusals():
         return render(form, bounds, style)
 
 
-def write(path: Path, text: str, force: bool) -> None:
+def write(output: str, text: str, force: bool) -> None:
     """Put text into a file, whole or not at all.
 
     Raises:
         ScenarioError: if there is something already that may not be overwritten, or no folder to put it in.
         NoAnswerError: if it cannot be written.
     """
-    told = f"--output: {str(path)!a:.120}"
+    if not output.strip():
+        raise ScenarioError("--output: the name is empty. Name a file; - is standard output.")
+    path = Path(output)
+    told = f"--output: {output!a:.120}"
     try:
         target = path.resolve() if path.is_symlink() else path
+        if target is not path:
+            told += f", a link to {str(target)!a:.120},"
         if os.path.lexists(target):
             if target.is_dir():
                 raise ScenarioError(f"{told} is a folder. Name a file in it.")
@@ -257,6 +276,8 @@ def write(path: Path, text: str, force: bool) -> None:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 Path(name).unlink()
+    except RuntimeError:
+        raise ScenarioError(f"{told} is a link to itself. Name a file.") from None
     except OSError as error:
         raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
 
@@ -326,9 +347,55 @@ def _named(ids: Sequence[str]) -> tuple[Bound, ...]:
     known = families()
     found: dict[str, Bound] = {}
     for name in ids:
-        for bound in known[name] if name in known else (get(name),):
+        for bound in known[name] if name in known else (_bound(name),):
             found[bound.id] = bound
     return tuple(found.values())
+
+
+def _bound(name: str) -> Bound:
+    """The bound of an id.
+
+    Raises:
+        ScenarioError: for a family, with its members.
+        UnknownBoundError: for anything else, naming the nearest.
+    """
+    known, groups = catalogue(), families()
+    if name in known:
+        return known[name]
+    if name in groups:
+        raise ScenarioError(f"{name} is a family of bounds. Name one of {', '.join(b.id for b in groups[name])}.")
+    alike = {other.casefold(): other for other in [*groups, *known]}
+    wanted = name.strip().casefold()
+    near = [wanted] if wanted in alike else [other for other in alike if wanted and other.startswith(f"{wanted}.")]
+    near = near or difflib.get_close_matches(wanted, alike)
+    hint = f"did you mean {' or '.join(alike[other] for other in near[:4])}?" if near else "see `hfl-plan bounds list`."
+    raise UnknownBoundError(f"no bound is called {name!a:.80}; {hint}")
+
+
+def _letters(given: Sequence[str], bounds: Sequence[Bound]) -> dict[str, str]:
+    """LaTeX by the names of quantities, where each is a letter and stands in one of the bounds.
+
+    Raises:
+        ScenarioError: for anything else.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, tex = _pair("--letter", text)
+        if name not in ABOUT:
+            near = difflib.get_close_matches(name, ABOUT, n=1)
+            raise ScenarioError(
+                f"--letter: no quantity is called {name!a:.40}." + f" Did you mean {near[0]}?" * bool(near)
+            )
+        if name in found:
+            raise ScenarioError(f"--letter: {name} is given twice. Give it once.")
+        if not any(name in bound.needs for bound in bounds):
+            raise ScenarioError(f"--letter: {name} stands in none of these bounds. Leave it out.")
+        try:
+            letter(tex, name)
+        except FormatError as error:
+            raise ScenarioError(f"--letter: {error}.") from None
+        found[name] = tex
+    return found
 
 
 def _notation(given: str) -> Notation:
