@@ -103,7 +103,7 @@ def test_quantities_of_others_are_ignored(bound: Bound) -> None:
 # ------------------------------------------------------------------------------------------- domains
 
 NEVER = [True, False, np.True_, "1", b"1", None, 1j, Fraction(1, 2), math.nan, math.inf, -math.inf, -1, -0.5]
-NEVER += [np.float64("nan"), 10**400, -(10**400), object(), {}, [None], [True], ["1"], [1, "1"], [math.nan]]
+NEVER += [np.float64("nan"), 10**400, -(10**400), Ellipsis, {}, [None], [True], ["1"], [1, "1"], [math.nan]]
 BAD = [(name, value) for name in (*COUNTS, *POSITIVE, *NONNEGATIVE) for value in NEVER]
 BAD += [(name, value) for name in (*COUNTS, *POSITIVE) for value in (0, 0.0, -0.0, [0.0], np.zeros((2, 2)))]
 BAD += [(name, value) for name in COUNTS for value in (2.5, 0.999999, 1e-320, [1, 1.5], np.array([[3.0], [np.pi]]))]

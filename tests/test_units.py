@@ -239,7 +239,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("parse", "text", "parts"), REFUSED, ids=lambda value: ascii(value)[:30])
+@pytest.mark.parametrize(
+    ("parse", "text", "parts"), REFUSED, ids=lambda value: getattr(value, "__name__", ascii(value)[:30])
+)
 def test_refusals_are_complete_in_one_or_two_lines(parse, text, parts):
     with pytest.raises(QuantityError) as caught:
         parse(text, field="--uplink")
