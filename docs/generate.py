@@ -94,7 +94,7 @@ def page(bound: Bound) -> str:
         out.append(f"* It is {role}, not by itself a statement about training.")
     out += ["", "## How the terms move", ""]
     if any(directions(term) is None for term in bound.terms.values()) and not bound.where:
-        out += ["Where a term is not a single product, these are the letters that move it next to the numbers below.", ""]
+        out += ["Where a term is not a single product, these letters move it next to the numbers below.", ""]
     out += table(("term", "grows with", "shrinks with"), terms(bound))
     out += ["", "## What it stands on, and how tight it is", ""]
     out += [f"* {text(derivation(step))}" for step in bound.steps] or ["No derivation in this repository."]

@@ -75,6 +75,9 @@ def recommend(
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")
     ] = None,
+    fleet: Annotated[
+        Given, typer.Option("--clients", help="Clients in all; the number of groups is searched."), At("fleet.clients")
+    ] = None,
     groups: Annotated[Given, typer.Option("--groups", "--G", "-G", help="Groups."), At("fleet.groups")] = None,
     clients: Annotated[
         Given,

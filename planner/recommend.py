@@ -21,12 +21,16 @@ def recommend(scenario: Scenario) -> Recommendation:
 
     Every topology gets the rounds after which its tuned bound meets one common target, and the seconds and
     bytes that these rounds cost; the objective decides the order, and differences below the resolution are
-    ties.
+    ties. Where the number of groups is free, the answer is for the best one.
 
     Raises:
         ScenarioError: if the bound family asked for does not fit the scenario.
         NoAnswerError: if no topology reaches the target.
     """
+    if scenario.divisions:
+        from planner import structure
+
+        return structure.best(scenario, recommend)
     scenario = settled(scenario)
     question = ask(scenario)
     objective = scenario.objective

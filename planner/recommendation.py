@@ -83,6 +83,22 @@ class Evidence(Part):
     note: str = ""
 
 
+class Division(Part):
+    """A division of the fleet into groups of one size, with the best topology there."""
+
+    groups: int
+    clients_per_group: int
+    zeta: float = Field(description="intra-group deviation after this division")
+    delta: float = Field(description="inter-group deviation after this division")
+    grouping: Literal["random", "chosen"] = Field(description="at random, in expectation; or by label counts")
+    topology: str | None
+    rounds: int | None
+    seconds: float | None
+    bytes: float | None
+    tie: int = Field(description="divisions of one number cannot be told apart by the objective")
+    why: str = Field("", description="why a number is null")
+
+
 class Recommendation(Part):
     """A ranked, explained answer. ``hfl-plan schema`` prints its JSON Schema."""
 
@@ -105,6 +121,7 @@ class Recommendation(Part):
     flips_searched: str = Field(description="which inputs were looked at, and how far")
     evidence: tuple[Evidence, ...]
     warnings: tuple[Text, ...]
+    divisions: tuple[Division, ...] = Field((), description="what was searched, where only N clients were given")
 
     def to_json(self) -> dict[str, Any]:
         """As the contract has it: empty notes, units and readings are left out."""
@@ -113,7 +130,9 @@ class Recommendation(Part):
             for key in ("unit", "note", "reading"):
                 if not known[key]:
                     del known[key]
-        for row in data["ranking"]:
+        for row in [*data["ranking"], *data["divisions"]]:
             if not row["why"]:
                 del row["why"]
+        if not data["divisions"]:
+            del data["divisions"]
         return data

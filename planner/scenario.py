@@ -48,6 +48,26 @@ class Known:
     reading: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """A division of clients into groups, and the deviations it makes.
+
+    Attributes:
+        groups, clients: how many groups of how many.
+        zeta, delta: deviations.
+        origin, note: of both.
+        kind: whether at random, or chosen by label counts.
+    """
+
+    groups: int
+    clients: int
+    zeta: float
+    delta: float
+    origin: Origin
+    note: str
+    kind: Literal["random", "chosen"]
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Everything an answer stands on.
@@ -68,6 +88,8 @@ class Scenario:
         target_share: the target as a share of ``2 L A``, where it was given as one.
         warnings: about the input.
         ratio_error: where a file says the ratio of the two deviations, the standard error of its logarithm.
+        grouping: how clients came to their groups, where the division was searched for.
+        divisions: where it is yet to be searched for, this scenario for every division.
     """
 
     title: str
@@ -86,6 +108,8 @@ class Scenario:
     target_share: float | None = None
     warnings: tuple[str, ...] = field(default=())
     ratio_error: float | None = None
+    grouping: Literal["random", "chosen"] | None = None
+    divisions: tuple[Scenario, ...] = ()
 
     def number(self, name: str) -> float:
         """The value of a quantity that is a number."""
@@ -125,10 +149,28 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
         return next(outer, shown(path))
 
     try:
+        _take_clients_alone(table, name)
         written = ScenarioFile.model_validate(table)
     except ValidationError as error:
         raise ScenarioError(in_words(error, name)) from None
     return resolve(written, name)
+
+
+def _take_clients_alone(table: dict[str, Any], name: Callable[[str], str]) -> None:
+    """Where the division into groups is free, label counts need no column of groups."""
+    fleet, problem = table.get("fleet"), table.get("problem")
+    if not isinstance(fleet, dict) or not isinstance(problem, dict):
+        return
+    said = problem.get("heterogeneity")
+    if "clients" not in fleet or fleet.keys() & {"groups", "clients_per_group"}:
+        return
+    if isinstance(said, str) and said.strip().lower().endswith(".csv"):
+        from planner import structure
+
+        try:
+            problem["heterogeneity"] = structure.ungrouped(said.strip())
+        except ScenarioError as error:
+            raise ScenarioError(f"{name('problem.heterogeneity')}: {error}") from None
 
 
 def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: path) -> Scenario:
@@ -141,11 +183,49 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
     Raises:
         ScenarioError: where fields contradict each other, or one that has no default is missing.
     """
+    fleet = written.fleet
+    if fleet.clients is None:
+        return resolve_groups(written, name)
+    if fleet.groups is None and fleet.clients_per_group is None:
+        from planner import structure
+
+        return structure.scenarios(written, name)
+    groups = fleet.groups or fleet.clients // (fleet.clients_per_group or 1)
+    clients = fleet.clients_per_group or fleet.clients // groups
+    if groups * clients != fleet.clients:
+        given = {"fleet.groups": fleet.groups, "fleet.clients_per_group": fleet.clients_per_group}
+        others = " and ".join(f"{name(path)} {number}" for path, number in given.items() if number is not None)
+        raise ScenarioError(
+            f"{name('fleet.clients')}: {fleet.clients} clients contradict {others}: N = G M. "
+            f"Leave {name('fleet.clients')} out, or give it alone to search the number of groups."
+        )
+    whole = fleet.model_copy(update={"groups": groups, "clients_per_group": clients})
+    return resolve_groups(written.model_copy(update={"fleet": whole}), name)
+
+
+def resolve_groups(
+    written: ScenarioFile, name: Callable[[str], str] = lambda path: path, regrouped: Regrouped | None = None
+) -> Scenario:
+    """The same, for groups that are known.
+
+    Args:
+        written: a validated file.
+        name: what a field is called in errors.
+        regrouped: groups and deviations that take the place of those written.
+
+    Raises:
+        ScenarioError: where fields contradict each other, or one that has no default is missing.
+    """
     fleet, problem, plan = written.fleet, written.problem, written.plan
     known: dict[str, Known] = {}
     warnings: list[str] = []
     measured = problem.heterogeneity.measured if problem.heterogeneity else None
-    groups, clients = _fleet(fleet.groups, fleet.clients_per_group, measured, known, warnings)
+    if regrouped is None:
+        groups, clients = _fleet(fleet.groups, fleet.clients_per_group, measured, known, warnings)
+    else:
+        groups, clients = regrouped.groups, regrouped.clients
+        known["G"] = Known(groups, "derived", note="searched")
+        known["M"] = Known(clients, "derived", note="N / G")
     known["P"] = _given_or(fleet.group_rounds, 1, note="as in zhou2026, Appendix B.1")
     known["K"] = _given_or(fleet.local_steps, 2, note="as in zhou2026, Appendix B.1")
     for symbol, path, whole, drawn in (
@@ -171,7 +251,11 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
     for symbol, number in (measured.constants if measured else {}).items():
         if known[symbol].origin == "default":
             known[symbol] = Known(number, "estimated", note=f"from {problem.heterogeneity.text}")
-    _deviations(problem.heterogeneity, known, warnings)
+    if regrouped is None:
+        _deviations(problem.heterogeneity, known, warnings)
+    else:
+        known["zeta"] = Known(regrouped.zeta, regrouped.origin, note=regrouped.note)
+        known["delta"] = Known(regrouped.delta, regrouped.origin, note=regrouped.note)
     known["R"] = _given_or(problem.rounds, 1000, note="horizon at which the bounds are compared")
     share = None
     if problem.target is None:
@@ -212,7 +296,8 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         network_given=network_given,
         target_share=share,
         warnings=tuple(warnings),
-        ratio_error=None if measured is None else measured.ratio_error,
+        ratio_error=0.0 if regrouped else None if measured is None else measured.ratio_error,
+        grouping=regrouped.kind if regrouped else None,
     )
 
 
@@ -228,7 +313,8 @@ def _fleet(
         if groups is None or clients is None:
             raise ScenarioError(
                 "how many groups of how many clients? Give --groups and --clients-per-group, "
-                "a scenario file with --config, or label counts with --heterogeneity counts.csv."
+                "--clients to search for them, a scenario file with --config, or label counts with "
+                "--heterogeneity counts.csv."
             )
         known["G"], known["M"] = Known(groups, "given"), Known(clients, "given")
         return groups, clients

@@ -135,6 +135,8 @@ def _by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
 
 
 def _heterogeneity(value: Any) -> heterogeneity.Heterogeneity:
+    if isinstance(value, heterogeneity.Heterogeneity):
+        return value
     try:
         return heterogeneity.parse(value)
     except ScenarioError as error:
@@ -163,6 +165,7 @@ class Section(BaseModel):
 class FleetSection(Section):
     """Who takes part: groups, clients, rounds and steps."""
 
+    clients: Count | None = None
     groups: Count | None = None
     clients_per_group: Count | None = None
     group_rounds: Count | None = None
