@@ -462,6 +462,7 @@ def _cap_in_root(topology: str, number: int) -> Erratum:
 def _cap_is_pole(topology: str) -> Erratum:
     return Erratum(
         id=f"zhou2026.A2.{topology}",
+        gravity="step",
         place="Theorem 1; D.2-D.5, E.1-E.4, the line that bounds eta_eff",
         printed=CAP[topology],
         proved=_pole(topology)[0],
@@ -475,6 +476,7 @@ def _cap_is_pole(topology: str) -> Erratum:
 _POLE_AT = {"star-star": 1 / 30**0.5, "star-ring": 1 / 60**0.5, "ring-star": 1 / 60**0.5, "ring-ring": 0.1}
 TABLE_5 = Erratum(
     id="zhou2026.A3",
+    gravity="refuted",
     place="Appendix E, Table 5, row Star-Ring (F)",
     printed=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * K * R**2) + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * M * R**2),
     proved=cbrt(L**2 * A**2 * sigma**2) / cbrt(P * M * K * R**2) + cbrt(L**2 * A**2 * zeta**2) / cbrt(P**2 * R**2),
@@ -485,6 +487,7 @@ TABLE_5 = Erratum(
 )
 LEMMA_2 = Erratum(
     id="zhou2026.A4",
+    gravity="refuted",
     place="F.1, Lemma 2, statement and proof",
     printed=S1 * P**2 * S2**2 * K**2 * zeta**2 + S1**2 * P**2 * S2 * K**2 * delta**2,
     proved=S1**2 * P**2 * S2 * K**2 * zeta**2 + S1 * P**2 * S2**2 * K**2 * delta**2,
