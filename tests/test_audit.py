@@ -123,6 +123,8 @@ def mutants_of(expression: Expr) -> Iterator[tuple[str, Expr]]:
         parts = expression.args
         for i, part in enumerate(parts):
             for what, changed in mutants_of(part):
+                if isinstance(expression, Special) and isinstance(changed, Power):
+                    continue  # a squared count of nodes is summed over for hours
                 yield what, _again(expression, (*parts[:i], changed, *parts[i + 1 :]))
         if isinstance(expression, Maximum):
             for i, part in enumerate(parts):
@@ -221,7 +223,7 @@ def typed_twice(bound_id: str) -> tuple[tuple[dict[str, float], float], ...]:
     if bound_id in second.BOUND_IDS:
         points = unified_points(bound_id)[:3]
         return tuple(({n: float(x) for n, x in p.items()}, float(second.value(bound_id, **p))) for p in points)
-    drawn = [others.point(bound_id, random.Random(seed)) for seed in range(3)]
+    drawn = [others.point(bound_id, random.Random(seed)) for seed in range(15)]
     return tuple(({n: float(x) for n, x in p.items()}, float(others.value(bound_id, **p))) for p in drawn)
 
 
@@ -311,12 +313,12 @@ def test_at_least_95_percent_of_planted_misprints_are_caught() -> None:
 
 
 @pytest.mark.slow
-def test_misprints_planted_in_the_whole_catalogue() -> None:
-    found = plant(list(catalogue().values()))
-    print(
-        f"\n{found.count} misprints: {found.by_audit} seen by the audit, {found.by_second_encoding} only by the second"
-    )
-    print(f"neither {len(found.survivors)}:")
+@pytest.mark.parametrize("family", dict.fromkeys(bound.family for bound in catalogue().values()))
+def test_misprints_planted_in_the_whole_catalogue(family: str) -> None:
+    """Some forty thousand."""
+    found = plant(list(families()[family]))
+    print(f"{family}: {found.count} misprints, the audit sees {found.by_audit},", end=" ")
+    print(f"only the second encoding {found.by_second_encoding}, neither {len(found.survivors)}:")
     print("\n".join(found.survivors))
-    assert found.count > 20_000
+    assert found.count
     assert found.by_audit + found.by_second_encoding >= 0.95 * found.count
