@@ -11,16 +11,22 @@ from pathlib import Path
 from planner.errors import NoAnswerError, ScenarioError
 
 
-def write(path: Path, text: str, force: bool, option: str = "--output") -> None:
+def write(output: str | Path, text: str, force: bool, option: str = "--output") -> None:
     """Put text into a file, whole or not at all; ``option`` is where it was named.
 
     Raises:
         ScenarioError: if there is something already that may not be overwritten, or no folder to put it in.
         NoAnswerError: if it cannot be written.
     """
-    told = f"{option}: {str(path)!a:.120}"
+    name_given = str(output)
+    if not name_given.strip():
+        raise ScenarioError(f"{option}: the name is empty. Name a file.")
+    path = Path(output)
+    told = f"{option}: {name_given!a:.120}"
     try:
         target = path.resolve() if path.is_symlink() else path
+        if target is not path:
+            told += f", a link to {str(target)!a:.120},"
         if os.path.lexists(target):
             if target.is_dir():
                 raise ScenarioError(f"{told} is a folder. Name a file in it.")
@@ -45,6 +51,8 @@ def write(path: Path, text: str, force: bool, option: str = "--output") -> None:
         finally:
             with contextlib.suppress(FileNotFoundError):
                 Path(name).unlink()
+    except RuntimeError:
+        raise ScenarioError(f"{told} is a link to itself. Name a file.") from None
     except OSError as error:
         raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
 
@@ -63,3 +71,6 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+# ---------------------------------------------------------------- check

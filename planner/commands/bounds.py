@@ -92,7 +92,9 @@ def export(
     if output == "-":
         _print(text)
     else:
-        bounds_answers.write(output, text, force)
+        from planner.writing import write
+
+        write(output, text, force)
 
 
 @app.command()

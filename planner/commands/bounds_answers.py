@@ -6,14 +6,10 @@ import contextlib
 import difflib
 import json
 import math
-import os
 import re
-import stat
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, cast, get_args
 
 from hflbounds import catalogue, families
@@ -235,70 +231,6 @@ def exported(
     )
     with _refusals():
         return render(form, bounds, style)
-
-
-def write(output: str, text: str, force: bool) -> None:
-    """Put text into a file, whole or not at all.
-
-    Raises:
-        ScenarioError: if there is something already that may not be overwritten, or no folder to put it in.
-        NoAnswerError: if it cannot be written.
-    """
-    if not output.strip():
-        raise ScenarioError("--output: the name is empty. Name a file; - is standard output.")
-    path = Path(output)
-    told = f"--output: {output!a:.120}"
-    try:
-        target = path.resolve() if path.is_symlink() else path
-        if target is not path:
-            told += f", a link to {str(target)!a:.120},"
-        if os.path.lexists(target):
-            if target.is_dir():
-                raise ScenarioError(f"{told} is a folder. Name a file in it.")
-            if not stat.S_ISREG(target.stat().st_mode):
-                raise ScenarioError(f"{told} is not a regular file. Without --output the text goes to standard output.")
-            if not force:
-                raise ScenarioError(f"{told} exists. Add --force to overwrite it.")
-        if not target.parent.is_dir():
-            raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.")
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-            Path(name).chmod(mode)
-            if force:
-                Path(name).replace(target)
-            else:
-                _put_new(name, target, told)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                Path(name).unlink()
-    except RuntimeError:
-        raise ScenarioError(f"{told} is a link to itself. Name a file.") from None
-    except OSError as error:
-        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
-
-
-def _put_new(name: str, target: Path, told: str) -> None:
-    """Give a file its name, unless that has come into use in the meantime."""
-    try:
-        os.link(name, target)
-    except FileExistsError:
-        raise ScenarioError(f"{told} exists. Add --force to overwrite it.") from None
-    except OSError:  # a file system without links
-        Path(name).replace(target)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-# ---------------------------------------------------------------- check
 
 
 def checked(ids: Sequence[str], paper: str | None, as_json: bool) -> tuple[str, int]:
