@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from planner.errors import PlannerError
 from planner.network import Compute, Link, Network, Straggler
 
-__all__ = ["TOPOLOGIES", "CostError", "Method", "RoundCost", "round_cost", "round_draws"]
+__all__ = ["TOPOLOGIES", "CostError", "Method", "RoundCost", "Transfers", "round_cost", "round_draws", "transfers"]
 
 Method = Literal["schedule", "formula", "diluted"]
 FloatArray = NDArray[np.float64]
@@ -163,6 +163,34 @@ def round_draws(
     if not _random(compute):
         return np.array([_exact(topology, G, M, P, K, network, compute, model_bytes, method)])
     return _sampled(topology, G, M, P, K, network, compute, model_bytes, method, seed)
+
+
+class Transfers(NamedTuple):
+    """Time on the links of one tier, without the work between the transfers.
+
+    Attributes:
+        turn: What one endpoint's turn takes [s]: in a star down and up, in a ring one hop.
+        ends: What the first download and the last upload of a ring take beyond a hop [s]; 0 for a star.
+    """
+
+    turn: float
+    ends: float
+
+
+def transfers(
+    topology: str, *, G: int, M: int, network: Network, model_bytes: float, method: Method = "schedule"
+) -> tuple[Transfers, Transfers]:
+    """The transfers of the low and of the top tier when all groups move in step; see :func:`round_cost`."""
+    star_top, star_low = _tiers(topology)
+    low_sharers, top_sharers = _sharers(topology, G, M, network, method)
+
+    def of(tier: _Tier, star: bool, sharers: int) -> Transfers:
+        exchange = tier.exchange(sharers)
+        hop = sharers * tier.hop + tier.hop_latency
+        return Transfers(exchange, 0.0) if star else Transfers(hop, exchange - hop)
+
+    low, top = _tier(network.client_link, model_bytes), _top(network, model_bytes)
+    return of(low, star_low, low_sharers), of(top, star_top, top_sharers)
 
 
 # ---------------------------------------------------------------------------------------------------------
