@@ -4,53 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hflbounds.compare import SAME
 from planner.cost import CostError
+from planner.inputs import DRAWN, RATIO, Input, inputs, is_drawn, is_quick, largest_drawn, size_drawn
 from planner.prediction import Question
 from planner.recommendation import Flip
 from planner.scenario import Scenario
-from planner.scenario_file import LARGEST_COUNT, Objective
+from planner.scenario_file import LARGEST_COUNT
 
-SCANNED = 16  # points in each direction
+SCANNED = 16  # points in each direction,
+SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds
 REACH = 1e3  # inputs are looked at from 1/REACH to REACH times their value,
 REACH_OF_COUNTS = 1e2  # and counts, whose compute times must be drawn anew, less far
-LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
-LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
-COUNTS = ("G", "M", "P", "K")
-DEVIATIONS = ("sigma", "zeta", "delta")
+SECTIONS = 12  # into which an interval with a change is cut
+LEFT_OUT = (RATIO, "R", *DRAWN)  # `hfl-plan flip` follows them too
 Totals = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One input that may be moved.
+    """One input that is moved.
 
     Attributes:
-        name: as in the scenario.
-        value: now.
+        input: which.
         totals: the objective of each topology, in the order of the question, at many values of the input:
             shape (topologies, values).
-        unit: of the value.
-        whole: whether the input counts things.
     """
 
-    name: str
-    value: float
+    input: Input
     totals: Totals
-    unit: str = ""
-    whole: bool = False
 
 
 def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
     """The nearest flip below and above for every input looked at, nearest first; and what was looked at, in words.
 
     Without stragglers the seconds of a round are affine in a link's or the compute time's number (or in one over
-    it), and the rounds do not depend on it: where that holds, crossings are solved for. Elsewhere `SCANNED` values on
+    it), and the rounds do not depend on it: where that holds, crossings are solved for. Elsewhere a few values on
     either side are looked at, up to a factor `REACH` (counts: `REACH_OF_COUNTS`), and the first change is bracketed;
     a change that comes and goes between two of them is missed.
 
@@ -64,25 +59,27 @@ def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple
         return (), "all topologies tie"
     if objective == "rounds" and _ring_ring_by_proof(question) and "ring-ring" in first:
         return (), "with these constants and one cap for all, Ring-Ring's bound is never the larger, by proof"
-    drawn = question.compute.straggler.kind != "none"
-    if drawn and objective == "time" and _size(question) > _largest(question):
+    drawn = is_drawn(question)
+    if drawn and objective == "time" and size_drawn(question) > largest_drawn(question):
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     found: list[Flip] = []
     axes = list(_axes(question, scenario))
     for axis in axes:
         for side in (-1, 1):
             with suppress(CostError):  # a fleet or a model that cannot be timed lies beyond what is looked at
-                flip = _solve(axis, side, question, first) if axis.unit and not drawn else None
+                flip = _solve(axis, side, question, first) if axis.input.timed and not drawn else None
                 flip = flip or _search(axis, side, question, first)
                 if flip:
                     found.append(flip)
-    names = ", ".join(axis.name for axis in axes)
+    names = ", ".join(axis.input.name for axis in axes)
     looked = f"one input at a time, by up to a factor {REACH:g} (counts {REACH_OF_COUNTS:g}): {names}"
     return tuple(sorted(found, key=lambda flip: abs(np.log(float(flip.at) / float(flip.from_))))), looked
 
 
 def _ring_ring_by_proof(question: Question) -> bool:
     """Whether all bounds share their constants and their cap, so that their order is that of their drift terms."""
+    if not is_quick(question):
+        return False
     first = next(iter(question.bounds.values()))
     shared = first.status == "own" or first.constants == "hidden"
     return first.chain is not None and shared and (question.cap != "own" or first.constants == "explicit")
@@ -93,7 +90,7 @@ def _solve(axis: Axis, side: int, question: Question, first: Sequence[str]) -> F
     topologies = tuple(question.bounds)
     leaders = [topologies.index(t) for t in first]
     for power in (1, -1):
-        at = axis.value * np.array([0.5, 1.0, 3.0]) ** power
+        at = axis.input.value * np.array([0.5, 1.0, 3.0]) ** power
         x, totals = at**power, axis.totals(at)
         others = [i for i in range(len(topologies)) if i not in leaders and np.isfinite(totals[i]).all()]
         totals = np.where(np.isfinite(totals), totals, 0.0)
@@ -108,7 +105,7 @@ def _solve(axis: Axis, side: int, question: Question, first: Sequence[str]) -> F
                     crossing = (base[j] - base[i]) / (slope[i] - slope[j])
                     if crossing > 0:
                         crossings.append(float(crossing**power))
-        beyond = sorted((c for c in crossings if 1 < (c / axis.value) ** side <= REACH), key=lambda c: side * c)
+        beyond = sorted((c for c in crossings if 1 < (c / axis.input.value) ** side <= REACH), key=lambda c: side * c)
         for value in beyond:
             just = value * (1 + side * 1e-9)
             there = axis.totals(np.array([just]))[:, 0]
@@ -123,70 +120,11 @@ def _solve(axis: Axis, side: int, question: Question, first: Sequence[str]) -> F
 
 
 def _axes(question: Question, scenario: Scenario) -> Iterator[Axis]:
-    objective = scenario.objective
-    topologies = tuple(question.bounds)
-    prices = {t: question.price(t, objective) for t in topologies}
-
-    def at_these_prices(rounds: dict[str, Any]) -> Any:
-        return np.stack([rounds[t] * prices[t] for t in topologies])
-
     # A preset or concentrations state both deviations in sigmas: there sigma cannot move alone.
     alone = scenario.known["zeta"].origin == "given" or scenario.known["delta"].origin == "given"
-    for name in DEVIATIONS if alone else DEVIATIONS[1:]:
-        if question.values[name] > 0:
-            yield Axis(name, question.values[name], _vary(name, question, at_these_prices))
-    if question.target is not None:
-        moved: Totals = lambda at: at_these_prices(replace(question, target=at, share=None).rounds())  # noqa: E731
-        yield Axis("target", question.target, moved)
-    for name in COUNTS:
-        yield Axis(name, question.values[name], _recount(name, question, objective), whole=True)
-    if objective != "time":
-        return  # traffic is proportional to the model, and rounds cost nothing: no link changes their order
-
-    rounds = np.array([[float(n)] for n in question.rounds().values()])
-
-    def by_setting(change: Callable[[float], Question]) -> Totals:
-        def totals(at: Any) -> Any:
-            questions = [change(float(x)) for x in np.atleast_1d(at)]
-            return rounds * np.array([[q.price(t, objective) for t in topologies] for q in questions]).T
-
-        return totals
-
-    sized = by_setting(lambda x: question.varied(model_bytes=x))
-    yield Axis("model_size", question.model_bytes, sized, "bytes")
-    if question.compute.step_time > 0:
-        slower = by_setting(lambda x: question.varied(compute=replace(question.compute, step_time=x)))
-        yield Axis("step_time", question.compute.step_time, slower, "s")
-    tiers = ("client_link", "server_link") if question.network.tiers == 2 else ("client_link",)
-    for tier in tiers:
-        for part, unit in (("up", "bit/s"), ("down", "bit/s"), ("latency", "s")):
-            value = getattr(getattr(question.network, tier), part)
-            if value > 0:
-                yield Axis(f"{tier}.{part}", value, by_setting(_relink(question, tier, part)), unit)
-
-
-def _vary(name: str, question: Question, price: Totals) -> Totals:
-    return lambda at: price(question.rounds(**{name: at}))
-
-
-def _recount(name: str, question: Question, objective: Objective) -> Totals:
-    def totals(at: Any) -> Any:
-        changes = [question.with_counts(**{name: int(n)}) for n in np.atleast_1d(at)]
-        keys = {key for change in changes for key in change}
-        arrays = {key: np.array([c.get(key, question.values[key]) for c in changes]) for key in keys}
-        rounds = np.stack(list(question.rounds(**arrays).values()))
-        # Topologies inside: those of one fleet share its draws of compute times.
-        return rounds * np.array([[question.price(t, objective, **c) for t in question.bounds] for c in changes]).T
-
-    return totals
-
-
-def _relink(question: Question, tier: str, part: str) -> Callable[[float], Question]:
-    def changed(value: float) -> Question:
-        link = replace(getattr(question.network, tier), **{part: value})
-        return question.varied(network=replace(question.network, **{tier: link}))
-
-    return changed
+    for name, each in inputs(question, scenario.objective).items():
+        if each.value > 0 and name not in LEFT_OUT and (alone or name != "sigma"):
+            yield Axis(each, partial(each.totals, question, scenario.objective, tuple(question.bounds)))
 
 
 def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> Flip | None:
@@ -194,13 +132,14 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
     topologies = tuple(question.bounds)
     leaders = [topologies.index(t) for t in first]
     others = [i for i in range(len(topologies)) if i not in leaders]
-    reach = REACH_OF_COUNTS if axis.whole else REACH
-    grid = axis.value * reach ** (side * np.arange(1, SCANNED + 1) / SCANNED)
-    if axis.whole:
+    reach = REACH_OF_COUNTS if axis.input.whole else REACH
+    scanned = SCANNED_SLOWLY if axis.input.whole and not is_quick(question) else SCANNED
+    grid = axis.input.value * reach ** (side * np.arange(1, scanned + 1) / scanned)
+    if axis.input.whole:
         grid = np.unique(np.clip(np.round(grid), 1, LARGEST_COUNT))[::side]
-        grid = grid[(grid - axis.value) * side > 0]
-        if question.compute.straggler.kind != "none":
-            grid = grid[grid / axis.value * _size(question) <= 10 * _largest(question)]
+        grid = grid[(grid - axis.input.value) * side > 0]
+        if is_drawn(question):
+            grid = grid[grid / axis.input.value * size_drawn(question) <= 10 * largest_drawn(question)]
     if not len(grid):
         return None
 
@@ -211,28 +150,22 @@ def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> 
     changed = np.flatnonzero(overtaken(grid))
     if not len(changed):
         return None
-    inside, outside = (axis.value if changed[0] == 0 else grid[changed[0] - 1]), grid[changed[0]]
+    inside, outside = (axis.input.value if changed[0] == 0 else grid[changed[0] - 1]), grid[changed[0]]
+    sections = 3 if scanned < SCANNED else SECTIONS
     while abs(outside / inside - 1) > 1e-4:
-        middle = np.round((inside + outside) / 2) if axis.whole else np.sqrt(inside * outside)
-        if middle in (inside, outside):
+        between = np.geomspace(inside, outside, sections + 1)[1:-1]
+        if axis.input.whole:
+            between = np.unique(np.round(between))[::side]
+            between = between[(between != inside) & (between != outside)]
+        if not len(between):
             break
-        if overtaken(np.array([middle]))[0]:
-            outside = middle
-        else:
-            inside = middle
+        over = overtaken(between)
+        k = int(over.argmax()) if over.any() else len(between)
+        inside, outside = [inside, *between][k], [*between, outside][k]
     best = topologies[int(axis.totals(np.array([outside]))[:, 0].argmin())]
     return _flip(axis, float(outside), best, exact=False)
 
 
-def _largest(question: Question) -> float:
-    played = question.network.tiers == 1 and question.network.client_link.sharing == "per-server"
-    return LARGEST_PLAYED if played else LARGEST_DRAWN
-
-
-def _size(question: Question) -> float:
-    return question.values["S1"] * question.values["S2"] * question.values["P"]
-
-
 def _flip(axis: Axis, at: float, to: str, *, exact: bool) -> Flip:
-    before, after = (int(axis.value), int(at)) if axis.whole else (axis.value, at)
-    return Flip(parameter=axis.name, from_=before, at=after, to=to, unit=axis.unit, exact=exact)
+    before, after = (int(axis.input.value), int(at)) if axis.input.whole else (axis.input.value, at)
+    return Flip(parameter=axis.input.name, from_=before, at=after, to=to, unit=axis.input.unit, exact=exact)
