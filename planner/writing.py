@@ -11,12 +11,41 @@ from pathlib import Path
 from planner.errors import NoAnswerError, ScenarioError
 
 
-def write(output: str | Path, text: str, force: bool, option: str = "--output") -> None:
-    """Put text into a file, whole or not at all; ``option`` is where it was named.
+def write(output: str | Path, content: str | bytes, force: bool, option: str = "--output") -> None:
+    """Put text, or bytes, into a file, whole or not at all; ``option`` is where it was named.
 
     Raises:
         ScenarioError: if there is something already that may not be overwritten, or no folder to put it in.
         NoAnswerError: if it cannot be written.
+    """
+    target, told = place(output, force, option)
+    whole = content.encode() if isinstance(content, str) else content
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(whole)
+                file.flush()
+                os.fsync(file.fileno())
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+            Path(name).chmod(mode)
+            if force:
+                Path(name).replace(target)
+            else:
+                _put_new(name, target, told)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                Path(name).unlink()
+    except OSError as error:
+        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
+
+
+def place(output: str | Path, force: bool, option: str = "--output") -> tuple[Path, str]:
+    """Where a file is to go, and what errors call it; for a look before long work.
+
+    Raises:
+        ScenarioError: if there is something already that may not be overwritten, or no folder to put it in.
+        NoAnswerError: if one cannot look there.
     """
     name_given = str(output)
     if not name_given.strip():
@@ -36,25 +65,11 @@ def write(output: str | Path, text: str, force: bool, option: str = "--output") 
                 raise ScenarioError(f"{told} exists. Add --force to overwrite it.")
         if not target.parent.is_dir():
             raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.")
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-            Path(name).chmod(mode)
-            if force:
-                Path(name).replace(target)
-            else:
-                _put_new(name, target, told)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                Path(name).unlink()
     except RuntimeError:
         raise ScenarioError(f"{told} is a link to itself. Name a file.") from None
     except OSError as error:
         raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
+    return target, told
 
 
 def _put_new(name: str, target: Path, told: str) -> None:
