@@ -1,0 +1,236 @@
+"""Slow regions: an asynchronous server with a buffer against the clock, and what a theorem says of it.
+
+The clock: every region works on a task of its own, for as long as that takes. A region that has delivered waits until
+the buffer is full; then the server steps, and the regions whose updates were used begin again from the new model. With
+a buffer for all regions this is the synchronous server. Who arrives when depends on times alone, so the clock needs no
+training to be run.
+
+The theorem: `hflbounds.hga-repaired`, on the server of xie2024 (HGA-FL) with the delays that the clock had. Where the
+buffer holds fewer than all, it has a floor that grows with the heterogeneity between regions.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from hflbounds import get
+
+THEOREM = "hflbounds.hga-repaired"
+LONGEST = 1e15  # steps; more than that is never reached
+LEAST_ARRIVALS = 6_000  # of a run of the clock
+MOST_ARRIVALS = 60_000
+DELIVERIES = 3  # of every region before the clock may stop
+BLOCK = 256  # durations drawn at once
+SPENT = 0.02  # share of the room below the target that the local learning rate may cost
+
+Duration = Callable[[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalStep:
+    """One step of the server.
+
+    Attributes:
+        who: regions in the buffer, in the order of arrival.
+        arrived: when [s].
+        delays: global steps since each of them began, Gamma.
+        oldest: global steps since the oldest update began that is still the newest of its region, zeta.
+        time: of the step [s].
+    """
+
+    who: tuple[int, ...]
+    arrived: tuple[float, ...]
+    delays: tuple[int, ...]
+    oldest: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """What a buffer does to the clock.
+
+    Attributes:
+        buffer: updates of a step, K_buf.
+        steps: that were simulated.
+        seconds_per_step: mean [s].
+        idle: share of the regions' time that is spent waiting for the buffer to fill.
+        delay_mean: of an update, in global steps.
+        delay_most: the largest seen, Gamma_max.
+        oldest_most: of what a cache holds, zeta_max.
+        delays: share of updates by delay.
+        shares: of each region in all updates.
+        silent: regions that delivered nothing while the clock ran.
+    """
+
+    buffer: int
+    steps: int
+    seconds_per_step: float
+    idle: float
+    delay_mean: float
+    delay_most: int
+    oldest_most: int
+    delays: Mapping[int, float]
+    shares: tuple[float, ...]
+    silent: tuple[int, ...]
+
+    @property
+    def updates_per_second(self) -> float:
+        """Arrivals of all regions [1/s]."""
+        return self.buffer / self.seconds_per_step
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What the theorem says of a buffer.
+
+    Attributes:
+        steps: global steps until the bound meets the target; None where it never does.
+        floor: what the bound cannot fall below.
+        eta_g, eta_sub: learning rates of the server and of a region's steps that it was tuned to.
+        terms: of the bound there, after these steps.
+        why: why there is no number of steps.
+    """
+
+    steps: int | None
+    floor: float
+    eta_g: float | None
+    eta_sub: float | None
+    terms: Mapping[str, float]
+    why: str = ""
+
+
+def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:
+    """How long the n-th task of region j takes: the same under every size of the buffer.
+
+    Args:
+        times: of a task of each region [s]; medians where there is jitter.
+        jitter: standard deviation of the logarithm of a duration.
+        seed: of the draws; each region has a stream of its own.
+    """
+    if not jitter:
+        return lambda region, task: times[region]
+    streams = [np.random.default_rng([seed, region]) for region in range(len(times))]
+    drawn: list[list[float]] = [[] for _ in times]
+
+    def duration(region: int, task: int) -> float:
+        while len(drawn[region]) <= task:
+            block = np.exp(jitter * streams[region].standard_normal(BLOCK))
+            drawn[region].extend((times[region] * block).tolist())
+        return drawn[region][task]
+
+    return duration
+
+
+def clock(duration: Duration, regions: int, buffer: int) -> Iterator[GlobalStep]:
+    """Global steps without end; of two that arrive at one time the smaller number is first.
+
+    Args:
+        duration: of the n-th task of region j [s].
+        regions: M.
+        buffer: K_buf, at most M.
+    """
+    due = [(duration(region, 0), region) for region in range(regions)]
+    heapq.heapify(due)
+    began, newest, tasks = [0] * regions, [0] * regions, [0] * regions
+    for step in count():
+        arrived = [heapq.heappop(due) for _ in range(buffer)]
+        at, who = zip(*arrived, strict=True)
+        for region in who:
+            newest[region] = began[region]
+        yield GlobalStep(who, at, tuple(step - began[region] for region in who), step - min(newest), at[-1])
+        for region in who:
+            began[region] = step + 1
+            tasks[region] += 1
+            heapq.heappush(due, (at[-1] + duration(region, tasks[region]), region))
+
+
+def pace(duration: Duration, regions: int, buffer: int) -> Pace:
+    """Run the clock until every region has delivered a few times, or it has run long enough.
+
+    Args:
+        duration: of the n-th task of region j [s].
+        regions: M.
+        buffer: K_buf, at most M.
+    """
+    counts, waited = [0] * regions, 0.0
+    by_delay: dict[int, int] = {}
+    oldest = steps = 0
+    time = 0.0
+    for one in clock(duration, regions, buffer):
+        steps, time, oldest = steps + 1, one.time, max(oldest, one.oldest)
+        waited += sum(one.time - at for at in one.arrived)
+        for region, delay in zip(one.who, one.delays, strict=True):
+            counts[region] += 1
+            by_delay[delay] = by_delay.get(delay, 0) + 1
+        arrivals = steps * buffer
+        if arrivals >= MOST_ARRIVALS or (arrivals >= LEAST_ARRIVALS and min(counts) >= DELIVERIES):
+            break
+    arrivals = steps * buffer
+    return Pace(
+        buffer=buffer,
+        steps=steps,
+        seconds_per_step=time / steps,
+        idle=waited / (regions * time),
+        delay_mean=sum(delay * times for delay, times in by_delay.items()) / arrivals,
+        delay_most=max(by_delay),
+        oldest_most=oldest,
+        delays={delay: by_delay[delay] / arrivals for delay in sorted(by_delay)},
+        shares=tuple(n / arrivals for n in counts),
+        silent=tuple(region for region, n in enumerate(counts) if n == 0),
+    )
+
+
+def reach(target: float, known: Mapping[str, float]) -> Reach:
+    """Global steps until the theorem's bound meets a target, at learning rates that make them few.
+
+    A global step moves ``a = eta_g eta_sub R_sub`` along its direction. For a vanishing ``eta_sub`` the bound is
+    ``start / (a T) + floor + s a + c a**2``, whose best ``a`` for a target has a closed form; the local rate then is
+    the one that costs at most `SPENT` of the room that is left. All numbers come from the catalogue's terms.
+
+    Args:
+        target: mean squared gradient at the server's models.
+        known: L, A, M, K_buf, R_sub, Gamma_max, zeta_max, sigma_s and sigma_g, by these names.
+    """
+    bound = get(THEOREM)
+    L, M, K, R = (known[name] for name in ("L", "M", "K_buf", "R_sub"))
+    zeta, delays = known["zeta_max"], 2 * known["Gamma_max"] ** 2 + known["zeta_max"] ** 2
+    p, q = L * (1 + zeta), 12 * delays * L**2
+    most = (1 - 1e-12) / (p + math.sqrt(p * p + 2 * q))  # where p a + q a^2 = 1/2, the first condition
+    largest = 1 / (R * L * math.sqrt(360 * (2 * M / K + zeta + 1)))  # where the second condition ends
+
+    def terms(a: float, rate: float, steps: float = 1.0) -> dict[str, float]:
+        found = bound.split(**known, T=steps, eta_sub=rate, eta_g=a / (rate * R))
+        return {name: float(term) for name, term in found.items()}
+
+    slow = 1e-8 * largest
+    at = terms(most, slow)
+    slope, curve = (at["noise"] + at["cached_noise"]) / most, at["delayed_noise"] / most**2
+    room = target - at["floor"]
+    if room <= 0:
+        why = f"the floor {at['floor']:.3g} that the theorem leaves is above the target"
+        return Reach(None, at["floor"], None, None, {}, why)
+    pull = slope + math.hypot(slope, math.sqrt(3 * curve * room))
+    a = min(most, room / pull) if pull > 0 else most
+    left = room - slope * a - curve * a**2
+    probe = terms(a, largest / 100)
+    kept = terms(a, slow)["start"] / probe["start"]  # m, the share of the squared gradient that the drift leaves
+    cost = (target * (1 - kept) + probe["drift"] * kept) / (largest / 100) ** 2
+    rate = min(largest / 2, math.sqrt(SPENT * left / cost))
+    last = terms(a, rate)
+    start = last.pop("start")
+    steps = start / (target - sum(last.values()))
+    if not steps <= LONGEST:
+        return Reach(None, at["floor"], None, None, {}, f"the theorem needs more than {LONGEST:.0e} steps")
+    whole = max(1, math.ceil(steps))
+    return Reach(whole, at["floor"], a / (rate * R), rate, terms(a, rate, whole))
+
+
+def printed_limits(known: Mapping[str, float]) -> dict[str, float]:
+    """What Theorem 1 of xie2024 asks for as printed: the least ``alpha_dyn``, (67), and the largest ``eta_g``, (68)."""
+    return {str(r.lhs): float(r.rhs.value(known)) for r in get("xie2024.thm1").requires}
