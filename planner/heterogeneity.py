@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import difflib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal
 
+from planner import spread
 from planner.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from planner.profile import Range
 
 FILES = (".csv", ".json")
 CLASSES = 10  # labels assumed where concentrations are given without them
@@ -39,6 +45,7 @@ class FromFile:
         ratio: ``zeta**2 / delta**2`` and the ends of its interval; None where there is none.
         constants: what else was estimated, by letter.
         warnings: about the file.
+        errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
     """
 
     zeta: float
@@ -50,6 +57,7 @@ class FromFile:
     ratio: tuple[float | None, float | None, float | None]
     constants: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    errors: dict[str, float] = field(default_factory=dict)
 
     @property
     def ratio_error(self) -> float:
@@ -78,6 +86,19 @@ class Heterogeneity:
     intra: float = math.inf
     inter: float = math.inf
     measured: FromFile | None = None
+
+    @property
+    def spread(self) -> spread.Spread | None:
+        """Of ``sqrt(zeta**2 + delta**2)``, log-uniform between both at their low and both at their high."""
+        numbers = [number for number in (self.zeta, self.delta) if number]
+        reaches = [n.spread.reach if isinstance(n, spread.Uncertain) else 0.0 for n in numbers]
+        if not any(reaches):
+            return None
+        low, high = (
+            math.hypot(*(n * math.exp(side * reach) for n, reach in zip(numbers, reaches, strict=True)))
+            for side in (-1, 1)
+        )
+        return spread.Spread("log-uniform", math.log(high / low) / 2)
 
     def deviations(self, sigma: float, groups: int, clients: int) -> tuple[float, float]:
         """``(zeta, delta)`` for these many groups of these many clients.
@@ -153,6 +174,9 @@ def _from_file(path: Path) -> FromFile:
         warnings = list(table.warnings)
     sizes, ratio = profile.clients_per_group, profile.ratio
     constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
+    errors = {name: _error(found, profile.level) for name, found in constants.items()}
+    for name, squared in (("zeta", profile.zeta2), ("delta", profile.delta2)):
+        errors[name] = _error(squared, profile.level) / 2
     return FromFile(
         zeta=math.sqrt(profile.zeta2.value or 0.0),
         delta=math.sqrt(profile.delta2.value or 0.0),
@@ -163,7 +187,18 @@ def _from_file(path: Path) -> FromFile:
         ratio=(ratio.value, ratio.low, ratio.high),
         constants={name: found.value for name, found in constants.items() if found is not None and found.value},
         warnings=tuple(warnings),
+        errors={name: error for name, error in errors.items() if error > 0},
     )
+
+
+def _error(found: Range | None, level: float) -> float:
+    """Standard error of the logarithm of a number with an interval; 0 where it has none."""
+    if found is None or not found.value or not found.high or found.high <= found.value:
+        return 0.0
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    if not found.low:
+        return math.log(found.high / found.value) / quantile
+    return math.log(found.high / found.low) / (2 * quantile)
 
 
 def _kept(concentration: float) -> float:
@@ -186,7 +221,15 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
             raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
         if name in found:
             raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.")
-        plain = sign and number.isascii() and set(number) <= set("0123456789.eE+-")
+        one = _one(name, number, positive=positive)
+        found[name] = one(number) if positive else spread.read(number, one, field=name)
+    return found
+
+
+def _one(name: str, whole: str, *, positive: bool) -> Callable[[object], float]:
+    def read(text: object) -> float:
+        number = str(text)
+        plain = number and number.isascii() and set(number) <= set("0123456789.eE+-")
         try:
             value = float(number) if plain else math.nan
         except ValueError:
@@ -194,9 +237,10 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
         rule = "between 1e-6 and 1e6" if positive else "0, or between 1e-100 and 1e100"
         good = 1e-6 <= value <= 1e6 if positive else (value == 0 and number[0] != "-") or 1e-100 <= value <= 1e100
         if not good:
-            raise ScenarioError(f"{name} = {number!a} must be a number {rule}. Write {name}=0.5.")
-        found[name] = value
-    return found
+            raise ScenarioError(f"{name} = {whole!a} must be a number {rule}. Write {name}=0.5.")
+        return value
+
+    return read
 
 
 def _forms() -> str:

@@ -204,7 +204,7 @@ def measure(
         exact = [Interval(value, value, value) for value in (zeta2, delta2, _ratio(zeta2, delta2))]
         return Measured(found, exact[0], exact[1], exact[2], lengths, 0)
     if chosen is None:
-        chosen = _too_alike(table, found)
+        chosen = too_alike(table, found)
     affordable = max(CELLS // table.counts.size, DRAWS[0])
     draws = int(min(affordable, DRAWS[1] if draws is None else draws))
     rng = np.random.default_rng(seed)
@@ -257,7 +257,7 @@ def _net(found: Spread) -> tuple[float, float]:
     return (zeta2 if zeta2 > 1e-13 * found.zeta2 else 0.0), (delta2 if delta2 > 1e-13 * found.delta2 else 0.0)
 
 
-def _too_alike(table: LabelCounts, found: Spread) -> bool:
+def too_alike(table: LabelCounts, found: Spread) -> bool:
     """Whether groups differ so much less than their noise that one of 10,000 would if nobody had chosen them.
 
     The noise of ``delta2`` is a sum of squares with at least as many degrees of freedom as one label less than

@@ -325,7 +325,7 @@ def _checked(found: _Found, skip_empty: bool) -> LabelCounts:
         table.refuse(
             found.lines[first],
             f"client {found.clients[first]!a:.60} has no samples{more}",
-            "Remove the line, or leave such clients out with --skip-empty",
+            "Remove the line; `hfl-plan measure` and `group` leave such clients out with --skip-empty",
         )
     groups_of = np.array(found.group_of, dtype=np.int64)
     if empty:
@@ -424,6 +424,8 @@ class _Table:
                 return number
         column = f"in column {self.header[place]!a:.40}"
         rule = f"Counts are whole numbers from 0 to {LARGEST_COUNT}"
+        if "group" not in self.header and _near("group", [self.header[place]]):
+            rule = f"Call the column 'group' if it is that. {rule}"
         if not text:
             self.refuse(line, f"nothing stands {column}", f"{rule}; write 0 for none", place)
         plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("'", "")

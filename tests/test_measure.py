@@ -534,33 +534,16 @@ def test_feature_shift_is_what_counts_do_not_see() -> None:
 
 
 def test_draws_keep_the_ratio_that_a_file_says(tmp_path: Path, counts: LabelCounts) -> None:
-    from planner.confidence import FACTOR, shares
+    from planner.attendance import ask
     from planner.scenario import load
-
-    seen: dict[str, np.ndarray] = {}
-
-    class Question:
-        seed, bounds = 0, ("star-star",)
-
-        def __init__(self, **values: float) -> None:
-            self.values = values
-
-        def price(self, *_: str) -> float:
-            return 1.0
-
-        def rounds(self, **changes: np.ndarray) -> dict[str, np.ndarray]:
-            seen.update(changes)
-            return {"star-star": changes["zeta"]}
+    from planner.uncertainty import columns
 
     file = write(tmp_path, counts)
     scenario = load(None, {"problem.heterogeneity": ("--heterogeneity", str(file))})
-    question = Question(**{name: scenario.number(name) for name in ("sigma", "zeta", "delta", "A")})
-    shares(question, scenario, "rounds")  # type: ignore[arg-type]
-    off = np.log((seen["zeta"] / seen["delta"]) / (question.values["zeta"] / question.values["delta"]))
     found = measure(counts, draws=200)
     wanted = math.log(found.ratio.high / found.ratio.low) / (2 * 1.96) / 2
     assert scenario.ratio_error == pytest.approx(wanted, rel=1e-3)
-    assert off.std() == pytest.approx(wanted, rel=0.15)
-    assert np.log(seen["zeta"] / question.values["zeta"]).std() == pytest.approx(
-        math.log(FACTOR) / math.sqrt(3), rel=0.15
-    )
+    drawn = columns(ask(scenario), scenario, "rounds")
+    (ratio,) = (column for column in drawn if column.kind == "measured")
+    assert ratio.spread.width == pytest.approx(wanted, rel=1e-3)
+    assert ratio.middle == pytest.approx(math.sqrt(found.ratio.value))

@@ -1,11 +1,15 @@
-"""``hfl-plan measure`` and ``hfl-plan group``: options. The answers are in `planner.commands.counts_answers`."""
+"""``hfl-plan measure`` and ``hfl-plan group``: options. The answers are in `measure_answers` and `group_answers`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from planner.scenario import Scenario
 
 Table = Annotated[
     Path, typer.Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count.")
@@ -47,15 +51,16 @@ def measure(
     json: Json = False,
 ) -> None:
     """From label counts: how much of the heterogeneity is within groups, and how much between them."""
-    from planner.commands import counts_answers
+    from planner.commands import measure_answers
 
-    text = counts_answers.measured(
+    text = measure_answers.measured(
         counts, gram, scale, weighting, counts_are, groups_are, skip_empty, output, force, seed, as_json=json
     )
     _print(text)
 
 
 def group(
+    scenario: Callable[..., Scenario],
     counts: Table,
     groups: Annotated[int | None, typer.Option("--groups", "--G", "-G", help="How many groups.", min=1)] = None,
     least: Annotated[int | None, typer.Option("--min-size", help="Least clients of a group.", min=1)] = None,
@@ -84,10 +89,11 @@ def group(
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Put clients into groups that are alike: the least inter-group heterogeneity, and the moves that lead there."""
-    from planner.commands import counts_answers
+    """Put clients into groups that are alike: the least inter-group heterogeneity, the way there, what it buys."""
+    from planner.commands import group_answers
 
-    text = counts_answers.grouped(
+    text = group_answers.grouped(
+        scenario,
         counts,
         groups,
         (least, most, free),
