@@ -99,7 +99,20 @@ COVERAGES: dict[str, list[set[int]]] = {
     "10;11;01": [{0}, {0, 1}, {1}],
     "100;110;010;111;001;011": [{0}, {0, 1}, {1}, {0, 1, 2}, {2}, {1, 2}],
     "ring:3,2,1": [{0, 1}, {0}, {1, 2}, {1}, {2, 0}, {2}],
-    "ring:3,3,1,1": [{0, 1}, {0, 1, 2}, {0}, {1, 2}, {0, 1, 2}, {1}, {2, 0}, {0, 1, 2}, {2}],
+    "triangle:1,2,1": [
+        {0},
+        {0, 1},
+        {0, 2},
+        {0, 1, 2},
+        {1},
+        {1, 2},
+        {1, 0},
+        {0, 1, 2},
+        {2},
+        {2, 0},
+        {2, 1},
+        {0, 1, 2},
+    ],
     "ring:2,2,0": [{0}, {0}, {1}, {1}],
     "ring:1,3,1": [{0}, {0}, {0}],
     "11;11;11": [{0, 1}, {0, 1}, {0, 1}],
@@ -518,13 +531,22 @@ def test_models_of_several_tensors_are_mixed_as_one_vector() -> None:
 
 
 def test_the_papers_layout_as_an_option() -> None:
-    """14 clients alone under each server, 4 under each pair, 3 under all: the second eigenvalue is 45/57."""
-    links = rows("ring:3,19,4,1")
-    assert links.sum(1).tolist().count(1) == 42
-    assert links.sum(1).tolist().count(2) == 12
-    assert links.sum(1).tolist().count(3) == 3
-    assert links.sum(0).tolist() == [25, 25, 25]
+    """liu2026, Section V-A: 57 clients, of which each server reaches 25: 14 alone, 8 with another, 3 with both."""
+    links = rows("triangle:14,4,1")
+    assert links.shape == (57, 3)
+    homes = links.reshape(3, 19, 3)
+    for server in range(3):
+        reached = links[links[:, server] == 1].sum(1)
+        assert [int((reached == n).sum()) for n in (1, 2, 3)] == [14, 8, 3]
+        assert (homes[server][:, server] == 1).all()
+        for other in {0, 1, 2} - {server}:  # of the four that two servers reach, each is home to two
+            assert ((homes[server].sum(1) == 2) & (homes[server][:, other] == 1)).sum() == 2
     assert Coverage.of(links).lambda2 == pytest.approx(45 / 57)
+    assert Coverage.of(links).resources == pytest.approx(75 / 57)
+    assert rows("triangle:4,0,0").sum(1).tolist() == [1] * 12
+    for pairs in (1, 2, 3, 5):
+        found = rows(f"triangle:1,{pairs},0")
+        assert [int((found[:, pair].sum(1) == 2).sum()) for pair in ((0, 1), (1, 2), (0, 2))] == [pairs] * 3
 
 
 def test_a_theorem_about_hubs_and_spokes_holds_in_runs() -> None:
@@ -559,8 +581,9 @@ def test_a_theorem_about_hubs_and_spokes_holds_in_runs() -> None:
         ("hhfl", {"coverage": "ring:3,4"}, "cannot be read"),
         ("hhfl", {"coverage": "__import__('os')"}, "cannot be read"),
         ("hhfl", {"coverage": "10;1"}, "cannot be read"),
-        ("hhfl", {"coverage": "ring:3,4,5"}, "5 of 4 clients overlap"),
-        ("hhfl", {"coverage": "ring:3,4,3,2"}, "5 of 4 clients overlap"),
+        ("hhfl", {"coverage": "ring:3,4,5"}, "5 of 4 clients of 3 servers cannot overlap"),
+        ("hhfl", {"coverage": "triangle:0,0,0"}, "no clients"),
+        ("hhfl", {"coverage": "ring:3,4,3,2"}, "cannot be read"),
         ("hhfl", {"coverage": "ring:0,4,0"}, "cannot overlap"),
         ("hhfl", {"coverage": "10;00"}, "attached to no server"),
         ("hhfl", {"coverage": "100;010"}, "the server has no client"),

@@ -26,7 +26,7 @@ from validation.claims import Claim, Judgement, Row, claims, drive, overall, tog
 from validation.claims.learning_rates import best_rates  # noqa: E402
 from validation.engine import Trace, ValidationError  # noqa: E402
 from validation.experiment import Cell, Part, make_algorithm, make_problem  # noqa: E402
-from validation.regimes import Measured, Regime, foretold, pooled, row  # noqa: E402
+from validation.regimes import PROBLEMS, Measured, Regime, foretold, pooled, row  # noqa: E402
 from validation.statistics import Interval, judge_agreement, pooled_kendall, tau_b  # noqa: E402
 from validation.tuning import Score  # noqa: E402
 
@@ -224,8 +224,9 @@ def test_the_full_size_pools_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     small = (Regime(zeta=1.0), Regime(delta=1.0))
     monkeypatch.setattr("validation.claims.ring_low.grid", lambda size: small)
     found = drive([claims()["ring-low"]], "full", pretend(as_told))["ring-low"]
-    assert {r.ratio.count for r in found.rows} == {8}
-    assert "8 problems per regime" in found.note
+    problems = len(PROBLEMS["full"])
+    assert {r.ratio.count for r in found.rows} == {problems}
+    assert f"{problems} problems per regime" in found.note
 
 
 @pytest.mark.parametrize("size", ["quick", "full"])

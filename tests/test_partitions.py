@@ -12,9 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from hflbounds.coverage import Coverage
 from validation.engine import ValidationError
-from validation.partitions import SCHEMES, Partition, overlap, partition
+from validation.partitions import SCHEMES, Partition, partition
 
 EVEN = np.repeat(np.arange(10), 600)
 ODD = np.random.default_rng(5).choice(7, 2345, p=[0.4, 0.2, 0.15, 0.1, 0.08, 0.05, 0.02])
@@ -138,27 +137,6 @@ def test_the_table_is_csv_with_the_counts() -> None:
     assert made.table(ODD, "abcdefg").splitlines()[0] == "client,group,a,b,c,d,e,f,g"
 
 
-def test_the_layout_of_57_clients_and_three_servers() -> None:
-    links = overlap()
-    assert links.shape == (57, 3)
-    assert links.sum() == 75
-    for server in range(3):
-        reached = links[links[:, server] == 1]
-        assert [int((reached.sum(1) == n).sum()) for n in (1, 2, 3)] == [14, 8, 3]
-    for pair in ((0, 1), (1, 2), (0, 2)):
-        assert int(((links.sum(1) == 2) & (links[:, pair].sum(1) == 2)).sum()) == 4
-    homes = links.reshape(3, 19, 3)
-    for home in range(3):
-        assert (homes[home][:, home] == 1).all()
-    found = Coverage.of(links.tolist())
-    assert found.resources == pytest.approx(75 / 57)
-    assert 0 < found.lambda2 < 1
-    assert overlap(alone=4, pairs=0, triples=0).sum(1).tolist() == [1] * 12
-    for pairs in (1, 2, 3, 5):
-        counts = [int((overlap(1, pairs, 0)[:, pair].sum(1) == 2).sum()) for pair in ((0, 1), (1, 2), (0, 2))]
-        assert counts == [pairs] * 3
-
-
 @pytest.mark.parametrize(
     ("scheme", "G", "M", "options", "told"),
     [
@@ -191,5 +169,3 @@ def test_labels_that_are_none_are_refused() -> None:
             partition("iid", labels, 1, 1)
     with pytest.raises(ValidationError, match="needs two labels"):
         partition("long-tailed", [0, 0, 0], 1, 1)
-    with pytest.raises(ValidationError, match="give counts"):
-        overlap(0, 0, 0)

@@ -65,12 +65,12 @@ def test_cells_that_others_have_in_hand_are_not_run_twice(tmp_path: Path, cluste
         other.add(cells)
         held = other.claim()
         assert held is not None
-        trace, seconds = run_apart(held.described())
+        trace, effort = run_apart(held.described())
         told: list[int] = []
 
         def report() -> None:
             told.append(1)
-            other.put(held, trace, seconds)  # the other process finishes after the first cell of this one
+            other.put(held, trace, effort)  # the other process finishes after the first cell of this one
 
         _on_ray(store, cells, 2, report)
         rows = dict(store._db.execute("SELECT hash, owner FROM cells").fetchall())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from validation.engine import ValidationError  # noqa: E402
-from validation.experiment import Cell, part  # noqa: E402
+from validation.experiment import Cell, Effort, part, processor  # noqa: E402
 from validation.store import Store, work  # noqa: E402
 
 
@@ -26,6 +28,9 @@ def cells(count: int, rounds: int = 2) -> list[Cell]:
         Cell(problem, algorithm, (0.1, 0.2), (seed, seed), rounds, (1, rounds), every_round=True)
         for seed in range(count)
     ]
+
+
+EFFORT = Effort(0.5, 0.4, "cpu", 1, "2.0", "a processor")
 
 
 def table(path: Path) -> list[tuple[object, ...]]:
@@ -40,14 +45,14 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
     with Store(tmp_path / "runs.db") as store:
         assert store.get(cell) is None
         trace = cell.run()
-        store.put(cell, trace, 0.5)
+        store.put(cell, trace, EFFORT)
         found = store.get(cell)
         assert found is not None
         assert found.rounds == trace.rounds
         for mine, theirs in ((found.values, trace.values), (found.averages, trace.averages)):
             assert mine.keys() == theirs.keys()
             assert all(torch.equal(mine[name], theirs[name]) for name in mine)
-        store.put(cell, trace, 0.5)
+        store.put(cell, trace, EFFORT)
         assert len(table(tmp_path / "runs.db")) == 2 * 2 * 2 * 2
 
 
@@ -55,7 +60,7 @@ def test_divergence_is_kept_as_infinity(tmp_path: Path) -> None:
     problem = part("controlled", G=1, M=2, seed=1)
     cell = Cell(problem, part("two-tier", topology="star-star", G=1, M=2), (1e300, 0.1), (0, 0), 9, (9,))
     with Store(tmp_path / "runs.db") as store:
-        store.put(cell, cell.run(), 0.1)
+        store.put(cell, cell.run(), EFFORT)
         found = store.get(cell)
     assert found is not None
     assert torch.isinf(found.values["gradient"][0, 0])
@@ -159,6 +164,62 @@ def test_what_is_not_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
         db.execute("CREATE TABLE mine (x)")
     with pytest.raises(ValidationError, match="of something else"):
         Store(other)
+
+
+OLDER = """
+CREATE TABLE cells (
+    hash TEXT PRIMARY KEY, description TEXT NOT NULL, added REAL NOT NULL, owner TEXT, heartbeat REAL, finished REAL,
+    seconds REAL, threads INTEGER, failure TEXT
+) WITHOUT ROWID;
+CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE results (
+    hash TEXT NOT NULL REFERENCES cells (hash), run INTEGER NOT NULL, quantity TEXT NOT NULL, kind TEXT NOT NULL,
+    round INTEGER NOT NULL, number REAL, PRIMARY KEY (hash, run, quantity, kind, round)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_store_of_the_first_schema_is_read_and_goes_on(tmp_path: Path) -> None:
+    done, waiting = cells(2)
+    path = tmp_path / "older.db"
+    with sqlite3.connect(path) as db:
+        db.executescript(OLDER)
+        for cell, finished in ((done, 3.0), (waiting, None)):
+            row = (cell.hash, json.dumps(cell.described()), 1.0, finished, 2.5 if finished else None)
+            db.execute("INSERT INTO cells (hash, description, added, finished, seconds) VALUES (?, ?, ?, ?, ?)", row)
+        db.execute("INSERT INTO results VALUES (?, 0, 'gradient', 'value', 2, 0.25)", (done.hash,))
+    with Store(path) as store:
+        found = store.get(done)
+        assert found is not None
+        assert float(found.values["gradient"][0, 1]) == 0.25
+        assert work(store) == 1
+        assert store.counts() == {"finished": 2, "running": 0, "waiting": 0}
+        now, before = sorted(store.machines(), key=lambda machine: machine.seconds)
+    assert (before.cells, before.seconds, before.device, before.processor) == (1, 2.5, None, None)
+    assert (now.cells, now.device, now.torch) == (1, "cpu", torch.__version__)
+    with Store(path) as store, sqlite3.connect(path) as db:  # and once only
+        assert len(store.machines()) == 2
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+def test_where_a_cell_was_run_is_kept_with_it(tmp_path: Path) -> None:
+    threads = torch.get_num_threads()
+    with Store(tmp_path / "runs.db") as store:
+        store.add(cells(3))
+        for count in (1, 2, 2):
+            torch.set_num_threads(count)
+            work(store, limit=1)
+        torch.set_num_threads(threads)
+        two, one = store.machines()
+    assert (two.threads, two.cells, one.threads, one.cells) == (2, 2, 1, 1)
+    for machine in (one, two):
+        assert (machine.device, machine.torch, machine.processor) == ("cpu", torch.__version__, processor())
+        assert machine.seconds > 0
+        assert machine.processor_seconds is not None
+        assert 0 < machine.processor_seconds < 4 * machine.seconds + 0.1
+    told = Path("/proc/cpuinfo")
+    assert processor() in (told.read_text() if told.exists() else platform.processor() + platform.machine())
 
 
 def test_a_newer_and_a_damaged_store_are_refused(tmp_path: Path) -> None:

@@ -90,11 +90,25 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: An
         assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
 
 
+def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -> None:
+    from validation.experiment import processor
+
+    torch = pytest.importorskip("torch")
+    out = validate("report", "--store", str(finished))[1]
+    counts = {"holds": "1 claims hold, 0 fail", "fails": "0 claims hold, 1 fail"}
+    assert out.splitlines()[-3].startswith(counts[reported(finished)["claims"][0]["verdict"]])
+    assert out.splitlines()[-2].startswith("8 cells of the store took ")
+    assert out.splitlines()[-2].endswith(f" on cpu, PyTorch {torch.__version__}, threads: 1, {processor()}.")
+    (machine,) = reported(finished)["machines"]
+    assert machine.keys() == {"device", "threads", "torch", "processor", "cells", "seconds", "processor_seconds"}
+    assert (machine["cells"], machine["threads"]) == (8, 1)
+
+
 def test_two_workers_find_what_one_finds(finished: Path, tmp_path: Path) -> None:
     store = tmp_path / "two.db"
     words = ["run", CLAIM, "--store", str(store), "--workers", "2"]
     subprocess.run([*COMMAND, *words], check=True, capture_output=True, env=ALONE)
-    assert reported(store) == reported(finished)
+    assert reported(store)["claims"] == reported(finished)["claims"]
     with sqlite3.connect(store) as db:
         owners = db.execute("SELECT count(DISTINCT owner), count(*) FROM cells").fetchone()
     assert owners[1] == 8
@@ -121,7 +135,7 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
         before = db.execute("SELECT hash, finished FROM cells WHERE finished IS NOT NULL").fetchall()
         db.execute("UPDATE cells SET heartbeat = 0 WHERE finished IS NULL")  # half a minute goes by
     subprocess.run([*COMMAND, "resume", "--store", str(store)], check=True, capture_output=True, env=ALONE)
-    assert reported(store) == reported(finished)
+    assert reported(store)["claims"] == reported(finished)["claims"]
     with sqlite3.connect(store) as db:
         after = dict(db.execute("SELECT hash, finished FROM cells").fetchall())
     assert len(after) == 8
@@ -143,7 +157,8 @@ def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkey
 @pytest.mark.parametrize(
     ("words", "code", "wanted"),
     [
-        (["run", "ring-tpo"], 2, "no claim is called 'ring-tpo'; known are "),
+        (["run", "ring-tpo"], 2, "no claim is called 'ring-tpo'; perhaps ring-top or "),
+        (["run", "sorcery"], 2, "no claim is called 'sorcery'. `hfl-plan validate list` has them all."),
         (["report"], 1, "does not exist. `hfl-plan validate run` makes it."),
         (["resume"], 1, "does not exist. `hfl-plan validate run` makes it."),
         (["run", CLAIM, "--workers", "0"], 2, "--workers"),
@@ -156,6 +171,20 @@ def test_refusals_are_one_line(validate: Any, tmp_path: Path, words: list[str], 
     assert wanted in err
     assert err.startswith("hfl-plan: ")
     assert err.count("\n") == 1
+
+
+def test_a_run_that_is_refused_leaves_a_store_as_it_is(finished: Path, validate: Any, tmp_path: Path) -> None:
+    for wrong in (["--engine", "slurm"], ["--device", "tpu"]):
+        assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == 1
+        assert [claim["id"] for claim in reported(finished)["claims"]] == [CLAIM]
+        assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == 1
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_refused(validate: Any, tmp_path: Path) -> None:
+    code, out, err = validate("run", CLAIM, "--store", str(tmp_path / "no" / "a.db"))
+    assert (code, out) == (1, "")
+    assert err == f"hfl-plan: the folder {tmp_path / 'no'} does not exist. Make it, or name another file.\n"
 
 
 def test_a_store_of_something_else_is_refused_and_left_alone(validate: Any, tmp_path: Path) -> None:
@@ -272,6 +301,32 @@ def test_the_places_of_marks_are_those_of_the_numbers() -> None:
     low, high = ratio.get_xlim()
     assert low < 0.5
     assert high > 2.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (0.0011, 1.2, [0.003, 0.01, 0.03, 0.1, 0.3, 1]),
+        (0.0009, 1.2, [0.001, 0.01, 0.1, 1]),
+        (0.19, 1.1, [0.2, 0.3, 0.5, 0.7, 1]),
+        (0.95, 1.55, [1, 1.1, 1.2, 1.3, 1.4, 1.5]),
+        (0.967, 1.034, [0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03]),
+        (0.012, 5.0, [0.03, 0.1, 0.3, 1, 3]),
+        (1 / 1100, 1100.0, [0.001, 0.01, 0.1, 1, 10, 100, 1000]),
+    ],
+)
+def test_ticks_are_round_and_reach_both_ends(low: float, high: float, wanted: list[float]) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = figure.add_subplot()
+    axes.set_xscale("log")
+    validate_pictures._ticks(axes, "ratio", low, high)
+    assert list(axes.get_xticks()) == pytest.approx(wanted)
+
+
+def test_the_interval_is_said_where_the_mark_may_hide_it() -> None:
+    assert validate_pictures._said(line(1.0004, 0.9987, 1.0021)) == "1.000 [0.999, 1.002]; predicted: smaller"
+    assert validate_pictures._said(line(0.00228, 0.00227, 0.0023)) == "0.00228 [0.00227, 0.0023]; predicted: smaller"
+    assert validate_pictures._said(line(INF, 0.0, INF)) == "diverged; predicted: smaller"
 
 
 def test_a_report_draws_every_finished_claim(finished: Path, validate: Any, tmp_path: Path) -> None:

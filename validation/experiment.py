@@ -11,13 +11,18 @@ import importlib
 import inspect
 import json
 import pkgutil
+import platform
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import torch
 
 from validation import algorithms, problems
 from validation.engine import Algorithm, Problem, Trace, ValidationError, device_of, simulate
@@ -71,6 +76,7 @@ class Cell:
     rounds: int
     at: tuple[int, ...]
     every_round: bool = False
+    _name: str = field(default="", init=False, repr=False, compare=False)  # sweeps ask for it again and again
 
     def described(self) -> dict[str, Any]:
         """As JSON; two cells with one description are one cell."""
@@ -88,8 +94,10 @@ class Cell:
     @property
     def hash(self) -> str:
         """Of the description: the name under which results are kept."""
-        text = json.dumps(self.described(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        if not self._name:
+            text = json.dumps(self.described(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+            object.__setattr__(self, "_name", hashlib.sha256(text.encode()).hexdigest())
+        return self._name
 
     def run(self, progress: Callable[[int], object] | None = None) -> Trace:
         """Run it.
@@ -111,6 +119,59 @@ class Cell:
             memory=MEMORY[_device.get().partition(":")[0]],
             progress=progress,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What it took to run a cell, and where that was: no part of the cell.
+
+    Attributes:
+        seconds: by the clock.
+        processor_seconds: that this process spent on all its processors.
+        device: ``cpu``, or ``cuda`` and the name of the GPU.
+        threads: of PyTorch.
+        torch: its version.
+        processor: of the host.
+    """
+
+    seconds: float
+    processor_seconds: float
+    device: str
+    threads: int
+    torch: str
+    processor: str
+
+
+def measured(cell: Cell) -> tuple[Trace, Effort]:
+    """Run a cell, and say what it took.
+
+    Raises:
+        ValidationError: as of `Cell.run`.
+    """
+    clock, busy = time.monotonic(), time.process_time()
+    trace = cell.run()
+    device = _device.get()
+    if device != "cpu":
+        device = f"{device}: {torch.cuda.get_device_name(device)}"
+    return trace, Effort(
+        time.monotonic() - clock,
+        time.process_time() - busy,
+        device,
+        torch.get_num_threads(),
+        torch.__version__,
+        processor(),
+    )
+
+
+@cache
+def processor() -> str:
+    """The name of this machine's processor, as its system tells it."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        told = ""
+    names = (line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine() or "unknown"
 
 
 def cell_of(description: Mapping[str, Any]) -> Cell:

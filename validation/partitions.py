@@ -255,30 +255,6 @@ def partition(scheme: str, labels: ArrayLike, G: int, M: int, **options: Any) ->
     return SCHEMES[scheme](labels, G, M, **options)
 
 
-def overlap(alone: int = 14, pairs: int = 4, triples: int = 1) -> Counts:
-    """Who reaches which of three servers, as in liu2026, Fig. 3: 0/1 of shape (clients, 3), clients by home server.
-
-    Each server is home to ``alone + pairs + triples`` clients, the ones that it has in the hierarchy without overlap;
-    with the defaults, 57 clients in all, each server is reached by 25: 14 alone, 8 with one other server, 3 with both.
-
-    Args:
-        alone: clients of each home that reach no other server.
-        pairs: clients of each home that reach one other, the next server and the one before in turn.
-        triples: clients of each home that reach all three.
-
-    Raises:
-        ValidationError: if a count is negative or all are 0.
-    """
-    if min(alone, pairs, triples) < 0 or alone + pairs + triples == 0:
-        raise ValidationError(f"alone, pairs, triples = {alone}, {pairs}, {triples}: give counts, not all 0.")
-    rows: list[list[int]] = []
-    for home in range(3):
-        for other in [None] * alone + [(home + 1 + i % 2) % 3 for i in range(pairs)]:
-            rows.append([int(server in (home, other)) for server in range(3)])
-        rows += [[1, 1, 1]] * triples
-    return np.array(rows)
-
-
 def _labels(labels: ArrayLike, G: int, M: int, each: int = 1) -> Counts:
     of = np.asarray(labels)
     if of.ndim != 1 or not np.issubdtype(of.dtype, np.integer) or (len(of) and of.min() < 0):

@@ -13,16 +13,17 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 
 from validation.engine import Trace, ValidationError
-from validation.experiment import Cell, cell_of
+from validation.experiment import Cell, Effort, cell_of, measured
 
-SCHEMA = 1
+SCHEMA = 2
 PATIENCE = 30.0  # seconds without a heartbeat after which a claim is taken over
 TABLES = """
 CREATE TABLE cells (
@@ -50,6 +51,38 @@ CREATE TABLE results (
     PRIMARY KEY (hash, run, quantity, kind, round)
 ) WITHOUT ROWID;
 """
+NEWER = (  # what each schema adds to the one before, from the second on
+    """
+ALTER TABLE cells ADD COLUMN processor_seconds REAL;
+ALTER TABLE cells ADD COLUMN device TEXT;
+ALTER TABLE cells ADD COLUMN torch TEXT;
+ALTER TABLE cells ADD COLUMN processor TEXT;
+CREATE INDEX unfinished ON cells (added, hash) WHERE finished IS NULL;
+""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where cells were run; what an older store does not say is None.
+
+    Attributes:
+        device: as of `Effort`.
+        threads: as of `Effort`.
+        torch: as of `Effort`.
+        processor: as of `Effort`.
+        cells: how many.
+        seconds: that they took by the clock, added up.
+        processor_seconds: that they took on all processors, added up.
+    """
+
+    device: str | None
+    threads: int | None
+    torch: str | None
+    processor: str | None
+    cells: int
+    seconds: float
+    processor_seconds: float | None
 
 
 class Store:
@@ -68,6 +101,8 @@ class Store:
         self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
         if path.is_dir():
             raise ValidationError(f"{path} is a folder. Name a file for the results.")
+        if not path.parent.is_dir():
+            raise ValidationError(f"the folder {path.parent} does not exist. Make it, or name another file.")
         try:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -81,19 +116,20 @@ class Store:
     def _prepare(self) -> None:
         with self._transaction():
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-                if tables:
-                    raise ValidationError(f"{self.path} is a database of something else. Name another file.")
-                for statement in TABLES.split(";\n"):
-                    if statement.strip():
-                        self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
-            elif version > SCHEMA:
+            if version > SCHEMA:
                 raise ValidationError(
                     f"{self.path} was written by a newer version (schema {version}; this one knows {SCHEMA}). "
                     "Update hfl-plan, or name another file."
                 )
+            steps = NEWER[max(version, 1) - 1 :]
+            if version == 0:
+                if self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    raise ValidationError(f"{self.path} is a database of something else. Name another file.")
+                steps = (TABLES, *steps)
+            if steps:
+                for statement in filter(str.strip, "".join(steps).split(";\n")):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
         (state,) = self._db.execute("PRAGMA quick_check").fetchone()
         if state != "ok":
             raise ValidationError(f"{self.path} is damaged ({state}). Move it away and run again.")
@@ -130,7 +166,9 @@ class Store:
         Args:
             among: only these; by default any.
         """
-        chosen = None if among is None else {cell.hash for cell in among}
+        return self._claim(None if among is None else {cell.hash for cell in among})
+
+    def _claim(self, chosen: Collection[str] | None) -> Cell | None:
         now = time.time()
         with self._transaction():
             free = self._db.execute(
@@ -161,14 +199,13 @@ class Store:
                 (cell.hash, self.owner),
             )
 
-    def put(self, cell: Cell, trace: Trace, seconds: float, threads: int | None = None) -> None:
+    def put(self, cell: Cell, trace: Trace, effort: Effort) -> None:
         """Keep a cell's trace, all of it or nothing; a cell that is there already stays as it is.
 
         Args:
             cell: what was run.
             trace: its result.
-            seconds: how long it took.
-            threads: that it ran with; by default those of this process.
+            effort: what it took, and where.
         """
         rows = []
         for kind, table in (("value", trace.values), ("average", trace.averages)):
@@ -184,14 +221,21 @@ class Store:
             if finished is None:
                 self._db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?)", rows)
                 self._db.execute(
-                    "UPDATE cells SET finished = ?, seconds = ?, threads = ?, owner = ? WHERE hash = ?",
-                    (time.time(), seconds, threads or torch.get_num_threads(), self.owner, cell.hash),
+                    "UPDATE cells SET finished = :now, owner = :owner, seconds = :seconds, "
+                    "processor_seconds = :processor_seconds, device = :device, threads = :threads, torch = :torch, "
+                    "processor = :processor WHERE hash = :hash",
+                    {"now": time.time(), "owner": self.owner, "hash": cell.hash, **asdict(effort)},
                 )
 
     def finished(self, cell: Cell) -> bool:
         """Whether a cell's results are here."""
         found = self._db.execute("SELECT finished FROM cells WHERE hash = ?", (cell.hash,)).fetchone()
         return found is not None and found[0] is not None
+
+    def unfinished(self, among: Sequence[Cell]) -> list[Cell]:
+        """Those of these cells that are noted here and have no results yet."""
+        rest = {name for (name,) in self._db.execute("SELECT hash FROM cells WHERE finished IS NULL")}
+        return [cell for cell in among if cell.hash in rest]
 
     def get(self, cell: Cell) -> Trace | None:
         """A cell's trace, or None if it is not finished."""
@@ -220,9 +264,13 @@ class Store:
         found = self._db.execute("SELECT text FROM notes WHERE name = ?", (name,)).fetchone()
         return None if found is None else str(found[0])
 
-    def seconds(self) -> float:
-        """How long all finished cells took, added up."""
-        return float(self._db.execute("SELECT coalesce(sum(seconds), 0) FROM cells").fetchone()[0])
+    def machines(self) -> list[Machine]:
+        """Where the finished cells were run, the most cells first."""
+        rows = self._db.execute(
+            "SELECT device, threads, torch, processor, count(*), sum(seconds), sum(processor_seconds) FROM cells "
+            "WHERE finished IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4"
+        )
+        return [Machine(*row) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """How many cells are finished, running and waiting."""
@@ -249,33 +297,36 @@ def work(
         progress: called with every finished cell and its seconds.
         limit: stop after so many.
     """
+    chosen = None if among is None else {cell.hash for cell in among}
     done = 0
     while limit is None or done < limit:
-        cell = store.claim(among)
+        cell = store._claim(chosen)
         if cell is None:
             break
-        begun = time.monotonic()
         try:
             with _heartbeat(store, cell):
-                trace = cell.run()
+                trace, effort = measured(cell)
         except BaseException:
             store.release(cell)
             raise
-        store.put(cell, trace, time.monotonic() - begun)
+        store.put(cell, trace, effort)
         done += 1
         if progress is not None:
-            progress(cell, time.monotonic() - begun)
+            progress(cell, effort.seconds)
     return done
 
 
 @contextmanager
 def _heartbeat(store: Store, cell: Cell) -> Iterator[None]:
-    """Beat from a thread of its own while a cell runs."""
+    """Beat from a thread of its own while a cell runs, if it runs for long."""
     stop = threading.Event()
 
     def beat() -> None:
+        if stop.wait(store.patience / 4):
+            return
         with Store(store.path, store.patience) as own:
             own.owner = store.owner
+            own.beat(cell)
             while not stop.wait(store.patience / 4):
                 own.beat(cell)
 

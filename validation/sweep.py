@@ -19,8 +19,8 @@ from typing import Any, Literal
 import torch
 
 from validation.claims import Claim, Judgement, Size, Traces, drive
-from validation.engine import ValidationError, device_of
-from validation.experiment import Cell, cell_of, on
+from validation.engine import Trace, ValidationError, device_of
+from validation.experiment import Cell, Effort, cell_of, measured, on
 from validation.store import Store, work
 
 Engine = Literal["local", "ray"]
@@ -52,40 +52,45 @@ def run(
         ValidationError: if the store cannot be used, ``workers`` is not a count, Ray is not installed, or there is no
             such device.
     """
+    possible(workers, engine, device)
+    with Store(store) as open_store, _workers(store, workers if engine == "local" else 1, device) as alive:
+
+        def execute(cells: Sequence[Cell]) -> Traces:
+            missing = [cell for cell in cells if not open_store.finished(cell)]
+            open_store.add(missing)
+            begun = time.monotonic()
+
+            def report(*_: object) -> None:
+                if progress is not None:
+                    done = len(missing) - len(open_store.unfinished(missing))
+                    progress(done, len(missing), (time.monotonic() - begun) / done if done else math.nan)
+
+            if missing and engine == "ray":
+                _on_ray(open_store, missing, workers, report, device)
+            while waiting := open_store.unfinished(missing):
+                alive()
+                with on(device):
+                    done = 0 if workers > 1 else work(open_store, waiting, report)
+                if not done:
+                    time.sleep(0.05)  # other processes have them in hand
+                    report()
+            return {cell: _trace(open_store, cell) for cell in cells}
+
+        return drive(chosen, size, execute)
+
+
+def possible(workers: int, engine: str, device: str) -> None:
+    """Refuse what cannot be run, before a store is opened.
+
+    Raises:
+        ValidationError: if ``workers`` is not a count, or there is no such engine or device.
+    """
     if workers < 1:
         raise ValidationError(f"{workers} workers cannot run anything: give at least 1.")
     if engine not in ("local", "ray"):
         raise ValidationError(f"no engine is called {engine!r}: local or ray.")
     if engine == "local":
         device_of(device)
-    with Store(store) as open_store, _workers(store, workers if engine == "local" else 1, device) as alive:
-
-        def execute(cells: Sequence[Cell]) -> Traces:
-            missing = [cell for cell in cells if open_store.get(cell) is None]
-            open_store.add(missing)
-            begun = time.monotonic()
-
-            def report() -> None:
-                if progress is not None:
-                    done = len(missing) - len(_unfinished(open_store, missing))
-                    progress(done, len(missing), (time.monotonic() - begun) / done if done else math.nan)
-
-            if missing and engine == "ray":
-                _on_ray(open_store, missing, workers, report, device)
-            while waiting := _unfinished(open_store, missing):
-                alive()
-                with on(device):
-                    done = 0 if workers > 1 else work(open_store, waiting, limit=1)
-                if not done:
-                    time.sleep(0.05)  # other processes have them in hand
-                report()
-            return {cell: _trace(open_store, cell) for cell in cells}
-
-        return drive(chosen, size, execute)
-
-
-def _unfinished(store: Store, cells: Sequence[Cell]) -> list[Cell]:
-    return [cell for cell in cells if not store.finished(cell)]
 
 
 def judge(chosen: Sequence[Claim], size: Size, store: Path) -> dict[str, Judgement]:
@@ -173,7 +178,7 @@ def _on_ray(store: Store, cells: Sequence[Cell], workers: int, report: Callable[
             raise ValidationError(f"the device {device!r} is asked for and Ray has no GPU here: use cpu.")
         remote = ray.remote(num_cpus=1, num_gpus=0 if device == "cpu" else 1, max_retries=3)(run_apart)
         ahead = max(1, 2 * int(ray.cluster_resources().get("CPU", workers)))  # enough to keep every worker busy
-        while waiting := _unfinished(store, cells):
+        while waiting := store.unfinished(cells):
             while len(flying) < ahead and (cell := store.claim(waiting)) is not None:
                 flying[remote.remote(cell.described(), device)] = cell
             if not flying:
@@ -181,8 +186,8 @@ def _on_ray(store: Store, cells: Sequence[Cell], workers: int, report: Callable[
                 continue
             ready, _ = ray.wait(list(flying), num_returns=1, timeout=store.patience / 4)
             for done in ready:
-                trace, seconds = ray.get(done)
-                store.put(flying.pop(done), trace, seconds, threads=1)
+                trace, effort = ray.get(done)
+                store.put(flying.pop(done), trace, effort)
             for cell in flying.values():
                 store.beat(cell)
             report()
@@ -216,10 +221,8 @@ def _join(ray: Any, workers: int) -> None:
     ray.init(address="local", num_cpus=workers, include_dashboard=False, log_to_driver=False)
 
 
-def run_apart(description: dict[str, Any], device: str = "cpu") -> tuple[Any, float]:
-    """Run one cell somewhere else, with one thread, and return its trace and the seconds it took."""
+def run_apart(description: dict[str, Any], device: str = "cpu") -> tuple[Trace, Effort]:
+    """Run one cell somewhere else, with one thread, and return its trace and what it took."""
     torch.set_num_threads(1)
-    begun = time.monotonic()
     with on(device):
-        trace = cell_of(description).run()
-    return trace, time.monotonic() - begun
+        return measured(cell_of(description))

@@ -39,7 +39,7 @@ def list_() -> None:
 @app.command()
 def run(
     claims: Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="Which claims; by default all.")] = None,
-    quick: Annotated[bool, typer.Option("--quick/--full", help="Minutes, or hours.")] = True,
+    quick: Annotated[bool, typer.Option("--quick/--full", help="A few minutes, or about an hour.")] = True,
     store: StoreFile = HERE,
     workers: Workers = 1,
     engine: Engine = "local",

@@ -7,7 +7,10 @@ import json
 import math
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,7 @@ from planner.errors import NoAnswerError, ScenarioError
 
 if TYPE_CHECKING:
     from validation.claims import Claim, Judgement
+    from validation.store import Machine
 
 SCHEMA = "hfl-plan/validation/1"
 
@@ -41,19 +45,23 @@ def run(
     chosen = _claims(names)
     from validation.engine import ValidationError
     from validation.store import Store
+    from validation.sweep import possible
     from validation.sweep import run as sweep
 
     begun = time.monotonic()
     try:
+        possible(workers, engine, device)
         with Store(store) as there:
             there.note("claims", json.dumps([claim.id for claim in chosen]))
             there.note("size", size)
         how = {"workers": workers, "engine": engine, "device": device}
         judged = sweep(chosen, size, store, progress=_Progress(), **how)  # type: ignore[arg-type]
+        with Store(store) as there:
+            machines = there.machines()
     except ValidationError as error:
         raise NoAnswerError(str(error)) from None
     told = f"{len(judged)} claims, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
-    return _shown(chosen, judged, told, as_json)
+    return _shown(chosen, judged, machines, told, as_json)
 
 
 def resume(store: Path, workers: int, engine: str, as_json: bool, device: str = "cpu") -> str:
@@ -69,25 +77,31 @@ def resume(store: Path, workers: int, engine: str, as_json: bool, device: str = 
 def report(store: Path, as_json: bool, pictures: Path | None = None) -> str:
     """What a store supports, without running anything; with a picture of every claim in a folder, if one is named.
 
+    It tells of the claims that were asked for last, and of any other that the store has all cells of.
+
     Raises:
         NoAnswerError: if the store is not there or cannot be read, or the pictures cannot be drawn.
     """
     names, size = _noted(store)
-    chosen = _claims(names)
+    every = _claims(())
     from validation.engine import ValidationError
+    from validation.store import Store
     from validation.sweep import judge
 
     try:
-        judged = judge(chosen, size, store)  # type: ignore[arg-type]
+        judged = judge(every, size, store)  # type: ignore[arg-type]
+        with Store(store) as there:
+            machines = there.machines()
     except ValidationError as error:
         raise NoAnswerError(str(error)) from None
+    chosen = [claim for claim in every if claim.id in judged or claim.id in names]
     told = f"{len(judged)} of {len(chosen)} claims are finished ({size})."
     if len(judged) < len(chosen):
         told += " `hfl-plan validate resume` runs the rest."
     if pictures is not None:
         files = draw([_picture(claim, judged[claim.id]) for claim in chosen if claim.id in judged], pictures)
         told += f" {len(files)} files are in {pictures}."
-    return _shown(chosen, judged, told, as_json)
+    return _shown(chosen, judged, machines, told, as_json)
 
 
 def _claims(names: Sequence[str]) -> list[Claim]:
@@ -98,7 +112,11 @@ def _claims(names: Sequence[str]) -> list[Claim]:
     known = claims()
     for name in names:
         if name not in known:
-            raise ScenarioError(f"no claim is called {name!a:.60}; known are {', '.join(known)}.")
+            near = " or ".join(get_close_matches(name, known))
+            raise ScenarioError(
+                f"no claim is called {name!a:.60}{f'; perhaps {near}' if near else ''}. "
+                "`hfl-plan validate list` has them all."
+            )
     return [known[name] for name in names] if names else list(known.values())
 
 
@@ -135,9 +153,15 @@ class _Progress:
         sys.stderr.flush()
 
 
-def _shown(chosen: Sequence[Claim], judged: Mapping[str, Judgement], told: str, as_json: bool) -> str:
+def _shown(
+    chosen: Sequence[Claim],
+    judged: Mapping[str, Judgement],
+    machines: Sequence[Machine],
+    told: str,
+    as_json: bool,
+) -> str:
     if as_json:
-        return json.dumps(_document(chosen, judged), indent=1, allow_nan=False) + "\n"
+        return json.dumps(_document(chosen, judged, machines), indent=1, allow_nan=False) + "\n"
     out = []
     for claim in chosen:
         if claim.id not in judged:
@@ -151,12 +175,25 @@ def _shown(chosen: Sequence[Claim], judged: Mapping[str, Judgement], told: str, 
             numbers = f"{row.ratio.estimate:7.3f} [{row.ratio.low:.3f}, {row.ratio.high:.3f}]"
             out.append(f"    {row.setting:{wide}}  {row.compared:{also}}  {numbers:25}  {row.predicted}: {row.verdict}")
         out.append("")
-    return "\n".join([*out, told]) + "\n"
+    verdicts = Counter(found.verdict for found in judged.values())
+    out += [f"{verdicts['holds']} claims hold, {verdicts['fails']} fail, {verdicts['cannot tell']} cannot be told."]
+    return "\n".join([*out, *map(_where, machines), told]) + "\n"
 
 
-def _document(chosen: Sequence[Claim], judged: Mapping[str, Judgement]) -> dict[str, Any]:
+def _where(machine: Machine) -> str:
+    """Where some of a store's cells were run, in a line; an older store does not say."""
+    said = f"{machine.cells} cells of the store took {machine.seconds:.0f} s"
+    if machine.processor_seconds is not None:
+        said += f" ({machine.processor_seconds:.0f} s of processors)"
+    if machine.device is not None:
+        said += f" on {machine.device}, PyTorch {machine.torch}, threads: {machine.threads}, {machine.processor}"
+    return f"{said}."
+
+
+def _document(chosen: Sequence[Claim], judged: Mapping[str, Judgement], machines: Sequence[Machine]) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
+        "machines": [asdict(machine) for machine in machines],
         "claims": [
             {
                 "id": claim.id,

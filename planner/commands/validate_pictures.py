@@ -7,7 +7,7 @@ import io
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from textwrap import fill
@@ -212,8 +212,14 @@ def _line(axes: Any, at: int, line: Line, low: float, high: float) -> None:
 
 
 def _said(line: Line) -> str:
-    number = "diverged" if math.isinf(line.value) or math.isnan(line.value) else f"{line.value:.3g}"
-    return f"{number}; predicted: {line.predicted}"
+    """The number, its interval, which a mark may hide, and what was predicted."""
+    if math.isnan(line.value) or math.isinf(line.value):
+        return f"diverged; predicted: {line.predicted}"
+    return f"{_short(line.value)} [{_short(line.low)}, {_short(line.high)}]; predicted: {line.predicted}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.3f}" if 0.1 <= abs(number) < 10 else f"{number:.3g}"
 
 
 def _limits(measure: str, lines: Sequence[Line]) -> tuple[float, float]:
@@ -227,24 +233,24 @@ def _limits(measure: str, lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def _ticks(axes: Any, measure: str, low: float, high: float) -> None:
-    """Plain numbers, at most seven, 1 among them."""
+    """Plain numbers, a handful, 1 among them."""
     if measure == "tau":
         axes.set_xticks([-1, -0.5, 0, 0.5, 1])
         return
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    for steps in (
-        (0.01, 0.1, 1, 10, 100),
-        (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50),
-        (0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5),
-        (0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 2),
-        (0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2),
-        (0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08),
-        (0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04),
-    ):
-        ticks = [x for x in steps if low <= x <= high]
+    for ticks in _ladders(low, high):
         if len(ticks) >= 4:
             break
     axes.xaxis.set_major_locator(FixedLocator(ticks))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([f"{x:g}" for x in ticks])
+
+
+def _ladders(low: float, high: float) -> Iterator[list[float]]:
+    """Round numbers from low to high, on ever finer ladders: first of decades, then of equal steps."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+    for digits in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        yield [x for x in (digit * 10.0**power for power in decades for digit in digits) if low <= x <= high]
+    for step in (0.2, 0.1, 0.05, 0.02, 0.01, 0.005):
+        yield [round(i * step, 3) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -19,7 +19,7 @@ SCHEMES = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": 
 
 def _plan(size: Size) -> Plan:
     quick = size == "quick"
-    schemes, horizons, splits = (("iid", "both"), (10,), (1,)) if quick else (tuple(SCHEMES), (10, 50), (1, 2, 3, 4, 5))
+    schemes, horizons, splits = (("iid", "both"), (10,), (1,)) if quick else (tuple(SCHEMES), (10, 20), (1, 2, 3, 4))
     algorithms = {topology: two_tier(topology) for pair in PAIRS for topology in pair}
     plans = {
         (scheme, rounds, split): tuned(
@@ -49,7 +49,7 @@ def _plan(size: Size) -> Plan:
 
 def protocol(rounds: int, size: Size) -> Protocol:
     """How rates are chosen: by the test error after the last round, on seeds of their own."""
-    tuning, scoring = (4, 8) if size == "quick" else (6, 16)
+    tuning, scoring = (4, 8) if size == "quick" else (4, 12)
     return Protocol(
         quantity="error",
         averaged=False,

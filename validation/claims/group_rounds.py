@@ -13,7 +13,7 @@ BOUND = "zhou2026.cor1"
 def _plan(size: Size) -> Plan:
     regimes = [Regime(), Regime(zeta=1.0, delta=1.0)]
     if size == "full":
-        regimes += [Regime(zeta=3.0), Regime(delta=3.0), Regime(zeta=1.0, delta=1.0, rounds=100)]
+        regimes += [Regime(zeta=3.0), Regime(delta=3.0)]
     splits = [((2, 2), (1, 4))] if size == "quick" else [((2, 2), (1, 4)), ((5, 2), (1, 10))]
     algorithms = {(t, P, K): two_tier(t, P=P, K=K) for t in TOPOLOGIES for split in splits for P, K in split}
     found = yield from measure(regimes, algorithms, size)

@@ -22,7 +22,7 @@ from validation.statistics import MARGIN, Prediction, judge, paired_ratio
 from validation.tuning import Protocol, Score, tuned
 
 APART = "ring:3,19,0"  # HFL: every client under one server
-PAPERS = "ring:3,19,4,1"  # the paper's layout: 42 clients under one server, 12 under two, 3 under all
+PAPERS = "triangle:14,4,1"  # the paper's layout: 42 clients under one server, 12 under two, 3 under all
 BOUND = "hflbounds.hhfl-two-level"
 STEPS: dict[Size, int] = {"quick": 500, "full": 2000}
 SCORING: dict[Size, int] = {"quick": 16, "full": 48}

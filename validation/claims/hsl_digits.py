@@ -21,10 +21,10 @@ def _plan(size: Size, judged: Literal["nodes", "mean"]) -> Plan:
         protocol = Protocol(
             quantity="loss",
             averaged=False,
-            rounds=20 if size == "quick" else 60,
+            rounds=20 if size == "quick" else 40,
             start=4.0,
             tuning=tuple(range(1000, 1006)),
-            scoring=tuple(range(8 if size == "quick" else 32)),
+            scoring=tuple(range(8 if size == "quick" else 24)),
             reach=1,
         )
         for hubs, epidemic in PAIRS:

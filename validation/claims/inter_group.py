@@ -11,8 +11,8 @@ BOUND = "zhou2026.cor1"
 
 
 def _plan(size: Size) -> Plan:
-    levels, horizons = ((1.0, 3.0), (30,)) if size == "quick" else ((0.3, 1.0, 3.0), (30, 100))
-    pairs = [(Regime(delta=x, rounds=r), Regime(zeta=x, rounds=r)) for r in horizons for x in levels]
+    amounts = [(30, 1.0), (30, 3.0)] if size == "quick" else [(30, 0.3), (30, 1.0), (30, 3.0), (100, 1.0)]
+    pairs = [(Regime(delta=x, rounds=r), Regime(zeta=x, rounds=r)) for r, x in amounts]
     found = yield from measure(
         [regime for pair in pairs for regime in pair], {t: two_tier(t) for t in TOPOLOGIES}, size
     )

@@ -25,7 +25,7 @@ PAIRS = (("star-ring", "star-star"), ("ring-star", "star-ring"), ("ring-ring", "
 def _plan(size: Size) -> Plan:
     regimes = [Regime(), Regime(zeta=1.0, delta=1.0)]
     if size == "full":
-        regimes += [Regime(delta=3.0), Regime(zeta=3.0), Regime(rounds=100), Regime(zeta=1.0, delta=1.0, rounds=100)]
+        regimes += [Regime(delta=3.0), Regime(zeta=3.0)]
     parts = {topology: two_tier(topology) for topology in TOPOLOGIES}
     cells = {
         (regime, seed, topology): cell(

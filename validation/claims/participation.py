@@ -15,7 +15,6 @@ def _plan(size: Size) -> Plan:
     regimes = [Regime(zeta=3.0), Regime(delta=3.0)]
     if size == "full":
         regimes += [Regime(), Regime(zeta=1.0), Regime(delta=1.0), Regime(zeta=1.0, delta=1.0)]
-        regimes += [Regime(zeta=3.0, rounds=100), Regime(delta=3.0, rounds=100)]
     topologies = ("star-star", "ring-ring") if size == "quick" else TOPOLOGIES
     algorithms = {(t, s): two_tier(t, S1=s[0], S2=s[1]) for t in topologies for s in (FEW, GROUPS, CLIENTS)}
     found = yield from measure(regimes, algorithms, size)
