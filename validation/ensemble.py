@@ -1,0 +1,347 @@
+"""Many problems of one kind at once: what a topology needs to a target on problems whose constants are a scenario's.
+
+Client c has the gradient ``h x + a phi(x - p_c) + v_c``, coordinate by coordinate. The families differ in ``phi``; the
+spread of the centres ``p`` makes clients differ in curvature, the tilts ``v`` in their gradients everywhere. Tilts are
+scaled until ``zeta`` and ``delta`` are what they are to be: suprema over points, taken coordinate by coordinate on a
+grid, because everything is separable. The start is as far out as the initial gap says.
+
+All problems of an ensemble, all learning rates and all clients that work side by side advance as one array. Noise
+depends on the seed, the round and the client alone, so topologies and rates are paired. The steps are those of
+Algorithms 1-4 of zhou2026 and their sampling; the tests hold them to `validation.reference`. Needs numpy alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from validation.reference import Topology
+
+Array = npt.NDArray[np.float32]
+Floats = npt.NDArray[np.float64]
+Family = Literal["quadratic", "log-cosh", "cosine", "pseudo-huber"]
+FAMILIES: tuple[Family, ...] = get_args(Family)
+TOPOLOGIES: tuple[Topology, ...] = get_args(Topology)
+WEIGHT = {"quadratic": 0.0, "log-cosh": 0.6, "cosine": 0.4, "pseudo-huber": 0.95}  # of phi in the smoothness
+SHARE = 0.5  # of the heterogeneity, at most, that is in the centres
+GRID = np.linspace(-12.0, 12.0, 97)  # of points, in units of the length over which phi bends
+
+
+def _none(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    return np.zeros_like(u)
+
+
+def _pseudo_huber(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    return np.asarray(u / np.sqrt(1 + u * u))
+
+
+def _log_cosh(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    return np.asarray(np.abs(u) + np.log1p(np.exp(-2 * np.abs(u))) - math.log(2))
+
+
+Function = Callable[[npt.NDArray[np.floating]], npt.NDArray[np.floating]]
+PHI: Mapping[str, tuple[Function, Function]] = {  # and what it is the slope of
+    "quadratic": (_none, _none),
+    "log-cosh": (np.tanh, _log_cosh),
+    "cosine": (np.sin, lambda u: 1 - np.cos(u)),
+    "pseudo-huber": (_pseudo_huber, lambda u: np.sqrt(1 + u * u) - 1),
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ensemble:
+    """Problems of one family with the same constants; `ensemble` makes them.
+
+    Attributes:
+        family: which ``phi``.
+        h: curvature of the shared quadratic, shape (problems, dim).
+        a: weight of ``phi``, the same shape.
+        p: centres, shape (problems, G, M, dim).
+        v: tilts, the same shape.
+        x0: the first iterates, shape (problems, dim).
+        sigma: standard deviation of a stochastic gradient.
+    """
+
+    family: Family
+    h: Array
+    a: Array
+    p: Array
+    v: Array
+    x0: Array
+    sigma: float
+
+    def mean_gradient(self, x: Array) -> Array:
+        """The gradient of the mean loss at points of shape (..., problems, dim)."""
+        phi = PHI[self.family][0]
+        whole = self.h * x + self.v.mean((1, 2))
+        if self.a.any():
+            whole = whole + self.a * phi(x[..., None, None, :] - self.p).mean((-3, -2))
+        return np.asarray(whole, dtype=np.float32)
+
+
+def ensemble(
+    family: Family,
+    *,
+    G: int,
+    M: int,
+    L: float = 1.0,
+    A: float = 1.0,
+    sigma: float = 1.0,
+    zeta: float = 0.0,
+    delta: float = 0.0,
+    flattest: float = 0.03,
+    tail: float = 0.0,
+    problems: int = 8,
+    dim: int = 8,
+    seed: int = 0,
+) -> Ensemble:
+    """Problems with these constants, of shape and meaning as in the theorems.
+
+    Args:
+        family: which.
+        G: groups.
+        M: clients in each group.
+        L: smoothness of every client's loss.
+        A: gap of the first iterate's loss to the minimum.
+        sigma: root mean squared norm of the noise of a stochastic gradient.
+        zeta: supremum of the root mean square gap of client gradients to their group's.
+        delta: the same of group gradients to the mean gradient.
+        flattest: curvature of the flattest coordinate, as a share of the steepest's.
+        tail: how far the start is out in flat coordinates: its distance there is curvature to the minus half of this.
+        problems: how many.
+        dim: dimension.
+        seed: of all that is drawn.
+    """
+    phi = PHI[family][0]
+    rng = np.random.default_rng([seed, 1])
+    steep = np.exp(rng.uniform(math.log(flattest), 0, (problems, dim)))
+    steep[:, 0] = 1
+    a, h = WEIGHT[family] * L * steep, (1 - WEIGHT[family]) * L * steep
+
+    def centred(draw: Floats, axis: int) -> Floats:
+        return np.asarray(draw - draw.mean(axis, keepdims=True))
+
+    # Clients of every group are spread alike, so that without a spread of the groups these have one mean gradient.
+    apart = centred(rng.normal(size=(problems, G, 1, dim)), 1) * (delta > 0)
+    inside = centred(rng.normal(size=(problems, 1, M, dim)), 2) * (zeta > 0)
+    tilt_apart = centred(rng.normal(size=(problems, G, 1, dim)), 1)
+    tilt_inside = centred(rng.normal(size=(problems, G, M, dim)), 2)
+    spread = np.ones((problems, 1, 1, 1))
+    if a.any():
+        for _ in range(60):  # until what the centres do is no more than their share
+            p = spread * (apart + inside)
+            between, within = _gaps(phi, a, p, tilt_apart, tilt_inside)
+            over = (_largest(between, 0.0) > (SHARE * delta) ** 2 + 1e-30) & (delta > 0)
+            over |= (_largest(within, 0.0) > (SHARE * zeta) ** 2 + 1e-30) & (zeta > 0)
+            if not over.any():
+                break
+            spread = np.where(over[:, None, None, None], spread * 0.7, spread)
+    p = spread * (apart + inside) if a.any() else np.zeros((problems, G, M, dim))
+    between, within = _gaps(phi, a, p, tilt_apart, tilt_inside)
+    v = (
+        _scale(between, delta)[:, None, None, None] * tilt_apart
+        + _scale(within, zeta)[:, None, None, None] * tilt_inside
+    )
+    x0 = _start(family, h, a, p, v, A, rng.normal(size=(problems, dim)) * steep ** (-tail / 2))
+    single = {
+        name: np.asarray(part, dtype=np.float32) for name, part in {"h": h, "a": a, "p": p, "v": v, "x0": x0}.items()
+    }
+    return Ensemble(family=family, sigma=sigma, **single)
+
+
+def _gaps(phi: Function, a: Floats, p: Floats, tilt_apart: Floats, tilt_inside: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of the mean squared gaps in the tilts' size: shape (3, problems, points, dim), constant first."""
+    if a.any():
+        at = a[:, None, None, None] * phi(GRID[:, None, None, None] - p[:, None])  # (problems, points, G, M, dim)
+    else:
+        at = np.zeros((len(p), 1, *p.shape[1:]))
+    groups = at.mean(3, keepdims=True)
+    between, within = groups - groups.mean(2, keepdims=True), at - groups
+
+    def coefficients(gap: Floats, tilt: Floats) -> Floats:
+        tilt = np.broadcast_to(tilt[:, None], gap.shape)
+        return np.stack([(gap * gap).mean((2, 3)), 2 * (gap * tilt).mean((2, 3)), (tilt * tilt).mean((2, 3))])
+
+    return coefficients(between, tilt_apart), coefficients(within, tilt_inside)
+
+
+def _largest(gap: Floats, size: float | Floats) -> Floats:
+    """Suprema of the mean squared gap with tilts of a size, shape (problems,)."""
+    size = np.asarray(size, dtype=float).reshape(-1, 1, 1)
+    return np.asarray((gap[0] + size * gap[1] + size**2 * gap[2]).max(1).sum(1))
+
+
+def _scale(gap: Floats, deviation: float) -> Floats:
+    """The size of tilts at which the supremum is the square of a deviation."""
+    low, high = np.zeros(gap.shape[1]), np.full(gap.shape[1], 1.0)
+    if deviation == 0:
+        return low
+    while (short := _largest(gap, high) < deviation**2).any():
+        high = np.where(short, 2 * high, high)
+    for _ in range(50):
+        middle = (low + high) / 2
+        short = _largest(gap, middle) < deviation**2
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return high
+
+
+def _start(family: Family, h: Floats, a: Floats, p: Floats, v: Floats, A: float, way: Floats) -> Floats:
+    """Points at which the mean loss is A above its minimum, along one way from there."""
+    phi, slope_of = PHI[family]
+    mean_v = v.mean((1, 2))
+    around = p.mean((1, 2))
+    reach = np.abs(p - around[:, None, None]).max((1, 2)) + (a + np.abs(mean_v)) / h + 1
+
+    def loss(x: Floats) -> Floats:  # (points, problems, dim), coordinate by coordinate
+        return np.asarray(h * x * x / 2 + a * slope_of(x[:, :, None, None] - p).mean((2, 3)) + mean_v * x)
+
+    def slope(x: Floats) -> Floats:
+        return np.asarray(h * x + a * phi(x[:, None, None] - p).mean((1, 2)) + mean_v)
+
+    points = around + np.linspace(-1, 1, 161)[:, None, None] * reach
+    heights = loss(points)
+    best = np.take_along_axis(points, heights.argmin(0)[None], 0)[0]
+    step = reach / 80
+    low, high = best - step, best + step
+    for _ in range(40):
+        middle = (low + high) / 2
+        rising = slope(middle) >= 0
+        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+    best = high
+    lowest = loss(best[None])[0].sum(1)
+    way = way / np.linalg.norm(way, axis=1, keepdims=True)
+    near, far = np.zeros(len(h)), np.ones(len(h))
+
+    def gap(distance: Floats) -> Floats:
+        return np.asarray(loss((best + distance[:, None] * way)[None])[0].sum(1) - lowest)
+
+    while (short := gap(far) < A).any():
+        far = np.where(short, 2 * far, far)
+    for _ in range(50):
+        middle = (near + far) / 2
+        short = gap(middle) < A
+        near, far = np.where(short, middle, near), np.where(short, far, middle)
+    return np.asarray(best + far[:, None] * way)
+
+
+def squared_gradients(
+    made: Ensemble,
+    topology: Topology,
+    rates: Floats,
+    rounds: int,
+    *,
+    P: int = 1,
+    K: int = 1,
+    S1: int | None = None,
+    S2: int | None = None,
+    order: str = "fixed",
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+) -> Floats:
+    """Squared norms of the mean gradient at the iterates 0, ..., rounds; infinite once a run has diverged.
+
+    Args:
+        made: the problems.
+        topology: top tier first.
+        rates: effective learning rates.
+        rounds: global rounds.
+        P: group rounds in a global round.
+        K: local steps of a client in a group round.
+        S1: groups drawn in each round; None for all.
+        S2: clients drawn in each of them; None for all.
+        order: of rings, ``fixed`` or ``random``; what is drawn runs in the order drawn.
+        seed: of noise, orders and draws.
+        progress: called with the number of rounds done.
+
+    Returns:
+        shape (rounds + 1, rates, problems).
+    """
+    top, low = (side == "ring" for side in topology.split("-"))
+    count, G, M, dim = made.p.shape
+    groups, members = S1 or G, S2 or M
+    drawn = order == "random" or groups < G or members < M
+    chain = P * K * (groups if top else 1) * (members if low else 1)
+    eta = (rates / chain).astype(np.float32)[:, None, None, None, None]
+    phi, bent = PHI[made.family][0], bool(made.a.any())
+    scale = np.float32(made.sigma / math.sqrt(dim))
+    x = np.broadcast_to(made.x0, (len(rates), count, dim)).astype(np.float32)
+    squared = np.empty((rounds + 1, len(rates), count))
+    h = made.h[:, None, None]
+    group_blocks = [slice(g, g + 1) for g in range(groups)] if top else [slice(0, groups)]
+    member_blocks = [slice(m, m + 1) for m in range(members)] if low else [slice(0, members)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for r in range(rounds + 1):
+            squared[r] = np.square(made.mean_gradient(x), dtype=np.float64).sum(-1)
+            if r == rounds:
+                break
+            p, v = made.p, made.v
+            if drawn:
+                who = _drawn(np.random.default_rng([seed, 2, r]), made.p.shape[:3], groups, members)
+                p, v = (np.take_along_axis(part.reshape(count, G * M, dim), who[..., None], 1) for part in (p, v))
+                p, v = (part.reshape(count, groups, members, dim) for part in (p, v))
+            rng = np.random.Generator(np.random.SFC64([seed, 3, r]))
+            noise = rng.standard_normal((P, K, count, groups, members, dim), dtype=np.float32)
+            noise *= scale
+            noise += v
+            for g in group_blocks:
+                model = x[:, :, None]  # (rates, problems, groups side by side, dim)
+                for turn in range(P):
+                    for m in member_blocks:
+                        local = np.broadcast_to(
+                            model[:, :, :, None], (len(rates), count, g.stop - g.start, m.stop - m.start, dim)
+                        )
+                        for k in range(K):
+                            gradient = local * h
+                            gradient += noise[turn, k, :, g, m]
+                            if bent:
+                                bend = phi(local - p[:, g, m])
+                                bend *= made.a[:, None, None]
+                                gradient += bend
+                            gradient *= eta
+                            local = np.subtract(local, gradient, out=gradient)
+                        model = local.mean(3) if local.shape[3] > 1 else local[:, :, :, 0]
+                x = model.mean(2) if model.shape[2] > 1 else model[:, :, 0]
+            if progress is not None:
+                progress(r + 1)
+    squared[~np.isfinite(squared)] = np.inf
+    return np.maximum.accumulate(np.where(np.isinf(squared), np.inf, 0), axis=0) + squared
+
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, ...], groups: int, members: int) -> npt.NDArray[np.intp]:
+    """Who takes part in a round, in which order: shape (problems, groups * members)."""
+    problems, G, M = shape
+    chosen = rng.permuted(np.broadcast_to(np.arange(G), (problems, G)), axis=1)[:, :groups]
+    inside = rng.permuted(np.broadcast_to(np.arange(M), (problems, groups, M)), axis=2)[:, :, :members]
+    return np.asarray((chosen[:, :, None] * M + inside).reshape(problems, -1), dtype=np.intp)
+
+
+def rounds_to(squared: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """After how many rounds the mean squared gradient over the rounds so far is at a target, at the best rate.
+
+    The mean is over the iterates 0 to R - 1, as in the theorems, and over the problems; between two rounds it is
+    interpolated.
+
+    Args:
+        squared: as of `squared_gradients`.
+        targets: shape (targets,).
+
+    Returns:
+        rounds, infinite where none was enough, and the place of the best rate; both of shape (targets,).
+    """
+    rounds = squared.shape[0] - 1
+    mean = np.cumsum(squared[:-1].mean(-1), axis=0) / np.arange(1, rounds + 1)[:, None]  # (R - 1, rates)
+    mean = np.where(np.isnan(mean), np.inf, mean)
+    found = np.full((len(targets), mean.shape[1]), np.inf)
+    for i, target in enumerate(targets):
+        below = mean <= target
+        reached = below.any(0)
+        first = below.argmax(0)
+        for j in np.flatnonzero(reached):
+            at = first[j]
+            found[i, j] = 1.0 if at == 0 else at + 1 - (target - mean[at, j]) / (mean[at - 1, j] - mean[at, j])
+    return found.min(1), found.argmin(1).astype(float)
