@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,8 +13,9 @@ from hflbounds import Bound, Tuned, families, family
 from planner.cost import RoundCost, round_cost
 from planner.errors import ScenarioError
 from planner.network import Compute, Network
+from planner.predictors import Predictor, predictors
 from planner.scenario import Known, Scenario
-from planner.scenario_file import CostMethod, Objective
+from planner.scenario_file import CostMethod, Metric, Objective, Order
 from planner.topologies import topologies
 
 QUANTITIES = ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")
@@ -39,11 +41,15 @@ class Question:
     Attributes:
         values: by the names of the vocabulary, without ``R``.
         target: squared gradient norm to be reached; None for what `REFERENCE` reaches in ``horizon`` rounds.
-        share: the target as a share of ``2 L A``, which it then follows; None where it was given as a number.
+        share: the target as a share of the squared gradient at the start, as the predictor has it, which it then
+            follows; None where it was given as a number.
         horizon: rounds; None for each topology's own rounds to the target.
         bounds: by topology.
         cap: on the effective learning rate.
         network, compute, model_bytes, cost, seed: what the clock and the traffic need.
+        order: of rings, ``fixed`` or ``random``.
+        predictor: whose rounds are meant.
+        metric: what is to get small, where the predictor knows more than one.
     """
 
     values: Mapping[str, float]
@@ -57,32 +63,40 @@ class Question:
     model_bytes: float
     cost: CostMethod
     seed: int
+    order: Order
+    predictor: Predictor
+    metric: Metric
+
+    @property
+    def monotone(self) -> bool:
+        """Whether rounds never fall as sigma, zeta or delta grow, nor grow with the target."""
+        return self.predictor.monotone
 
     def goal(self, **changes: Any) -> Any:
         """The target, also for changed values."""
         values = {**self.values, **changes}
         if self.share is not None:
-            return self.share * first_bound(values)
+            return self.share * self.predictor.start(values)
         if self.target is not None:
             return self.target
         reference = REFERENCE if REFERENCE in self.bounds else next(iter(self.bounds))
         twins = any(np.any(np.asarray(values[count]) == 1) for count in TIER_COUNTS)
         asked = self.bounds if twins else (reference,)
-        reached = {t: self.bounds[t].tuned(cap=self.cap, **{**values, "R": self.horizon}).value for t in asked}
+        reached = {t: self.predictor.reached(self, t, self.horizon, values) for t in asked}
         goal = _same_algorithms(reached, values)[reference]
         # Without noise, heterogeneity and cap a bound is 0 after any number of rounds; then any target will do.
         return np.where(np.asarray(goal) > 0, goal, 1e-12 * first_bound(values))[()]
 
     def rounds(self, **changes: Any) -> dict[str, Any]:
-        """Global rounds of every topology until its tuned bound meets the target.
+        """Global rounds of every topology until it meets the target, as the predictor has it; they need not be whole.
 
         0 where the start meets it, ``inf`` where it takes more rounds than are allowed.
         """
         values = {**self.values, **changes}
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
-        for topology, bound in self.bounds.items():
-            count = bound.rounds_to(goal, cap=self.cap, **values)
+        for topology in self.bounds:
+            count = self.predictor.rounds_to(self, topology, goal, values)
             if self.target is not None:
                 count = np.where(goal >= first_bound(values), 0.0, count)
             found[topology] = np.where(np.asarray(count) <= self.allowed, count, np.inf)[()]
@@ -95,7 +109,7 @@ class Question:
 
     def best_of_twins(self, topology: str, rounds: float) -> Tuned:
         """The smallest tuned bound among those that hold for this topology's algorithm."""
-        values = {**self.values, "R": rounds}
+        values = {**self.values, "R": whole(rounds)}
         tuned = [self.bounds[t].tuned(cap=self.cap, **values) for t in self.twins(topology)]
         return min(tuned, key=lambda t: float(t.value))
 
@@ -108,6 +122,12 @@ class Question:
             for other in self.bounds
             if other != topology and all(s or a == b for s, a, b in zip(single, parts, other.split("-"), strict=True))
         ]
+
+    def chain(self, topology: str) -> float:
+        """How many local steps a global round chains: the effective learning rate over the raw one."""
+        counts = [self.values["P"] * self.values["K"]]
+        counts += [self.values[n] for n, side in zip(TIER_COUNTS, topology.split("-"), strict=True) if side == "ring"]
+        return math.prod(counts)
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
         """Seconds and bytes of one global round, also for changed counts."""
@@ -168,8 +188,12 @@ def ask(scenario: Scenario) -> Question:
         # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
         cap = "common" if not stepless and next(iter(bounds.values())).constants == "hidden" else "own"
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
+    values = {name: scenario.number(name) for name in QUANTITIES}
+    predictor = _predictor(scenario)
+    if scenario.target_share is not None:
+        target = scenario.target_share * predictor.start(values)
     return Question(
-        values={name: scenario.number(name) for name in QUANTITIES},
+        values=values,
         target=None if target is None else float(target),
         share=scenario.target_share,
         horizon=None if horizon is None else float(horizon),
@@ -180,7 +204,23 @@ def ask(scenario: Scenario) -> Question:
         model_bytes=scenario.number("model_size"),
         cost=scenario.cost,
         seed=scenario.seed,
+        order=scenario.order,
+        predictor=predictor,
+        metric=scenario.metric,
     )
+
+
+def _predictor(scenario: Scenario) -> Predictor:
+    known = predictors()
+    if scenario.predictor not in known:
+        raise ScenarioError(f"--predictor: {scenario.predictor!a:.40} is not one of {', '.join(known)}.")
+    found = known[scenario.predictor]
+    if scenario.metric not in found.metrics:
+        raise ScenarioError(
+            f"--metric {scenario.metric}: the predictor {found.id} knows {' and '.join(found.metrics)} alone. "
+            "Leave --predictor, --bounds and --cap out, or the metric."
+        )
+    return found
 
 
 def _same_algorithms(numbers: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,6 +242,11 @@ def _same_algorithms(numbers: Mapping[str, Any], values: Mapping[str, Any]) -> d
                 found[topology] = np.where(single, least, found[topology])[()]
                 found[twin] = np.where(single, least, found[twin])[()]
     return found
+
+
+def whole(rounds: float) -> int:
+    """Rounds to run: those that are predicted, which need not be whole, rounded up."""
+    return math.ceil(rounds * (1 - 1e-9))
 
 
 def first_bound(values: Mapping[str, Any]) -> Any:
