@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from planner.errors import NoAnswerError
-from planner.prediction import Question, first_bound
+from planner.prediction import Question, first_bound, whole
 from planner.units import format_duration, format_size
 
 Aim = Literal["time", "bytes"]
@@ -132,6 +132,7 @@ def choices(
         for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
             if not math.isfinite(count):
                 continue
+            count = whole(count)
             cost = question.of_a_round(topology, P=p, K=k)
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):

@@ -305,14 +305,7 @@ def test_what_cannot_be_answered_is_refused_in_a_line(plan, words: list[str], co
     assert err.count("\n") <= 2
 
 
-def test_measured_claims_are_all_of_the_docs() -> None:
-    text = (Path(__file__).parents[1] / "docs/validation.md").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("| `hga-")]
-    told = {
-        f"| `{claim}` | {words} | {verdict} | {counts[0]} / {counts[1]} / {counts[2]} |"
-        for claim, verdict, counts, words in async_answers.MEASURED
-    }
-    assert told == set(rows)
+def test_the_printed_theorem_is_refuted() -> None:
     assert get("xie2024.thm1").status == "refuted"
 
 

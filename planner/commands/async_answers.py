@@ -17,6 +17,7 @@ from planner.explain import title
 from planner.prediction import REFERENCE, Question, ask
 from planner.scenario import Scenario
 from planner.units import format_duration, format_size, parse_duration
+from planner.verdicts import Verdict, beginning
 
 SCHEMA = "hfl-plan/async/1"
 PRINTED = "xie2024.thm1"
@@ -24,41 +25,6 @@ MOST_REGIONS = 200
 ALL_BUFFERS = 12  # up to as many regions every buffer is tried
 FACTORS = (1e-6, 1e6)  # how many times as slow a region may be
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
-MEASURED = (  # docs/validation.md: claim, verdict, how many comparisons hold, fail and cannot be told; in words
-    (
-        "hga-rules",
-        "fails",
-        (0, 8, 0),
-        "Over the same sub-centers, HGA-FL's server does no worse than those of FedBuff and CA2FL.",
-    ),
-    (
-        "hga-bias",
-        "holds",
-        (2, 0, 0),
-        "Under unequal speeds HGA-FL ends further from the optimum than FedBuff, and CA2FL nearer to it.",
-    ),
-    ("hga-buffer", "holds", (6, 0, 0), "Per global step, HGA-FL with a larger buffer does no worse."),
-    (
-        "hga-staleness",
-        "fails",
-        (3, 1, 0),
-        "HGA-FL does no better where updates come later: where sub-centers differ more in speed.",
-    ),
-    (
-        "hga-sub-centers",
-        "fails",
-        (0, 6, 0),
-        "With the same clients and a buffer of half the sub-centers, fewer sub-centers do no worse.",
-    ),
-    ("hga-theorem", "fails", (6, 2, 0), "Measured values stay below the theorem as it is printed."),
-    ("hga-repaired", "holds", (4, 0, 0), "Measured values stay below the bound that has a proof."),
-    (
-        "hga-vanishing",
-        "fails",
-        (1, 1, 0),
-        "With more global steps, and rates that fit, the mean squared gradient falls, whatever the speeds.",
-    ),
-)
 OTHER_RULES = (  # what the first two of them amount to
     "The servers of FedBuff and CA2FL did better than HGA-FL's rule wherever they were compared, with equal and with "
     "unequal speeds: try them first. No bound for them is in the catalogue."
@@ -151,10 +117,7 @@ def answered(
         "recommended_by_clock": None if timed is None else timed["K_buf"],
         "sub_rounds": None if proved is None or region_times is not None else _inside(question, proved, sub_rounds),
         "printed_theorem": _verdict(question, rows, alpha),
-        "evidence": [
-            {"claim": claim, "statement": words, "verdict": verdict, "holds": counts[0], "fails": counts[1]}
-            for claim, verdict, counts, words in MEASURED
-        ],
+        "evidence": [verdict.as_json() for verdict in beginning("hga-")],
         "warnings": [*_of_scenario(scenario, region_times is not None), *_cautions(scenario, question, rows)],
     }
     return pages.as_json(document) if as_json else _page(document, scenario, width, color)
@@ -413,7 +376,7 @@ def _page(document: dict[str, Any], scenario: Scenario, width: int, color: bool)
             bold=[i for i, r in enumerate(d["sub_rounds"]) if r["seconds"] == least],
         )
     page.list("The theorem as printed", _about_printed(d["printed_theorem"], scenario))
-    page.list("Measured, not proved (docs/validation.md)", [OTHER_RULES, *map(_measured, d["evidence"])])
+    page.list("Measured, not proved (docs/validation.md)", [OTHER_RULES, *(str(Verdict(**row)) for row in d["evidence"])])
     page.list("Warnings", d["warnings"], "yellow")
     page.list("What it stands on", _standing(d, scenario), "dim")
     return page.text()
@@ -474,10 +437,6 @@ def _about_printed(verdict: dict[str, Any], scenario: Scenario) -> list[str]:
         f"Its second term needs 4 - 3 L >= 0: at L = {L:g}{assumed} it is {verdict['four_minus_3L']:g}, which {sign}.",
         f"Its (67) needs alpha >= {alpha['least']:.4g}: alpha = {alpha['value']:g} ({source}) {covered}.",
     ]
-
-
-def _measured(row: dict[str, Any]) -> str:
-    return f"{row['claim']} {row['verdict']} ({row['holds']} of {row['holds'] + row['fails']}): {row['statement']}"
 
 
 def _standing(d: dict[str, Any], scenario: Scenario) -> list[str]:

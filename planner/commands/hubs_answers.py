@@ -19,19 +19,12 @@ from planner.labels import NUMBER, read_counts
 from planner.scenario import Known, Scenario, load
 from planner.scenario_file import read
 from planner.units import format_duration, format_size
+from planner.verdicts import beginning
 
 SCHEMA = "hfl-plan/hubs/1"
 FLEET = ("fleet.clients", "fleet.groups", "fleet.clients_per_group")
 LARGEST = 10**9  # of a limit
 SHOWN = 8  # numbers of hubs that are listed in text
-RECORD = (
-    ("hsl-ranked-by-bound", "holds", "of two protocols the one with the smaller bound trains faster"),
-    ("hsl-ranked-by-beta", "fails", "of two protocols the one with the smaller mixing factor trains faster"),
-    ("hsl-nodes", "holds", "at equal edges HSL trains the nodes' models faster than EL-Local"),
-    ("hsl-mean", "holds", "at equal edges HSL trains the mean model slower than EL-Local"),
-    ("hsl-baselines", "holds", "HSL is faster than a torus, a random graph and EL-Oracle; FedAvg is faster yet"),
-    ("hsl-digits-nodes", "holds", "on digits the nodes' own models are better with HSL than with EL-Local"),
-)
 COLUMNS = (
     "protocol",
     "edges",
@@ -309,7 +302,7 @@ def _document(asked: Asked, answer: Answer) -> dict[str, Any]:
             for i in range(len(found.best["n_h"]))
         ],
         "search": {"tried": found.tried, "exhaustive": found.exhaustive},
-        "record": [{"claim": claim, "verdict": verdict, "statement": said} for claim, verdict, said in RECORD],
+        "record": [verdict.as_json() for verdict in beginning("hsl-")],
         "warnings": _warnings(asked, answer),
     }
 
@@ -520,5 +513,5 @@ def _basis(asked: Asked, answer: Answer) -> list[str]:
     if assumed:
         said.append(f"Not given, so assumed: {assumed}.")
     said.append("Record of such predictions in runs (hfl-plan validate; docs/validation.md):")
-    said.extend(f"  {claim} {verdict}: {statement}" for claim, verdict, statement in RECORD)
+    said.extend(f"  {verdict}" for verdict in beginning("hsl-"))
     return said

@@ -22,6 +22,7 @@ from planner.overlap import Airtime, Faith, Gaps, Option, Run, Task, Thinned
 from planner.scenario import Known, Scenario, load
 from planner.scenario_file import read
 from planner.units import format_duration, format_size
+from planner.verdicts import beginning
 from planner.writing import write
 
 SCHEMA = "hfl-plan/overlap/1"
@@ -33,19 +34,6 @@ FACTOR = 3.0  # what nobody gave may be this many times more, or less
 SURE = 0.8  # share of draws in which a verdict holds
 FAR = 4.0  # factor in E and Ge, both together, from which runs say nothing
 SHOWN = 6  # links that are listed in text
-RECORD = (
-    (
-        "hhfl-edge-heterogeneity",
-        "holds",
-        "where servers' data differ, HHFL ends at a smaller loss than HFL after as many local steps",
-    ),
-    ("hhfl-overlap", "holds", "the more clients two servers share, the smaller the loss"),
-    ("hhfl-edge-rounds", "holds", "the advantage grows with the edge rounds between two cloud rounds"),
-    ("hhfl-alike-servers", "fails", "where servers' data are alike, HHFL and HFL are the same"),
-    ("hhfl-alike-servers-bound", "fails", "there, this bound tells whether overlap helps or harms"),
-    ("hhfl-local-steps-bound", "fails", "the advantage hardly depends on E"),
-    ("hhfl-digits", "holds", "on digits HHFL trains faster where servers lack labels, and just as fast where none do"),
-)
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
 Spoken = dict[str, tuple[str, Any]]
@@ -487,7 +475,7 @@ def _document(asked: Asked, answer: Answer, objective: str) -> dict[str, Any]:
             "complete": answer.thinned.complete,
             "best": int(layout.links.sum() - answer.kept.layout.links.sum()),
         },
-        "record": [{"claim": claim, "verdict": verdict, "statement": said} for claim, verdict, said in RECORD],
+        "record": [verdict.as_json() for verdict in beginning("hhfl-")],
         "warnings": _warnings(asked, answer),
     }
 
@@ -686,7 +674,7 @@ def _basis(asked: Asked, answer: Answer) -> list[str]:
             f"{overlap.LAYOUT}, planner/data/overlap_record.csv). Other coverages and problems may differ."
         )
     said.append("Record of claims about overlap (hfl-plan validate; docs/validation.md):")
-    said.extend(f"  {claim} {verdict}: {statement}" for claim, verdict, statement in RECORD)
+    said.extend(f"  {verdict}" for verdict in beginning("hhfl-"))
     return said
 
 

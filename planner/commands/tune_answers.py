@@ -14,19 +14,11 @@ from planner.prediction import REFERENCE, Question, settled
 from planner.scenario import Scenario
 from planner.tuning import Aim, Budget, Choice, Rate
 from planner.units import format_duration, format_size, parse_duration, parse_size
+from planner.verdicts import Verdict, verdicts
 
 SCHEMA = "hfl-plan/tune/1"
 MOST = 20_000  # choices that are looked at
 SHOWN = 12  # rows of the front in a table
-MEASURED = (  # docs/validation.md: claim, verdict, how many comparisons hold, fail and cannot be told; in words
-    (
-        "raw-rates",
-        "holds",
-        (6, 0, 0),
-        "Tuned raw learning rates fall from Star-Star over Star-Ring and Ring-Star, which are alike, to Ring-Ring.",
-    ),
-    ("group-rounds", "fails", (4, 4, 0), "At equal P K, more group rounds P gain more than more local steps K."),
-)
 
 
 def tuned(
@@ -119,10 +111,7 @@ def tuned(
         "present": _shown(min(present, key=lambda c: c.amount(aim)), None) if present else None,
         "alike": [_shown(choice, None) for choice in near],
         "rates": _rates(question, chosen, among),
-        "evidence": [
-            {"claim": claim, "statement": words, "verdict": verdict, "holds": counts[0], "fails": counts[1]}
-            for claim, verdict, counts, words in MEASURED
-        ],
+        "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],
         "warnings": [
             *scenario.warnings,
             *attendance.about(question, scenario, [chosen.topology]),
@@ -288,11 +277,7 @@ def _page(document: dict[str, Any], scenario: Scenario, width: int, color: bool)
         f"{_list(tried['P'])}; predictor {d['predictor']}, bounds {d['bounds']}, step cap {d['cap']}; a round is timed "
         f"by its {scenario.cost}.",
         f"Not given, so assumed: {pages.assumed(scenario, ('L', 'A', 'sigma', 'zeta', 'delta'))}.",
-        *(
-            f"Measured (docs/validation.md), {row['claim']} {row['verdict']} ({row['holds']} of "
-            f"{row['holds'] + row['fails']}): {row['statement']}"
-            for row in d["evidence"]
-        ),
+        *(f"Measured (docs/validation.md), {Verdict(**row)}" for row in d["evidence"]),
         "The target is on the mean squared gradient, not on accuracy. Between topologies the predicted order is not "
         "always the measured one: `hfl-plan recommend` says where.",
     ]
