@@ -2,8 +2,9 @@
 
     python benchmarks/bench_cli.py [--processes 10] [--json]
 
-``hfl-plan recommend`` against ``import numpy`` and ``hfl-plan --help`` against ``import typer``: the least wall
-time of so many fresh processes each, the commands in turn, all with this interpreter. The command is the console
+``hfl-plan recommend`` against ``import numpy``, ``hfl-plan --help`` against ``import typer``, and ``recommend`` with
+4096 draws of everything that is not known exactly against the same without draws: the least wall time of so many fresh
+processes each, the commands in turn, all with this interpreter. The command is the console
 script beside the interpreter where it is installed, else ``-m planner`` from the repository.
 """
 
@@ -21,6 +22,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTION = ["recommend", "--G", "10", "--M", "10", "--heterogeneity", "inter", "--json"]
+WITHIN_LIMITS = ["zeta=0.2:1,delta=2±0.5", "--sigma", "0.5:2", "--uplink", "10:40Mbit/s", "--step-time", "0.1:0.3s"]
+UNSURE = ["recommend", "--G", "10", "--M", "10", "--json", "--heterogeneity", *WITHIN_LIMITS]
+WITHOUT_DRAWS = [*UNSURE, "--set", "plan.draws=0"]
+MOST_BY_DRAWS = 3.0
 PAIRS: tuple[tuple[str, list[str], str, float], ...] = (
     ("recommend", QUESTION, "numpy", 8.0),
     ("help", ["--help"], "typer", 5.0),
@@ -67,6 +72,7 @@ def main() -> int:
     for name, arguments, module, _ in PAIRS:
         jobs[name] = [*start, *arguments]
         jobs[module] = [sys.executable, "-c", f"import {module}"]
+    jobs |= {"draws": [*start, *UNSURE], "no draws": [*start, *WITHOUT_DRAWS]}
     least = dict.fromkeys(jobs, float("inf"))
     try:
         for turn in range(options.processes + 1):
@@ -88,6 +94,16 @@ def main() -> int:
         }
         for name, arguments, module, target in PAIRS
     ]
+    rows.append(
+        {
+            "what": f"hfl-plan {' '.join(UNSURE)}",
+            "seconds": least["draws"],
+            "against": "the same with --set plan.draws=0",
+            "reference_seconds": least["no draws"],
+            "ratio": least["draws"] / least["no draws"],
+            "target": MOST_BY_DRAWS,
+        }
+    )
     if options.json:
         about = {"python": platform.python_version(), "bare_seconds": least["python"], "start": Path(start[0]).name}
         print(json.dumps({"schema": "hfl-plan/bench-cli/1", "about": about, "rows": rows}, indent=1))

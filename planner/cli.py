@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.commands import async_ as async_command
 from planner.commands import bounds as bounds_commands
 from planner.commands import counts as counts_commands
 from planner.commands import estimate as estimate_command
+from planner.commands import flip as flip_command
+from planner.commands import hubs as hubs_command
+from planner.commands import overlap as overlap_command
+from planner.commands import picture as picture_command
+from planner.commands import rerun as rerun_command
+from planner.commands import tune as tune_command
 from planner.commands import validate as validate_commands
+from planner.commands.scenario_options import At, scenario_of, spoken, with_scenario
+
+if TYPE_CHECKING:
+    from planner.recommendation import Recommendation
+    from planner.scenario import Scenario
 
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
 
@@ -32,8 +45,9 @@ app = typer.Typer(
 
 
 app.command()(counts_commands.measure)
-app.command()(counts_commands.group)
 app.command()(estimate_command.estimate)
+app.command("overlap")(overlap_command.overlap)
+app.command("hubs")(hubs_command.hubs)
 app.add_typer(bounds_commands.app)
 app.add_typer(validate_commands.app)
 
@@ -54,31 +68,17 @@ def root(
 Given = str | None
 
 
-class At(str):
-    """The key of a scenario file that an option stands for."""
-
-
-def _options(given: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    """By key of the scenario file: the name of the option and what was written, for every option used."""
-    spoken: dict[str, tuple[str, Any]] = {}
-    for name, annotation in get_type_hints(recommend, include_extras=True).items():
-        metadata = getattr(annotation, "__metadata__", ())
-        path = next((part for part in metadata if isinstance(part, At)), None)
-        if path is not None and given[name] is not None:
-            option = next(part for part in metadata if hasattr(part, "param_decls"))
-            spoken[str(path)] = (str(option.default), given[name])  # in an annotation its first name comes first
-    return spoken
-
-
 @app.command()
 def recommend(
     config: Annotated[
         Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")
     ] = None,
     fleet: Annotated[
-        Given, typer.Option("--clients", help="Clients in all; the number of groups is searched."), At("fleet.clients")
+        Given, typer.Option("--clients", help="Clients in all; the groups are searched for."), At("fleet.clients")
     ] = None,
-    groups: Annotated[Given, typer.Option("--groups", "--G", "-G", help="Groups."), At("fleet.groups")] = None,
+    groups: Annotated[
+        Given, typer.Option("--groups", "--G", "-G", help="Groups; 2:12 beside --clients."), At("fleet.groups")
+    ] = None,
     clients: Annotated[
         Given,
         typer.Option("--clients-per-group", "--M", "-M", help="Clients in each group."),
@@ -86,18 +86,22 @@ def recommend(
     ] = None,
     group_rounds: Annotated[
         Given,
-        typer.Option("--group-rounds", "--P", "-P", help="Group rounds in a global round."),
+        typer.Option("--group-rounds", "--P", "-P", help="Group rounds in a global round; 1:8 to search."),
         At("fleet.group_rounds"),
     ] = None,
     local_steps: Annotated[
-        Given, typer.Option("--local-steps", "--K", "-K", help="Local steps in a group round."), At("fleet.local_steps")
+        Given,
+        typer.Option("--local-steps", "--K", "-K", help="Local steps in a group round; 1:20 to search."),
+        At("fleet.local_steps"),
     ] = None,
     groups_drawn: Annotated[
-        Given, typer.Option("--groups-per-round", "--S1", help="Groups drawn each round."), At("fleet.groups_per_round")
+        Given,
+        typer.Option("--groups-per-round", "--S1", help="Groups drawn each round; or 1:4."),
+        At("fleet.groups_per_round"),
     ] = None,
     clients_drawn: Annotated[
         Given,
-        typer.Option("--clients-per-round", "--S2", help="Clients drawn in each of those groups."),
+        typer.Option("--clients-per-round", "--S2", help="Clients drawn in each of those groups; or 1:9."),
         At("fleet.clients_per_round"),
     ] = None,
     order: Annotated[
@@ -172,8 +176,28 @@ def recommend(
         typer.Option("--straggler", help="Spread of compute times: none, lognormal:0.3, exponential:0.5."),
         At("compute.straggler"),
     ] = None,
+    availability: Annotated[
+        Given,
+        typer.Option("--availability", help="Probability that a client that is asked completes its turn: 99%."),
+        At("availability.client"),
+    ] = None,
+    on_failure: Annotated[
+        Given,
+        typer.Option("--on-failure", help="Where a device of a ring does not come: fail, skip or timeout."),
+        At("availability.policy"),
+    ] = None,
     objective: Annotated[
         Given, typer.Option("--objective", "-o", help="rounds, time or bytes."), At("plan.objective")
+    ] = None,
+    metric: Annotated[
+        Given,
+        typer.Option("--metric", help="What is to get small: gradient (squared), loss, or accuracy's lack."),
+        At("plan.metric"),
+    ] = None,
+    predictor: Annotated[
+        Given,
+        typer.Option("--predictor", help="Whose rounds: typical (what runs need), or bound (what is guaranteed)."),
+        At("plan.predictor"),
     ] = None,
     bounds: Annotated[
         Given, typer.Option("--bounds", help="Bound family: hflbounds.sharp, zhou2026.thm1 ..."), At("plan.bounds")
@@ -192,39 +216,40 @@ def recommend(
         list[str] | None,
         typer.Option("--set", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
     ] = None,
-    output: Annotated[Given, typer.Option("--format", "-f", help="table, json, csv, md or latex.")] = None,
+    output: Annotated[Given, typer.Option("--format", "-f", help="table, json, csv, md, html or latex.")] = None,
     json: Annotated[bool, typer.Option("--json", "-j", help="The same as --format json.")] = False,
+    save: Annotated[
+        Path | None, typer.Option("--save", help="RUN.json: the scenario, the software and the answer, for `rerun`.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what --save names.")] = False,
     zeta: Annotated[Given, typer.Option("--zeta", hidden=True)] = None,
     delta: Annotated[Given, typer.Option("--delta", hidden=True)] = None,
 ) -> None:
     """Rank Star-Star, Star-Ring, Ring-Star and Ring-Ring: rounds, time and traffic to a target, and how sure."""
-    from planner.scenario import load
-
-    if zeta is not None or delta is not None:
-        raise typer.BadParameter(
-            "--zeta, --delta: zeta is INTRA-group here and in zhou2026, but INTER-group in zhou2025, "
-            "so it is not taken bare. Write --heterogeneity zeta=0.5,delta=2 (zeta intra-group, delta inter-group)."
-        )
-    spoken: dict[str, tuple[str, Any]] = {}
-    for setting in settings or []:
-        path, sign, value = setting.partition("=")
-        if not sign or not path:
-            raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set network.tiers=1.")
-        if path.strip() in spoken:
-            raise typer.BadParameter(f"--set: {path.strip()} is set twice. Set it once.")
-        spoken[path.strip()] = (f"--set {path.strip()}", value.strip())
-    options = _options(locals())
-    for path in spoken.keys() & options.keys():
-        raise typer.BadParameter(f"--set: {path} is also given by {options[path][0]}. Give one of the two.")
-    spoken |= options
     if json and output not in (None, "json"):
         raise typer.BadParameter(f"--format: {output} contradicts --json. Give one of the two.")
+    given = locals()
+    scenario = scenario_of(given)
     form = "json" if json else _format(output)
-    scenario = load(config, spoken)
     from planner.recommend import recommend as answer
     from planner.reports import render
 
-    _print(render(form, answer(scenario), width=_width(), color=_color()))
+    with _watched(scenario):
+        found = answer(scenario) if save is None else _saved(save, force, given, lambda: answer(scenario))
+    _print(render(form, found, width=_width(), color=_color()))
+
+
+app.command("group")(
+    with_scenario(counts_commands.group, on_demand=True, without=("fleet", "groups", "clients", "heterogeneity"))
+)
+app.command("flip")(with_scenario(flip_command.flip))
+app.command("tune")(with_scenario(tune_command.tune))
+app.command("picture")(with_scenario(picture_command.picture, on_demand=True))
+app.command("async")(with_scenario(async_command.async_))
+
+
+app.command("rerun")(rerun_command.rerun)
+app.command("diff")(rerun_command.diff)
 
 
 @app.command()
@@ -260,6 +285,29 @@ def _format(output: str | None) -> str:
     if output is not None and output not in formats():
         raise typer.BadParameter(f"--format: {output!a:.40} is not one of {', '.join(formats())}.")
     return output or "table"
+
+
+@contextmanager
+def _watched(scenario: Scenario) -> Iterator[None]:
+    """Progress in a terminal, where the answer is simulated."""
+    if scenario.predictor != "surrogate" or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    from planner.predictors.surrogate import watched
+
+    with watched(lambda done: sys.stderr.write(f"\rsimulating: {done:.0%}")):
+        yield
+    sys.stderr.write("\r\033[K")
+
+
+def _saved(file: Path, force: bool, given: Mapping[str, Any], answer: Callable[[], Recommendation]) -> Recommendation:
+    """An answer, and its manifest in a file."""
+    from planner import manifest, writing
+
+    writing.place(file, force, "--save")
+    found = answer()
+    writing.write(file, manifest.make(given["config"], spoken(given), found).text(), force, "--save")
+    return found
 
 
 def _print(text: str) -> None:

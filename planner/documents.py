@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from planner.errors import ScenarioError
+from planner.reading import capped
 
 LARGEST_FILE = 1 << 24  # bytes
 DEEPEST = 32  # objects and lists within each other
@@ -25,14 +26,7 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         ScenarioError: naming the file and the fact.
     """
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no such name"
-        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{path}: is over {LARGEST_FILE >> 20} MiB, which no answer is. Check the path.")
+    raw = capped(path, LARGEST_FILE, ", which no answer is. Check the path.")
     try:
         document = json.loads(
             raw.decode("utf-8-sig"), object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse

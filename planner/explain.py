@@ -43,6 +43,7 @@ def explain(
     recommended: Sequence[str],
     doubted: bool,
     met: bool,
+    resolution: float,
 ) -> list[str]:
     """Sentences, the answer first.
 
@@ -53,6 +54,7 @@ def explain(
         recommended: the first tie group.
         doubted: whether measured runs contradict the order.
         met: whether the target is met before the first round.
+        resolution: relative difference below which they tie.
     """
     objective = scenario.objective
     if met:
@@ -63,7 +65,7 @@ def explain(
         said.append("Measured runs contradict the order per round here: see the warning before you follow it.")
     said.append(_target(question))
     if len(recommended) > 1:
-        said.append(_tie(question, recommended, scenario.resolution))
+        said.append(_tie(question, recommended, scenario.resolution, resolution))
         said += _cheapest_of(rows, recommended, objective)
     clock = _clock_against_rounds(rows, objective)
     if clock:
@@ -81,9 +83,10 @@ def _target(question: Question) -> str:
         return f"The target is a mean squared gradient of {goal}."
     if float(question.goal()) <= 1.001e-12 * first_bound(question.values):
         return "Without noise, heterogeneity and a cap the bound is 0 after one round, so any target is met."
+    whose = "Star-Star's bound" if question.predictor.id == "bound" else "Star-Star"
     return (
-        f"The target, a mean squared gradient of {goal}, is what Star-Star's bound reaches in "
-        f"{question.horizon:,.0f} rounds: compare topologies by it, and give --target for hours that stand alone."
+        f"The target, a mean squared gradient of {goal}, is what {whose} reaches in {question.horizon:,.0f} rounds: "
+        "compare topologies by it, and give --target for hours that stand alone."
     )
 
 
@@ -98,7 +101,7 @@ def _answer(first: Row, objective: Objective, recommended: Sequence[str]) -> str
     )
 
 
-def _tie(question: Question, recommended: Sequence[str], resolution: float) -> str:
+def _tie(question: Question, recommended: Sequence[str], asked: float, resolution: float) -> str:
     values = question.values
     reasons = []
     if set(recommended) == set(question.twins(recommended[0])):
@@ -110,7 +113,12 @@ def _tie(question: Question, recommended: Sequence[str], resolution: float) -> s
         reasons.append("without noise and heterogeneity only the optimisation term is left, the same for all")
     if reasons:
         return f"They tie by structure: {'; '.join(reasons)}."
-    return f"They tie: their predictions differ by less than {resolution:.2g} of the first, the resolution asked for."
+    if resolution > asked:
+        return (
+            f"They tie: their predictions differ by {resolution:.2g} of the first or less, and in measured scenarios "
+            "like this the predictor's errors reach as far."
+        )
+    return f"They tie: their predictions differ by less than {asked:.2g} of the first, the resolution asked for."
 
 
 def _cheapest_of(rows: Sequence[Row], recommended: Sequence[str], objective: Objective) -> list[str]:
@@ -171,3 +179,19 @@ def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[
         f"The {up} are taken to be each client's own. If the clients of a server share them, {change} "
         "(--link-sharing per-server)."
     )
+
+
+def about_metric(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
+    """What comes first instead where a network's accuracy is what counts and not the gradient of the theorems."""
+    if question.metric != "gradient" or "accuracy" not in question.predictor.metrics:
+        return []
+    other = question.varied(metric="accuracy")
+    totals = {t: float(n) * other.price(t, scenario.objective) for t, n in other.rounds().items()}
+    then = min(totals, key=lambda t: totals[t])
+    least = min(totals[t] for t in recommended)
+    if least <= totals[then] * (1 + scenario.resolution):
+        return []
+    return [
+        f"Where the accuracy of a network is what counts, heterogeneity fades as it learns, and {title(then)} comes "
+        f"first, {1 - totals[then] / least:.0%} below {title(recommended[0])} (--metric accuracy)."
+    ]

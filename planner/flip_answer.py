@@ -16,7 +16,7 @@ from planner import attendance, changes, explain, version
 from planner.cost import CostError
 from planner.errors import NoAnswerError, ScenarioError
 from planner.inputs import Input, Moved, inputs, is_attended, is_drawn, is_quick, largest_drawn, size_drawn
-from planner.prediction import Question, settled
+from planner.prediction import Question, settled, whole
 from planner.recommendation import KnownValue, Part, Text
 from planner.scenario import Scenario
 from planner.scenario_file import CostMethod, Objective
@@ -238,8 +238,8 @@ def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float 
     try:
         round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
     except CostError:
-        return int(rounds), None, None
-    return int(rounds), rounds * round_.seconds, rounds * round_.bytes
+        return whole(rounds), None, None
+    return whole(rounds), whole(rounds) * round_.seconds, whole(rounds) * round_.bytes
 
 
 def amount(value: float, unit: str) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
+from planner.reading import capped
 
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
@@ -459,14 +460,7 @@ def _near(name: str, header: Sequence[str]) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no such name"
-        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{path}: is over {LARGEST_FILE >> 20} MiB. Merge rare labels, or write the wide form.")
+    raw = capped(path, LARGEST_FILE, ". Merge rare labels, or write the wide form.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise ScenarioError(f"{path}:1: is UTF-16 text. Save it as UTF-8.")
     at = raw.find(b"\0")

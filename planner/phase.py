@@ -28,7 +28,7 @@ from planner.inputs import (
     ratios,
     size_drawn,
 )
-from planner.prediction import Question, first_bound, settled
+from planner.prediction import Question, first_bound, settled, whole
 from planner.recommendation import Part
 from planner.scenario import Scenario
 from planner.scenario_file import LARGEST_COUNT, Objective
@@ -167,7 +167,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         tied=table(lambda i, j: tuple(t for t, ties in zip(competing, tied[:, i, j], strict=True) if ties)),
         margin=table(lambda i, j: float(margin[i, j]) if math.isfinite(margin[i, j]) else None),
         outside=table(lambda i, j: outside[i][j]),
-        rounds=table(lambda i, j: int(rounds[winner[i, j], i, j]) if reached(i, j) else None),
+        rounds=table(lambda i, j: whole(rounds[winner[i, j], i, j]) if reached(i, j) else None),
         seconds=table(lambda i, j: spent(i, j, "seconds")),
         bytes=table(lambda i, j: spent(i, j, "bytes")),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from planner.errors import ScenarioError
+from planner.reading import capped
 
 if TYPE_CHECKING:
     from planner.dirichlet import Concentration
@@ -107,14 +108,7 @@ def read_profile(path: Path) -> Profile:
     Raises:
         ScenarioError: naming the file, the field, the fact and the way out.
     """
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no such name"
-        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{path}: is over 1 MiB, which no profile is. Check the path.")
+    raw = capped(path, LARGEST_FILE, ", which no profile is. Check the path.")
     try:
         document = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
+from typing import Any
 
 from hflbounds.compare import ties
-from planner import confidence, evidence, explain, version
+from planner import attendance, confidence, evidence, explain, record, uncertainty, version
 from planner.errors import NoAnswerError
+from planner.families import families
 from planner.flips import flips
-from planner.prediction import LONGEST, Question, ask, first_bound, settled
+from planner.prediction import LONGEST, Question, first_bound, settled, whole
 from planner.recommendation import KnownValue, Recommendation, Row
 from planner.scenario import Scenario
 from planner.scenario_file import LARGEST_ROUNDS
@@ -32,7 +36,8 @@ def recommend(scenario: Scenario) -> Recommendation:
 
         return structure.best(scenario, recommend)
     scenario = settled(scenario)
-    question = ask(scenario)
+    question = attendance.ask(scenario)
+    attendance.check(question)
     objective = scenario.objective
     met = question.target is not None and question.target >= first_bound(question.values)
     rounds = {t: float(n) for t, n in question.rounds().items()}
@@ -40,12 +45,21 @@ def recommend(scenario: Scenario) -> Recommendation:
 
     totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
-    tie_numbers = dict(zip(ordered, ties(ordered.values(), scenario.resolution), strict=True))
+    agreement = record.of(question) if scenario.draws else None
+    if agreement:
+        agreement = uncertainty.with_errors(agreement, question, scenario)
+    resolution = max(scenario.resolution, record.widened(agreement, ordered))
+    tie_numbers = dict(zip(ordered, ties(ordered.values(), resolution), strict=True))
     late = [t for t in question.bounds if t not in totals]
-    p_best = confidence.shares(question, scenario, objective)
+    recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
+    how_sure = uncertainty.assess(question, scenario, recommended)
+    p_best = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
+    if how_sure and agreement:
+        how_sure = how_sure.model_copy(update={"model": agreement})
     rows = [
         _row(
             question,
+            scenario,
             topology,
             place,
             tie_numbers.get(topology, len(question.bounds)),
@@ -54,10 +68,9 @@ def recommend(scenario: Scenario) -> Recommendation:
         )
         for place, topology in enumerate([*ordered, *late], 1)
     ]
-    recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
 
-    records = [] if scenario.partial else evidence.records(question)
-    doubt = [] if scenario.partial else _doubt(question, scenario, recommended)
+    records = evidence.records(question, scenario, agreement)
+    doubt = [] if scenario.partial or question.predictor.id != "bound" else _doubt(question, scenario, recommended)
     warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
     warnings += _about_cost(question, scenario)
     sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
@@ -65,22 +78,31 @@ def recommend(scenario: Scenario) -> Recommendation:
         warnings.append(sharing)
     for why in dict.fromkeys(r.why for r in rows if r.why):
         warnings.append(f"{explain.names([r.topology for r in rows if r.why == why])}: {why}.")
+    warnings += attendance.about(question, scenario, recommended)
     found, looked = ((), "") if met else flips(question, scenario, recommended)
     return Recommendation(
         version=version(),
         title=scenario.title,
         scenario=_shown(scenario, question),
         objective=objective,
+        predictor=question.predictor.id,
+        metric=question.metric,
         bounds=next(iter(question.bounds.values())).family,
         constants=next(iter(question.bounds.values())).constants,
         cap=question.cap,
-        resolution=scenario.resolution,
+        resolution=resolution,
         cost=scenario.cost,
         seed=scenario.seed,
         ranking=tuple(rows),
         recommended=recommended,
-        confidence=confidence.judge(ordered, list(recommended), p_best, bool(doubt)),
-        explanation=tuple(explain.explain(question, scenario, rows, recommended, bool(doubt), met)),
+        families=() if met else families(question, scenario, recommended[0]),
+        confidence=confidence.judge(ordered, list(recommended), agreement.p_best if agreement else p_best, bool(doubt)),
+        uncertainty=how_sure,
+        explanation=(
+            *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),
+            *([] if met else explain.about_metric(question, scenario, recommended)),
+            *attendance.in_words(question),
+        ),
         flips=found,
         flips_searched=looked,
         evidence=tuple(records),
@@ -104,12 +126,17 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
         return
     goal = float(question.goal())
     if question.allowed < LONGEST:
-        best = {t: float(question.best_of_twins(t, question.allowed).value) for t in question.bounds}
+        bounded = question.predictor.id == "bound"
+        best = {
+            t: float(question.predictor.reached(question, t, question.allowed, question.values))
+            for t in question.bounds
+        }
         first = min(best, key=lambda t: best[t])
         needed = min(float(n) for n in replace(question, horizon=None).rounds().values())
-        more = f"Allow {needed:,.0f} rounds, or give" if needed <= LARGEST_ROUNDS else "Give"
+        more = f"Allow {math.ceil(needed):,} rounds, or give" if needed <= LARGEST_ROUNDS else "Give"
         raise NoAnswerError(
-            f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the best bound there is "
+            f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
+            f"{'best bound' if bounded else 'least expected'} there is "
             f"{best[first]:.4g}, by {explain.title(first)}. {more} a looser target."
         )
     raise NoAnswerError(
@@ -117,17 +144,28 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
     )
 
 
-def _row(question: Question, topology: str, place: int, tie: int, rounds: float, p_best: Mapping[str, float]) -> Row:
+def _row(
+    question: Question,
+    scenario: Scenario,
+    topology: str,
+    place: int,
+    tie: int,
+    rounds: float,
+    p_best: Mapping[str, float],
+) -> Row:
     reached = math.isfinite(rounds)
+    rounds = whole(rounds) if reached else rounds
     horizon = question.horizon or (max(1.0, rounds) if reached else 1.0)
     tuned = question.best_of_twins(topology, horizon)
     terms = {name: float(value) for name, value in tuned.split.items()}
     finite = tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
+    start = question.predictor.rate(question, topology, max(1.0, rounds)) if reached and finite else None
     cost = question.of_a_round(topology)
     seconds, traffic = rounds * cost.seconds, rounds * cost.bytes
     why = ""
     if not reached:
-        why = f"the target is not reached within {question.allowed:,.0f} rounds"
+        late = f"the target is not reached within {question.allowed:,.0f} rounds"
+        why = attendance.refusal(question, topology) or late
     elif tuned.eta_eff is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif not finite:
@@ -141,10 +179,13 @@ def _row(question: Question, topology: str, place: int, tie: int, rounds: float,
         eta_eff=float(tuned.eta_eff) if finite else None,
         eta=float(tuned.eta) if finite else None,
         rounds=int(rounds) if reached else None,
+        rounds_guaranteed=_guaranteed(question, topology),
+        start_eta_eff=start,
+        start_eta=None if start is None else start / question.chain(topology),
         seconds=seconds if reached and math.isfinite(seconds) else None,
         bytes=traffic if reached and math.isfinite(traffic) else None,
         terms=terms,
-        p_best=p_best[topology],
+        p_best=p_best.get(topology),
         seconds_per_round=cost.seconds,
         bytes_per_round=cost.bytes,
         dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
@@ -152,7 +193,15 @@ def _row(question: Question, topology: str, place: int, tie: int, rounds: float,
         beyond_own_cap=finite
         and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
         why=why,
+        **attendance.of_row(question, scenario, topology, rounds),
     )
+
+
+def _guaranteed(question: Question, topology: str) -> float | None:
+    """Rounds until the bound is at the target; None where it never is."""
+    values, goal = question.values, float(question.goal())
+    found = min(float(question.bounds[t].rounds_to(goal, cap=question.cap, **values)) for t in question.twins(topology))
+    return found if found <= LONGEST else None
 
 
 def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
@@ -204,7 +253,23 @@ def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
         name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, note=k.note, reading=k.reading)
         for name, k in scenario.known.items()
     }
+    if question.share is not None:
+        note = f"{question.share:.3g} of the squared gradient at the start, as {question.predictor.id} has it"
+        shown["target"] = KnownValue(value=question.target, origin="given", note=note)
     if question.target is None:
         known = scenario.known["target"]
         shown["target"] = KnownValue(value=float(question.goal()), origin="derived", note=known.note)
     return shown
+
+
+class _Called(ModuleType):
+    """``planner.recommend`` is this module, and for programs and notebooks the function of `planner.api`."""
+
+    def __call__(self, *config: Any, **options: Any) -> Recommendation:
+        """What `planner.api.recommend` answers."""
+        from planner import api
+
+        return api.recommend(*config, **options)
+
+
+sys.modules[__name__].__class__ = _Called

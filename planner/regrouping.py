@@ -17,10 +17,10 @@ from hflbounds.compare import ties
 from planner.attendance import ask
 from planner.cost import CostError
 from planner.heterogeneity import FromFile, Heterogeneity
-from planner.prediction import Question, settled
+from planner.prediction import Question, settled, whole
 from planner.scenario import Scenario
 from planner.scenario_file import Objective
-from planner.structure import whole_rounds, with_one_target
+from planner.structure import with_one_target
 
 ALONG = 33  # groupings between the two at which the first place is looked at
 Kind = Literal["present", "random", "new"]
@@ -109,7 +109,7 @@ def _ranked(question: Question, objective: Objective, resolution: float) -> dict
         except CostError as error:
             row["why"] = str(error).rstrip(".")
             continue
-        rounds = whole_rounds(count)
+        rounds = whole(count)
         row |= {"rounds": rounds, "seconds": float(rounds * cost.seconds), "bytes": float(rounds * cost.bytes)}
     rows.sort(key=lambda row: totals.get(row["topology"], math.inf))
     for row, tie in zip(rows, ties(sorted(totals.values()), resolution), strict=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
@@ -13,18 +13,25 @@ from planner import heterogeneity
 from planner.errors import ScenarioError
 from planner.network import PRESETS, Compute, Link, Network, NetworkError, Straggler
 from planner.scenario_file import (
+    AvailabilitySection,
     ComputeSection,
     CostMethod,
+    Metric,
     ModelSection,
     NetworkSection,
     Objective,
     Order,
     ScenarioFile,
+    Span,
     in_words,
     put,
     read,
 )
+from planner.spread import Spread
 from planner.units import format_duration, format_rate
+
+if TYPE_CHECKING:
+    from planner.availability import Availability
 
 Origin = Literal["given", "default", "estimated", "derived"]
 
@@ -38,7 +45,8 @@ class Known:
         origin: who says so.
         unit: of ``value``; "" for pure numbers and words.
         note: what a default stands on, or how a derived number was made.
-        reading: the user's quantity in canonical spelling, where it had a unit.
+        reading: the user's quantity in canonical spelling, where it had a unit or limits.
+        spread: how far the number is known, where that was given or measured; ``value`` is then the middle.
     """
 
     value: float | int | str | None
@@ -46,6 +54,7 @@ class Known:
     unit: str = ""
     note: str = ""
     reading: str = ""
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +62,23 @@ class Regrouped:
     """A division of clients into groups, and the deviations it makes.
 
     Attributes:
-        groups, clients: how many groups of how many.
+        groups, clients: how many groups of how many, in the mean.
+        largest: clients of the largest group, which the clock and the traffic count.
         zeta, delta: deviations.
         origin, note: of both.
         kind: whether at random, or chosen by label counts.
+        spread: of one factor on both deviations, where limits of them were given.
     """
 
     groups: int
     clients: int
+    largest: int
     zeta: float
     delta: float
     origin: Origin
     note: str
     kind: Literal["random", "chosen"]
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,8 @@ class Scenario:
         network, compute: what the clock needs.
         partial: whether only some clients take part in a round.
         order: of rings.
+        metric: what is to get small.
+        predictor: id of what predicts the rounds.
         bounds: id of the bound family, None for the one that fits.
         cap: on the effective learning rate, None for the family's default.
         objective: what is minimised, None for time where a network was given, else rounds.
@@ -85,11 +100,13 @@ class Scenario:
         resolution: relative difference below which topologies tie.
         seed: of every random draw.
         network_given: whether any part of the network was.
-        target_share: the target as a share of ``2 L A``, where it was given as one.
+        target_share: the target as a share of the squared gradient at the start, where it was given as one.
         warnings: about the input.
         ratio_error: where a file says the ratio of the two deviations, the standard error of its logarithm.
-        grouping: how clients came to their groups, where the division was searched for.
-        divisions: where it is yet to be searched for, this scenario for every division.
+        grouping: how clients came to their groups, where counts were searched for.
+        divisions: where counts are yet to be searched for, this scenario for every division into groups.
+        choices: where they are, the ends of the range of each; all others are those of `known`.
+        availability: who comes when asked; None where nobody said.
     """
 
     title: str
@@ -98,6 +115,8 @@ class Scenario:
     compute: Compute
     partial: bool
     order: Order
+    metric: Metric
+    predictor: str
     bounds: str | None
     cap: str | float | None
     objective: Objective
@@ -108,8 +127,11 @@ class Scenario:
     target_share: float | None = None
     warnings: tuple[str, ...] = field(default=())
     ratio_error: float | None = None
-    grouping: Literal["random", "chosen"] | None = None
+    draws: int = 4096
+    grouping: Literal["random", "chosen", "given"] | None = None
     divisions: tuple[Scenario, ...] = ()
+    choices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    availability: Availability | None = None
 
     def number(self, name: str) -> float:
         """The value of a quantity that is a number."""
@@ -162,7 +184,7 @@ def _take_clients_alone(table: dict[str, Any], name: Callable[[str], str]) -> No
     if not isinstance(fleet, dict) or not isinstance(problem, dict):
         return
     said = problem.get("heterogeneity")
-    if "clients" not in fleet or fleet.keys() & {"groups", "clients_per_group"}:
+    if "clients" not in fleet or "clients_per_group" in fleet or ":" not in str(fleet.get("groups", ":")):
         return
     if isinstance(said, str) and said.strip().lower().endswith(".csv"):
         from planner import structure
@@ -184,23 +206,33 @@ def resolve(written: ScenarioFile, name: Callable[[str], str] = lambda path: pat
         ScenarioError: where fields contradict each other, or one that has no default is missing.
     """
     fleet = written.fleet
-    if fleet.clients is None:
-        return resolve_groups(written, name)
-    if fleet.groups is None and fleet.clients_per_group is None:
+    if isinstance(fleet.groups, Span) and (fleet.clients is None or fleet.clients_per_group is not None):
+        raise ScenarioError(
+            f"{name('fleet.groups')}: a range of groups is searched where only the clients in all are known. "
+            "Give --clients beside it, and no --clients-per-group; or one number."
+        )
+    if fleet.clients is not None and fleet.clients_per_group is None and not isinstance(fleet.groups, int):
         from planner import structure
 
         return structure.scenarios(written, name)
-    groups = fleet.groups or fleet.clients // (fleet.clients_per_group or 1)
-    clients = fleet.clients_per_group or fleet.clients // groups
-    if groups * clients != fleet.clients:
+    if fleet.clients is not None:
         given = {"fleet.groups": fleet.groups, "fleet.clients_per_group": fleet.clients_per_group}
-        others = " and ".join(f"{name(path)} {number}" for path, number in given.items() if number is not None)
-        raise ScenarioError(
-            f"{name('fleet.clients')}: {fleet.clients} clients contradict {others}: N = G M. "
-            f"Leave {name('fleet.clients')} out, or give it alone to search the number of groups."
-        )
-    whole = fleet.model_copy(update={"groups": groups, "clients_per_group": clients})
-    return resolve_groups(written.model_copy(update={"fleet": whole}), name)
+        assert not isinstance(fleet.groups, Span)  # noqa: S101 - dealt with above
+        groups = fleet.groups or fleet.clients // (fleet.clients_per_group or 1)
+        clients = fleet.clients_per_group or fleet.clients // groups
+        if groups * clients != fleet.clients:
+            others = " and ".join(f"{name(path)} {number}" for path, number in given.items() if number is not None)
+            raise ScenarioError(
+                f"{name('fleet.clients')}: {fleet.clients} clients contradict {others}: N = G M. "
+                f"Leave {name('fleet.clients')} out, or give it alone to search the number of groups."
+            )
+        fleet = fleet.model_copy(update={"groups": groups, "clients_per_group": clients})
+        written = written.model_copy(update={"fleet": fleet})
+    if any(isinstance(value, Span) for _, value in fleet):
+        from planner import structure
+
+        return structure.scenarios(written, name)
+    return resolve_groups(written, name)
 
 
 def resolve_groups(
@@ -220,17 +252,19 @@ def resolve_groups(
     known: dict[str, Known] = {}
     warnings: list[str] = []
     measured = problem.heterogeneity.measured if problem.heterogeneity else None
+    drawn_groups, drawn_clients = (_one_number(n) for n in (fleet.groups_per_round, fleet.clients_per_round))
     if regrouped is None:
-        groups, clients = _fleet(fleet.groups, fleet.clients_per_group, measured, known, warnings)
+        groups, clients = _fleet(_one_number(fleet.groups), fleet.clients_per_group, measured, known, warnings)
+        largest = clients
     else:
-        groups, clients = regrouped.groups, regrouped.clients
+        groups, clients, largest = regrouped.groups, regrouped.clients, regrouped.largest
         known["G"] = Known(groups, "derived", note="searched")
         known["M"] = Known(clients, "derived", note="N / G")
     known["P"] = _given_or(fleet.group_rounds, 1, note="as in zhou2026, Appendix B.1")
     known["K"] = _given_or(fleet.local_steps, 2, note="as in zhou2026, Appendix B.1")
     for symbol, path, whole, drawn in (
-        ("S1", "groups_per_round", groups, fleet.groups_per_round),
-        ("S2", "clients_per_round", clients, fleet.clients_per_round),
+        ("S1", "groups_per_round", groups, drawn_groups),
+        ("S2", "clients_per_round", largest, drawn_clients),
     ):
         if drawn is not None and drawn > whole:
             raise ScenarioError(
@@ -238,7 +272,7 @@ def resolve_groups(
                 f"Give at most {whole}, or leave it out for everyone."
             )
         known[symbol] = _given_or(drawn, whole, "derived", note="everyone takes part")
-    partial = known["S1"].value != groups or known["S2"].value != clients
+    partial = known["S1"].value != groups or known["S2"].value != largest
     if partial and fleet.order == "fixed":
         raise ScenarioError(
             f"{name('fleet.order')}: where only some take part in a round, rings run in the order they are drawn in. "
@@ -250,24 +284,29 @@ def resolve_groups(
     known["A"] = _given_or(problem.initial_gap, 2.3, note="loss of an untrained 10-class model, ln 10")
     for symbol, number in (measured.constants if measured else {}).items():
         if known[symbol].origin == "default":
-            known[symbol] = Known(number, "estimated", note=f"from {problem.heterogeneity.text}")
+            error = measured.errors.get(symbol) if measured else None
+            spread = Spread("lognormal", error) if error else None
+            known[symbol] = Known(number, "estimated", note=f"from {problem.heterogeneity.text}", spread=spread)
     if regrouped is None:
         _deviations(problem.heterogeneity, known, warnings)
     else:
-        known["zeta"] = Known(regrouped.zeta, regrouped.origin, note=regrouped.note)
-        known["delta"] = Known(regrouped.delta, regrouped.origin, note=regrouped.note)
+        known["zeta"] = Known(regrouped.zeta, regrouped.origin, note=regrouped.note, spread=regrouped.spread)
+        known["delta"] = Known(regrouped.delta, regrouped.origin, note=regrouped.note, spread=regrouped.spread)
     known["R"] = _given_or(problem.rounds, 1000, note="horizon at which the bounds are compared")
     share = None
+    limits: dict[str, Any] = {
+        part: getattr(problem.target, part, none) for part, none in (("reading", ""), ("spread", None))
+    }
     if problem.target is None:
         known["target"] = Known(None, "derived", note="what Star-Star's bound reaches in R rounds")
     elif isinstance(problem.target, str):
         share = float(problem.target[:-1]) / 100
         value = share * 2 * float(known["L"].value or 0) * float(known["A"].value or 0)
-        known["target"] = Known(value, "given", note=f"{problem.target} of 2 L A, the first bound on it")
+        known["target"] = Known(value, "given", note=f"{problem.target} of 2 L A, the first bound on it", **limits)
         if problem.rounds is None:
             known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
     else:
-        known["target"] = Known(problem.target, "given")
+        known["target"] = Known(float(problem.target), "given", **limits)
         if problem.rounds is None:
             known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
 
@@ -279,6 +318,7 @@ def resolve_groups(
     )
     network, network_given = _network(written, known, warnings, name)
     compute = _compute(written.compute, known, name)
+    availability = _availability(written.availability, known, name)
     chosen = plan.objective or ("time" if network_given else "rounds")
     return Scenario(
         title=written.title,
@@ -287,6 +327,9 @@ def resolve_groups(
         compute=compute,
         partial=partial,
         order=order,
+        metric=plan.metric or "gradient",
+        # Who asks for a family of bounds, or for its cap, asks what it says.
+        predictor=plan.predictor or ("bound" if plan.bounds or plan.cap is not None else "typical"),
         bounds=plan.bounds,
         cap=plan.cap,
         objective=chosen,
@@ -296,8 +339,10 @@ def resolve_groups(
         network_given=network_given,
         target_share=share,
         warnings=tuple(warnings),
+        draws=4096 if plan.draws is None else plan.draws,
         ratio_error=0.0 if regrouped else None if measured is None else measured.ratio_error,
         grouping=regrouped.kind if regrouped else None,
+        availability=availability,
     )
 
 
@@ -341,8 +386,19 @@ def _fleet(
     return groups or of_file["G"], clients or of_file["M"]
 
 
+def _one_number(count: int | Span | None) -> int | None:
+    assert not isinstance(count, Span)  # noqa: S101 - ranges are dealt with before
+    return count
+
+
 def _given_or(value: Any, default: Any, origin: Origin = "default", *, note: str = "") -> Known:
-    return Known(default, origin, note=note) if value is None else Known(value, "given")
+    return Known(default, origin, note=note) if value is None else _given(value)
+
+
+def _given(value: Any, unit: str = "") -> Known:
+    """What the user wrote, with its reading and its limits."""
+    reading, spread = getattr(value, "reading", ""), getattr(value, "spread", None)
+    return Known(_plain(value), "given", unit, reading=reading, spread=spread)
 
 
 def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None:
@@ -369,12 +425,13 @@ def _deviations(said: Any, known: dict[str, Known], warnings: list[str]) -> None
             "derived",
             f"{form.text}: label shift over {heterogeneity.CLASSES} labels, one-label client = 1 sigma",
         )
-    known["zeta"] = Known(zeta, origin, note=note)
-    known["delta"] = Known(delta, origin, note=note)
+    for symbol, value in (("zeta", zeta), ("delta", delta)):
+        error = form.measured.errors.get(symbol) if form.measured and form.measured.absolute else None
+        spread = Spread("lognormal", error) if error else None
+        known[symbol] = Known(value, origin, note=note, spread=spread)
     if form.form == "numbers":
-        for symbol, value in (("zeta", form.zeta), ("delta", form.delta)):
-            if value is None:
-                known[symbol] = Known(0.0, "default", note="left out, so 0")
+        for symbol, said_of_it in (("zeta", form.zeta), ("delta", form.delta)):
+            known[symbol] = _given_or(said_of_it, 0.0, note="left out, so 0")
     if groups == 1 and delta:
         known["delta"] = Known(0.0, "derived", note="one group has nothing to differ from")
     if clients == 1 and zeta:
@@ -422,7 +479,7 @@ def _network(
                 note = f"preset {preset.name}"
                 known[f"{tier}.{part}"] = Known(value, origin, unit, note)
             else:
-                known[f"{tier}.{part}"] = Known(_plain(value), "given", unit, reading=getattr(value, "reading", ""))
+                known[f"{tier}.{part}"] = _given(value, unit)
             values[part] = _plain(value)
         try:
             links[tier] = Link(**values)
@@ -432,7 +489,7 @@ def _network(
     known["model_size"] = (
         Known(44.7e6, "default", "bytes", "ResNet-18 in 32-bit floats, 11.2 million parameters")
         if size is None
-        else Known(float(size), "given", "bytes", reading=size.reading)
+        else _given(size, "bytes")
     )
     sections = {"client_link": section.client_link}
     if section.tiers != 1:
@@ -457,9 +514,7 @@ def _network(
 def _compute(section: ComputeSection, known: dict[str, Known], name: Callable[[str], str]) -> Compute:
     step = section.step_time
     known["step_time"] = (
-        Known(0.1, "default", "s", "a guess; measure one local step")
-        if step is None
-        else Known(float(step), "given", "s", reading=step.reading)
+        Known(0.1, "default", "s", "a guess; measure one local step") if step is None else _given(step, "s")
     )
     straggler: Straggler = section.straggler or Straggler()
     shown = "none" if straggler.kind == "none" else f"{straggler.kind}:{straggler.cv:g}"
@@ -468,6 +523,14 @@ def _compute(section: ComputeSection, known: dict[str, Known], name: Callable[[s
         return Compute(float(known["step_time"].value or 0.0), straggler)
     except NetworkError as error:
         raise ScenarioError(f"{name('compute.step_time')}: {error}") from None
+
+
+def _availability(
+    section: AvailabilitySection, known: dict[str, Known], name: Callable[[str], str]
+) -> Availability | None:
+    from planner import availability
+
+    return availability.resolve(section, known, name)
 
 
 def _plain(value: Any) -> Any:

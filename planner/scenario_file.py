@@ -7,24 +7,40 @@ import math
 import re
 import tomllib
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from planner import heterogeneity
+from planner import heterogeneity, spread
 from planner.errors import ScenarioError
 from planner.network import Hop, Sharing, link_preset, parse_straggler
 from planner.units import parse_duration, parse_rate, parse_size
 
 Objective = Literal["rounds", "time", "bytes"]
 Order = Literal["fixed", "random"]
+Metric = Literal["gradient", "loss", "accuracy"]
 CostMethod = Literal["schedule", "formula", "diluted"]
+OnFailure = Literal["fail", "skip", "timeout"]
 
 HERE = "\x00"  # stands for the field's name until it is known whether an option or a file spoke
 LARGEST_FILE = 1 << 20  # bytes
 LARGEST_COUNT = 10**6  # groups, clients of a group, group rounds, local steps
 LARGEST_ROUNDS = 10**12
+CHOICES = {"P": "group_rounds", "K": "local_steps", "S1": "groups_per_round", "S2": "clients_per_round"}
+"""By letter, the keys of `fleet` that may be ranges wherever they stand; groups may be one beside all clients."""
+DRAWS = (256, 16384)  # least and most; the number is a power of two
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A count that is to be chosen: from ``low`` to ``high``, both allowed."""
+
+    low: int
+    high: int
 
 
 # ---------------------------------------------------------------- what may be written
@@ -52,6 +68,23 @@ def _count(largest: int, least: int = 1) -> Callable[[Any], int]:
     return read
 
 
+def _count_or_span(largest: int) -> Callable[[Any], int | Span]:
+    count = _count(largest)
+
+    def read(value: Any) -> int | Span:
+        if not isinstance(value, str) or ":" not in value:
+            return count(value)
+        ends = re.fullmatch(r"\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*", value)
+        if ends is None:
+            raise ValueError(f"{HERE}: {value!r:.40} is not a range of whole numbers from 1 to {largest}. Write 1:8.")
+        low, high = (count(end) for end in ends.groups())
+        if low > high:
+            raise ValueError(f"{HERE}: {value!r:.40} starts above its end. Write {high}:{low}.")
+        return low if low == high else Span(low, high)
+
+    return read
+
+
 def _number(*, zero: bool) -> Callable[[Any], float]:
     rule = "0, or a number from 1e-100 to 1e100" if zero else "a number from 1e-100 to 1e100"
 
@@ -72,16 +105,54 @@ def _number(*, zero: bool) -> Callable[[Any], float]:
     return read
 
 
+class Share(str):
+    """A share of the target's first bound, with how far it is known."""
+
+    spread: spread.Spread | None = None
+    reading = ""
+
+
 def _target(value: Any) -> str | float:
     try:
-        if isinstance(value, str) and value.strip().endswith("%"):
-            return f"{_number(zero=False)(value.strip()[:-1])!r}%"
-        return _number(zero=False)(value)
+        if not isinstance(value, str) or not value.strip().endswith("%"):
+            return spread.read(value, _number(zero=False), field=HERE)
+        number = spread.read(value.replace("%", ""), _number(zero=False), field=HERE)
+        share = Share(f"{float(number)!r}%")
+        if isinstance(number, spread.Uncertain):
+            share.spread, share.reading = number.spread, f"{value.strip()}, {number.spread.kind}"
+        return share
+    except spread.SpreadError:
+        raise
     except ValueError:
         raise ValueError(
             f"{HERE}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
             "or a share of its first bound such as 1%."
         ) from None
+
+
+class Probability(float):
+    """A probability, as it was written."""
+
+    reading: str = ""
+
+
+def _probability(value: Any) -> Probability:
+    text = str(value).strip() if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
+    number, percent = text.removesuffix("%").strip(), text.endswith("%")
+    share = math.nan
+    if re.fullmatch(r"[0-9.eE+-]{1,40}", number):
+        with suppress(ArithmeticError):
+            share = float(Decimal(number) / (100 if percent else 1))
+    if not 1e-9 <= share <= 1:
+        hint = "Write it as 99% or 0.99."
+        if share == 0:
+            hint = "Then nobody ever comes, and no round is completed. " + hint
+        elif not percent and 1 < share <= 100:
+            hint = f"Write {number}% or {share / 100:.10g}."
+        raise ValueError(f"{HERE}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}")
+    probability = Probability(share)
+    probability.reading = f"{number}%" if percent else f"{share:.12g}"
+    return probability
 
 
 def _resolution(value: Any) -> float:
@@ -134,6 +205,32 @@ def _by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
     return read
 
 
+def _uncertain_by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        return spread.read(value, _by(parse), field=HERE)
+
+    return read
+
+
+def _uncertain(*, zero: bool) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        return spread.read(value, _number(zero=zero), field=HERE)
+
+    return read
+
+
+def _draws(value: Any) -> int:
+    least, most = DRAWS
+    number = _count(most, least=0)(value)
+    if number and (number < least or number & (number - 1)):
+        raise ValueError(f"{HERE}: {number} is not 0, or a power of two from {least} to {most}. Write 4096.")
+    return number
+
+
+def _positive_duration(value: Any) -> Any:
+    return parse_duration(value, field=HERE, positive=True)
+
+
 def _heterogeneity(value: Any) -> heterogeneity.Heterogeneity:
     if isinstance(value, heterogeneity.Heterogeneity):
         return value
@@ -148,12 +245,14 @@ def _preset(value: Any) -> str:
 
 
 Count = Annotated[int, BeforeValidator(_count(LARGEST_COUNT))]
+Choice = Annotated[int | Span, BeforeValidator(_count_or_span(LARGEST_COUNT))]
 Rounds = Annotated[int, BeforeValidator(_count(LARGEST_ROUNDS))]
-Positive = Annotated[float, BeforeValidator(_number(zero=False))]
-NotNegative = Annotated[float, BeforeValidator(_number(zero=True))]
-RateText = Annotated[Any, BeforeValidator(_by(parse_rate))]
-SizeText = Annotated[Any, BeforeValidator(_by(parse_size))]
-DurationText = Annotated[Any, BeforeValidator(_by(parse_duration))]
+# Any, because a float that knows its limits would be made a plain one.
+Positive = Annotated[Any, BeforeValidator(_uncertain(zero=False))]
+NotNegative = Annotated[Any, BeforeValidator(_uncertain(zero=True))]
+RateText = Annotated[Any, BeforeValidator(_uncertain_by(parse_rate))]
+SizeText = Annotated[Any, BeforeValidator(_uncertain_by(parse_size))]
+DurationText = Annotated[Any, BeforeValidator(_uncertain_by(parse_duration))]
 
 
 class Section(BaseModel):
@@ -163,15 +262,15 @@ class Section(BaseModel):
 
 
 class FleetSection(Section):
-    """Who takes part: groups, clients, rounds and steps."""
+    """Who takes part: groups, clients, rounds and steps; a range is searched."""
 
     clients: Count | None = None
-    groups: Count | None = None
+    groups: Choice | None = None
     clients_per_group: Count | None = None
-    group_rounds: Count | None = None
-    local_steps: Count | None = None
-    groups_per_round: Count | None = None
-    clients_per_round: Count | None = None
+    group_rounds: Choice | None = None
+    local_steps: Choice | None = None
+    groups_per_round: Choice | None = None
+    clients_per_round: Choice | None = None
     order: Annotated[Order | None, BeforeValidator(_choice(get_args(Order)))] = None
 
 
@@ -179,11 +278,11 @@ class ProblemSection(Section):
     """What is learned and how far: noise, heterogeneity, smoothness, gap, rounds, target."""
 
     heterogeneity: Annotated[Any, BeforeValidator(_heterogeneity)] = None
-    sigma: NotNegative | None = None
-    smoothness: Positive | None = None
-    initial_gap: Positive | None = None
+    sigma: NotNegative = None
+    smoothness: Positive = None
+    initial_gap: Positive = None
     rounds: Rounds | None = None
-    target: Annotated[str | float | None, BeforeValidator(_target)] = None
+    target: Annotated[Any, BeforeValidator(_target)] = None
 
 
 class ModelSection(Section):
@@ -218,15 +317,30 @@ class ComputeSection(Section):
     straggler: Annotated[Any, BeforeValidator(_by(parse_straggler))] = None
 
 
+class AvailabilitySection(Section):
+    """Who comes when asked, and what is done about those who do not."""
+
+    client: Annotated[Any, BeforeValidator(_probability)] = None
+    server: Annotated[Any, BeforeValidator(_probability)] = None
+    policy: Annotated[OnFailure | None, BeforeValidator(_choice(get_args(OnFailure)))] = None
+    detect: Annotated[Any, BeforeValidator(_positive_duration)] = None
+    timeout: Annotated[Any, BeforeValidator(_positive_duration)] = None
+    mtbf: Annotated[Any, BeforeValidator(_positive_duration)] = None
+    quorum: Annotated[Any, BeforeValidator(_probability)] = None
+
+
 class PlanSection(Section):
     """How the answer is made."""
 
     objective: Annotated[Objective | None, BeforeValidator(_choice(get_args(Objective)))] = None
+    metric: Annotated[Metric | None, BeforeValidator(_choice(get_args(Metric)))] = None
+    predictor: Annotated[str | None, BeforeValidator(_text)] = None
     bounds: Annotated[str | None, BeforeValidator(_text)] = None
     cap: Annotated[str | float | None, BeforeValidator(_cap)] = None
     cost: Annotated[CostMethod | None, BeforeValidator(_choice(get_args(CostMethod)))] = None
     resolution: Annotated[float | None, BeforeValidator(_resolution)] = None
     seed: Annotated[int | None, BeforeValidator(_count(2**31, least=0))] = None
+    draws: Annotated[int | None, BeforeValidator(_draws)] = None
 
 
 class ScenarioFile(Section):
@@ -239,6 +353,7 @@ class ScenarioFile(Section):
     model: ModelSection = ModelSection()
     network: NetworkSection = NetworkSection()
     compute: ComputeSection = ComputeSection()
+    availability: AvailabilitySection = AvailabilitySection()
     plan: PlanSection = PlanSection()
 
 

@@ -32,7 +32,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.explain import title
 from planner.heterogeneity import FromFile, Heterogeneity
 from planner.labels import LabelCounts, read_counts
-from planner.prediction import first_bound, settled
+from planner.prediction import first_bound, settled, whole
 from planner.recommendation import Division, Recommendation
 from planner.scenario import Known, Origin, Regrouped, Scenario, resolve_groups
 from planner.scenario_file import CHOICES, Objective, ScenarioFile, Span
@@ -523,18 +523,13 @@ def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
     return [replace(s, known={**s.known, **change}) for s in found]
 
 
-def whole_rounds(rounds: float) -> int:
-    """A prediction of rounds as a whole number of them."""
-    return math.ceil(rounds * (1 - 1e-9))
-
-
 def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
     question, scenario = seen.questions[division], seen.scenarios[division]
     numbers: dict[str, Any] = {"rounds": None, "seconds": None, "bytes": None}
     why = seen.why[division]
     if plan is not None:
         why = ""
-        numbers["rounds"] = rounds = whole_rounds(plan.rounds)
+        numbers["rounds"] = rounds = whole(plan.rounds)
         try:
             cost = question.of_a_round(plan.topology, **plan.counts)
             numbers |= {"seconds": rounds * cost.seconds, "bytes": rounds * cost.bytes}

@@ -113,11 +113,12 @@ def test_the_contracts_call_names_symbols(plan) -> None:
 
 @pytest.mark.parametrize("name", formats())
 def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None:
+    first = json.loads(plan(*BASE, "--json")[1])["ranking"][0]["topology"]
     code, out, _ = plan(*BASE, "--format", name)
     assert code == 0
     ranking = out[max(0, out.find('"ranking"')) :]  # in JSON the scenario and its notes come first
     ranked = list(dict.fromkeys(re.findall(r"(star|ring)-(star|ring)", ranking.lower())))
-    assert ranked[0] == ("ring", "ring")
+    assert "-".join(ranked[0]) == first
     assert set(ranked) == {(a, b) for a in ("star", "ring") for b in ("star", "ring")}
 
 
@@ -141,7 +142,7 @@ def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
     assert r"100\% a\_b \#1 \$x\textasciicircum{}2\$" in caption
     _, markdown, _ = plan("recommend", "--config", str(file), "--format", "md")
     assert "<script>" not in markdown
-    assert markdown.count("\n| ") == 5  # a header and four rows: the title's bar opened no column
+    assert markdown.split("\n## ")[0].count("\n| ") == 5  # a header and four rows: the title's bar opened no column
     _, plain, _ = plan("recommend", "--config", str(file), "--format", "csv")
     assert "=1+1" not in plain
 

@@ -41,6 +41,11 @@ def answer(**given: object) -> Recommendation:
     return recommend(load(options={KEYS.get(k, k.replace("__", ".")): (k, v) for k, v in given.items()}))
 
 
+def guaranteed(**given: object) -> Recommendation:
+    """The same by what the bounds guarantee."""
+    return answer(plan__predictor="bound", **given)
+
+
 def test_values_and_rates_at_the_papers_setting() -> None:
     """unified-sharp-bound: tuned 0.02406989349 (L e = 0.0578746), 0.01736386928, 0.0126830213, 0.01248339753."""
     wanted = {
@@ -59,7 +64,7 @@ def test_values_and_rates_at_the_papers_setting() -> None:
 
 def test_rounds_are_the_first_at_which_the_second_encoding_meets_the_target() -> None:
     """Star-Star's own 5000 rounds define the target; the others' rounds are checked one by one."""
-    result = answer(**PAPER)
+    result = guaranteed(**PAPER)
     target = result.scenario["target"].value
     for row in result.ranking:
         bound = f"hflbounds.sharp.{row.topology}"
@@ -94,18 +99,18 @@ def test_the_order_by_rounds_does_not_depend_on_the_scale_of_loss_or_parameters(
 
 
 def test_the_relative_target_needs_no_loss_scale() -> None:
-    few = answer(G=10, M=10, H="both", problem__target="5%")
+    few = guaranteed(G=10, M=10, H="both", problem__target="5%")
     assert few.scenario["R"].value is None
     assert all(row.value <= few.scenario["target"].value for row in few.ranking)
 
 
 def test_the_bound_always_prefers_ring_ring_per_round() -> None:
     for preset in ("iid", "intra", "inter", "both"):
-        assert answer(G=12, M=25, H=preset).ranking[0].topology == "ring-ring"
+        assert guaranteed(G=12, M=25, H=preset).ranking[0].topology == "ring-ring"
 
 
 def test_the_clock_overrules_rounds_and_the_answer_says_so_with_the_break_even() -> None:
-    result = answer(G=12, M=25, P=2, K=5, H="both", network__client_link__up="20Mbit/s", model__size="44.8MB")
+    result = guaranteed(G=12, M=25, P=2, K=5, H="both", network__client_link__up="20Mbit/s", model__size="44.8MB")
     assert result.objective == "time"
     assert result.recommended == ("star-star",)
     sentence = next(s for s in result.explanation if "would win if" in s)
@@ -118,15 +123,15 @@ def test_shared_uplinks_are_asked_about() -> None:
     """product F5: at 20 Mbit/s per phone Star-Star wins, shared by a server's phones Star-Ring does."""
     given = {"G": 12, "M": 25, "P": 2, "K": 5, "H": "both", "network__client_link__up": "20Mbit/s"}
     given |= {"network__client_link__down": "100Mbit/s", "model__size": "44.8MB", "network__server_link__preset": "lan"}
-    result = answer(**given)
+    result = guaranteed(**given)
     assert any("the answer becomes Star-Ring" in w for w in result.warnings)
-    assert answer(**given, network__client_link__sharing="per-server").ranking[0].topology == "star-ring"
-    silent = answer(**given, network__client_link__sharing="per-client")
+    assert guaranteed(**given, network__client_link__sharing="per-server").ranking[0].topology == "star-ring"
+    silent = guaranteed(**given, network__client_link__sharing="per-client")
     assert not any("--link-sharing" in w for w in silent.warnings)
 
 
 def test_one_group_makes_the_top_tier_a_tie() -> None:
-    result = answer(G=1, M=30, H="both")
+    result = guaranteed(G=1, M=30, H="both")
     rows = {row.topology: row for row in result.ranking}
     assert rows["star-star"].rounds == rows["ring-star"].rounds
     assert rows["star-ring"].rounds == rows["ring-ring"].rounds
@@ -155,19 +160,19 @@ def test_a_target_already_met_takes_no_rounds() -> None:
 
 def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
     with pytest.raises(NoAnswerError, match=r"not reached within 100 rounds: the best bound there is .* by Ring-Ring"):
-        answer(G=10, M=10, H="both", R=100, problem__target=1e-6)
+        guaranteed(G=10, M=10, H="both", R=100, problem__target=1e-6)
     with pytest.raises(NoAnswerError, match="by any topology"):
         answer(G=10, M=10, H="both", problem__target=1e-90)
 
 
 def test_partial_participation_uses_the_theorem_under_sampling() -> None:
-    result = answer(**{**PAPER, "S1": 5, "S2": 5})
+    result = guaranteed(**{**PAPER, "S1": 5, "S2": 5})
     assert result.bounds == "hflbounds.sharp-partial"
     assert result.constants == "explicit"
-    printed = answer(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="zhou2026.thm2")
+    printed = guaranteed(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="zhou2026.thm2")
     assert (printed.constants, printed.cap) == ("hidden", "common")
     assert [row.topology for row in printed.ranking] == [row.topology for row in result.ranking]
-    assert answer(**{**PAPER, "S1": 10, "S2": 10}).bounds == "hflbounds.sharp"
+    assert guaranteed(**{**PAPER, "S1": 10, "S2": 10}).bounds == "hflbounds.sharp"
 
 
 def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
@@ -269,51 +274,52 @@ def _finite(data: object) -> None:
 
 def test_a_topology_that_needs_more_rounds_than_allowed_is_not_recommended() -> None:
     """Star-Star is quicker by the clock, but would need 1,167 rounds of the 800 allowed."""
-    result = answer(G=12, M=25, H="both", R=800, problem__target=0.08, network__client_link__up="20Mbit/s")
+    result = guaranteed(G=12, M=25, H="both", R=800, problem__target=0.08, network__client_link__up="20Mbit/s")
     rows = {row.topology: row for row in result.ranking}
     assert rows["star-star"].rounds is None
     assert "800" in rows["star-star"].why
     assert result.recommended == ("ring-star",)
     assert rows["star-star"].p_best < 1
-    free = answer(G=12, M=25, H="both", problem__target=0.08, network__client_link__up="20Mbit/s")
+    free = guaranteed(G=12, M=25, H="both", problem__target=0.08, network__client_link__up="20Mbit/s")
     assert free.ranking[0].topology == "star-star"
     assert free.ranking[0].rounds > 800
 
 
 def test_twins_share_one_bound_with_its_value_rate_and_rounds() -> None:
-    rows = {row.topology: row for row in answer(G=30, M=1, H="both", problem__target=0.02).ranking}
+    rows = {row.topology: row for row in guaranteed(G=30, M=1, H="both", problem__target=0.02).ranking}
     for a, b in (("star-star", "star-ring"), ("ring-star", "ring-ring")):
         assert rows[a].bound_id == rows[b].bound_id
         assert (rows[a].value, rows[a].eta, rows[a].rounds) == (rows[b].value, rows[b].eta, rows[b].rounds)
         assert rows[a].value <= 0.02
-    horizon = {row.topology: row.rounds for row in answer(G=30, M=1, H="both", R=700).ranking}
+    horizon = {row.topology: row.rounds for row in guaranteed(G=30, M=1, H="both", R=700).ranking}
     assert horizon["star-star"] == 700
 
 
 def test_evidence_is_about_the_order_that_this_family_predicts() -> None:
     """At 30 rounds the printed caps place Star-Star first: measured pairs where rings won are then contrary."""
     shared = {"G": 10, "M": 10, "H": "iid"}
-    by = {e.kind: e for e in answer(**shared).evidence}
-    capped = {e.kind: e for e in answer(**shared, plan__bounds="zhou2026.thm1-proof").evidence}
-    assert by["measured"].agrees == 10
-    assert "2 tie, 0 contrary" in by["measured"].note
-    assert capped["measured"].agrees < 10
-    assert ", 10 contrary" in capped["measured"].note
-    assert not answer(**shared, S1=5).evidence  # neither record is about partial participation
+    runs = "planner/data/order_by_regime.csv"
+    by = {e.where: e for e in guaranteed(**shared).evidence}
+    capped = {e.where: e for e in guaranteed(**shared, plan__bounds="zhou2026.thm1-proof").evidence}
+    assert by[runs].agrees == 10
+    assert "2 tie, 0 contrary" in by[runs].note
+    assert capped[runs].agrees < 10
+    assert ", 10 contrary" in capped[runs].note
+    assert not guaranteed(**shared, S1=5).evidence  # no record is about partial participation
 
 
 def test_heterogeneity_beyond_what_was_measured_is_doubted_without_noise_too() -> None:
     for sigma in (0, 1e-9, 0.1):
-        result = answer(G=10, M=10, H="zeta=0,delta=1", sigma=sigma)
+        result = guaranteed(G=10, M=10, H="zeta=0,delta=1", sigma=sigma)
         assert result.ranking[0].topology.startswith("ring")
         assert any("Measured runs contradict" in w for w in result.warnings)
-    calm = answer(G=10, M=10, H="zeta=1,delta=0.05", sigma=1)
+    calm = guaranteed(G=10, M=10, H="zeta=1,delta=0.05", sigma=1)
     assert not any("Measured runs contradict" in w for w in calm.warnings)
 
 
 def test_by_rounds_nothing_flips_where_ring_ring_is_first_by_proof() -> None:
     for given in ({"G": 10, "M": 10}, {"G": 3, "M": 400}, {"G": 50, "M": 2, "S1": 5}):
-        result = answer(**given, H="both")
+        result = guaranteed(**given, H="both")
         assert result.flips == ()
         assert "by proof" in result.flips_searched
 
@@ -323,7 +329,7 @@ def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
     given = {"G": 6, "M": 10, "K": 10, "zeta": 1, "delta": 0.1, "network__client_link__sharing": "per-server"}
     given |= {"network__client_link__up": "75Mbit/s", "network__server_link__preset": "lan", "model__size": "6MB"}
     given |= {"compute__step_time": "30ms", "plan__resolution": 0}
-    result = answer(**given)
+    result = guaranteed(**given)
     solved = [flip for flip in result.flips if flip.exact]
     assert len(solved) >= 3
     for flip in solved:
@@ -331,7 +337,7 @@ def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
             flip.parameter, "network__" + flip.parameter.replace(".", "__")
         )
         unit = {"bit/s": "bit/s", "bytes": "B", "s": "s"}[flip.unit]
-        rows = {row.topology: row for row in answer(**(given | {path: f"{flip.at!r}{unit}"})).ranking}
+        rows = {row.topology: row for row in guaranteed(**(given | {path: f"{flip.at!r}{unit}"})).ranking}
         old, new = rows[result.recommended[0]], rows[flip.to]
         assert new.seconds == pytest.approx(old.seconds, rel=1e-6)
 

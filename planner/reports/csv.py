@@ -1,4 +1,4 @@
-"""One line per topology, in SI units, for a spreadsheet or a script."""
+"""One line per topology, and per number of groups or value of a count searched, in SI units, for a script."""
 
 from __future__ import annotations
 
@@ -24,6 +24,19 @@ COLUMNS = (
     "dominant",
     "cap_binds",
     "p_best",
+    "part",
+    *(
+        COUNTS := {
+            "groups": "G",
+            "clients_per_group": "M",
+            "group_rounds": "P",
+            "local_steps": "K",
+            "groups_per_round": "S1",
+            "clients_per_round": "S2",
+            "zeta": "zeta",
+            "delta": "delta",
+        }
+    ),
 )
 
 
@@ -32,7 +45,11 @@ def render(answer: Recommendation, *, width: int, color: bool) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for row in answer.ranking:
-        data = {**row.model_dump(), "objective": answer.objective}
-        writer.writerow("" if data[name] is None else data[name] for name in COLUMNS)
+    here = {column: answer.scenario[name].value for column, name in COUNTS.items()}
+    lines = [{**here, **row.model_dump(), "part": "ranking"} for row in answer.ranking]
+    for part, rows in {"divisions": answer.divisions, **answer.choices}.items():
+        lines += [{**row.model_dump(), "part": part} for row in rows]
+    for line in lines:
+        line["objective"] = answer.objective
+        writer.writerow("" if line.get(name) is None else line[name] for name in COLUMNS)
     return stream.getvalue()

@@ -31,18 +31,11 @@ def _lines(answer: Recommendation) -> Iterator[str]:
             yield f"<p>{escape(found.rest)}</p>"
     if drawn := _rows.drawn(answer):
         yield from _table("What is not known exactly", _rows.DRAWN, drawn, [False] * len(drawn), range(2, 5))
-    for title, sentences in (
-        ("Beyond two tiers", _rows.beyond_two_tiers(answer)),
-        ("How sure", _rows.how_sure(answer)),
-        ("What would change it", _rows.flips(answer)),
-        ("Warnings", answer.warnings),
-        ("What it stands on", _rows.basis(answer)),
-    ):
-        if sentences:
-            unfolded = " open" if title == "Warnings" else ""
-            yield f"<details{unfolded}><summary>{title}</summary><ul>"
-            yield from (f"<li>{escape(sentence)}</li>" for sentence in sentences)
-            yield "</ul></details>"
+    for title, sentences in _rows.sections(answer):
+        unfolded = " open" if title == "Warnings" else ""
+        yield f"<details{unfolded}><summary>{title}</summary><ul>"
+        yield from (f"<li>{escape(sentence)}</li>" for sentence in sentences)
+        yield "</ul></details>"
     yield "</section>"
 
 

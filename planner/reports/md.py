@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from planner.recommendation import Recommendation
 from planner.reports import _rows
@@ -12,16 +13,21 @@ def render(answer: Recommendation, *, width: int, color: bool) -> str:
     """A heading, the sentences, the table and three lists."""
     lines = [f"# {escape(answer.title or 'Recommendation')}", ""]
     lines += [f"{escape(sentence)}\n" for sentence in answer.explanation]
-    lines += ["| " + " | ".join(map(escape, _rows.COLUMNS)) + " |", "|---" * len(_rows.COLUMNS) + "|"]
-    lines += ["| " + " | ".join(map(escape, _rows.cells(row))) + " |" for row in answer.ranking]
-    for heading, sentences in (
-        ("What would change it", _rows.flips(answer)),
-        ("Warnings", answer.warnings),
-        ("What it stands on", _rows.basis(answer)),
-    ):
-        if sentences:
-            lines += ["", f"## {heading}", "", *(f"- {escape(sentence)}" for sentence in sentences)]
+    lines += table(_rows.COLUMNS, [_rows.cells(row) for row in answer.ranking])
+    for found in _rows.searched(answer):
+        lines += ["", f"## {found.heading}", "", *table(found.columns, found.lines)]
+        lines += ["", found.rest] if found.rest else []
+    for heading, sentences in _rows.sections(answer):
+        lines += ["", f"## {heading}", "", *(f"- {escape(sentence)}" for sentence in sentences)]
+        if heading == "How sure" and (drawn := _rows.drawn(answer)):
+            lines += ["", *table(_rows.DRAWN, drawn)]
     return "\n".join(lines) + "\n"
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Its lines."""
+    head, *lines = ("| " + " | ".join(map(escape, row)) + " |" for row in (columns, *rows))
+    return [head, "|---" * len(columns) + "|", *lines]
 
 
 def escape(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,8 +13,9 @@ from rich.text import Text
 from planner.recommendation import Recommendation
 from planner.reports import _rows
 
-NUMBERS = range(2, 8)
-SPARED = ("eta_eff", "time/round", "first in", "held back by", "eta", "traffic")
+TEXTS = ("", "topology", "held back by", "first in")  # columns; the others are of numbers
+SPARED = ("eta_eff", "time/round", "first in", "held back by", "eta", "zeta", "delta", "traffic")
+STYLES = {"Warnings": "yellow", "What it stands on": "dim"}
 PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
 
 
@@ -36,33 +38,44 @@ def render(answer: Recommendation, *, width: int, color: bool) -> str:
         console.print(Text(sentence, style="bold" if i == 0 else ""))
     console.print()
     rows = [_rows.cells(row) for row in answer.ranking]
-    kept = _fitting(rows, console.width)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for i in kept:
-        table.add_column(_rows.COLUMNS[i], justify="right" if i in NUMBERS else "left", no_wrap=True)
-    for row, texts in zip(answer.ranking, rows, strict=True):
-        table.add_row(*(Text(texts[i]) for i in kept), style="bold" if row.tie == 1 else "")
-    console.print(table)
-    _list(console, "What would change it", _rows.flips(answer), "")
-    _list(console, "Warnings", answer.warnings, "yellow")
-    _list(console, "What it stands on", _rows.basis(answer), "dim")
+    kept = _fitting(_rows.COLUMNS, rows, console.width)
+    best = [row.tie == 1 for row in answer.ranking]
+    console.print(_table(_rows.COLUMNS, rows, best, kept))
+    for found in _rows.searched(answer):
+        console.print()
+        console.print(Text(found.heading, style="bold"))
+        kept = _fitting(found.columns, found.lines, console.width)
+        console.print(_table(found.columns, found.lines, found.best, kept))
+        if found.rest:
+            console.print(Text(found.rest, style="dim"))
+    for heading, sentences in _rows.sections(answer):
+        console.print()
+        console.print(Text(heading, style="bold"))
+        for sentence in sentences:
+            console.print(Padding(Text(sentence, style=STYLES.get(heading, "")), (0, 0, 0, 2)))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def _fitting(rows: list[tuple[str, ...]], width: int) -> list[int]:
+def _table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    best: Sequence[bool],
+    kept: Sequence[int],
+) -> Table:
+    """The columns that are kept; the best lines bold, numbers to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i in kept:
+        table.add_column(columns[i], justify="left" if columns[i] in TEXTS else "right", no_wrap=True)
+    for row, bold in zip(rows, best, strict=True):
+        table.add_row(*(Text(row[i]) for i in kept), style="bold" if bold else "")
+    return table
+
+
+def _fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """The columns that fit: whole columns go, the least needed first, never digits."""
-    widths = [max(len(text) for text in column) + 2 for column in zip(_rows.COLUMNS, *rows, strict=True)]
+    widths = [max(len(text) for text in column) + 2 for column in zip(columns, *rows, strict=True)]
     kept = list(range(len(widths)))
     for column in SPARED:
-        if sum(widths[i] for i in kept) > width:
-            kept.remove(_rows.COLUMNS.index(column))
+        if column in columns and sum(widths[i] for i in kept) > width:
+            kept.remove(columns.index(column))
     return kept
-
-
-def _list(console: Console, heading: str, sentences: tuple[str, ...] | list[str], style: str) -> None:
-    if not sentences:
-        return
-    console.print()
-    console.print(Text(heading, style="bold"))
-    for sentence in sentences:
-        console.print(Padding(Text(sentence, style=style), (0, 0, 0, 2)))

@@ -1,0 +1,29 @@
+"""Reading files that somebody else wrote: never more of them than they may be long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from planner.errors import ScenarioError
+
+
+def capped(path: Path, largest: int, too_large: str) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: of the file.
+        largest: bytes that it may have.
+        too_large: the way out where it has more, as a clause and a sentence.
+
+    Raises:
+        ScenarioError: if it cannot be read, or is larger.
+    """
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(largest + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no such name"
+        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.") from None
+    if len(raw) > largest:
+        raise ScenarioError(f"{path}: is over {largest >> 20} MiB{too_large}")
+    return raw
