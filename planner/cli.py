@@ -212,6 +212,15 @@ def recommend(
         Given, typer.Option("--resolution", help="Relative difference that still ties: 0.02."), At("plan.resolution")
     ] = None,
     seed: Annotated[Given, typer.Option("--seed", help="Of every random draw."), At("plan.seed")] = None,
+    coverage: Annotated[
+        str | None, typer.Option("--coverage", help="Who hears whom (file or layout): HHFL is shown beside.")
+    ] = None,
+    edges: Annotated[
+        str | None, typer.Option("--edges", help="Of a round in all, without a trusted cloud: HSL is shown beside.")
+    ] = None,
+    region_times: Annotated[
+        str | None, typer.Option("--region-times", help="Of each group, 10s,12s,80s: HGA-FL is shown beside.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
@@ -229,6 +238,9 @@ def recommend(
     if json and output not in (None, "json"):
         raise typer.BadParameter(f"--format: {output} contradicts --json. Give one of the two.")
     given = locals()
+    told = {"coverage": coverage, "edges": edges, "region_times": region_times}
+    if save is not None and any(told.values()):
+        raise typer.BadParameter("--save: a run that is kept is of the scenario alone. Leave the other families out.")
     scenario = scenario_of(given)
     form = "json" if json else _format(output)
     from planner.recommend import recommend as answer
@@ -236,6 +248,10 @@ def recommend(
 
     with _watched(scenario):
         found = answer(scenario) if save is None else _saved(save, force, given, lambda: answer(scenario))
+    if any(told.values()):
+        from planner.commands.beside import beside
+
+        found = beside(found, scenario, given["config"], spoken(given), **told)
     _print(render(form, found, width=_width(), color=_color()))
 
 

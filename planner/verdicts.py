@@ -54,8 +54,8 @@ def _all() -> dict[str, Verdict]:
     found = {}
     for row in rows:
         size = "full" if row["full"] else "quick"
-        counts = (int(row[f"{size}_{what}"]) for what in ("holds", "fails", "open"))
-        found[row["claim"]] = Verdict(row["claim"], row["statement"], row[size], *counts, size)
+        holds, fails, undecided = (int(row[f"{size}_{what}"]) for what in ("holds", "fails", "open"))
+        found[row["claim"]] = Verdict(row["claim"], row["statement"], row[size], holds, fails, undecided, size)
     return found
 
 

@@ -376,7 +376,8 @@ def _page(document: dict[str, Any], scenario: Scenario, width: int, color: bool)
             bold=[i for i, r in enumerate(d["sub_rounds"]) if r["seconds"] == least],
         )
     page.list("The theorem as printed", _about_printed(d["printed_theorem"], scenario))
-    page.list("Measured, not proved (docs/validation.md)", [OTHER_RULES, *(str(Verdict(**row)) for row in d["evidence"])])
+    measured = [str(Verdict(**row)) for row in d["evidence"]]
+    page.list("Measured, not proved (docs/validation.md)", [OTHER_RULES, *measured])
     page.list("Warnings", d["warnings"], "yellow")
     page.list("What it stands on", _standing(d, scenario), "dim")
     return page.text()

@@ -80,7 +80,7 @@ def corrections(
             if topology == "star-star":
                 mean = np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference
                 target = np.array([np.nanmin(mean)])
-            found[topology] = min(float(rounds_to(squared, target)[0][0]), float(rounds))
+            found[topology] = float(rounds_to(squared, target)[0][0])
             if progress is not None:
                 progress((number + (place + 1) / max(4, len(topologies))) / len(runs))
         logs.append([math.log(found[t] / found["star-star"]) for t in topologies])
@@ -91,7 +91,9 @@ def corrections(
     }
     goal = typical.reached(fleets["star-star"], float(reference), constants)
     expected = [math.log(float(typical.rounds_to(fleets[t], goal, constants)) / reference) for t in topologies]
-    return tuple(float(x) for x in np.exp(np.mean(logs, axis=0) - expected))
+    # Runs that did not get there say no more than that it takes longer: they correct upwards or not at all.
+    longer = np.maximum(math.log(rounds / reference), expected)
+    return tuple(float(x) for x in np.exp(np.mean(np.where(np.isinf(logs), longer, logs), axis=0) - expected))
 
 
 class _Surrogate:

@@ -310,7 +310,10 @@ def beyond_two_tiers(answer: Recommendation) -> list[str]:
             for f in compared
         ]
         said.append(f"To the same target (rounds, time, traffic): {'; '.join(shown)}.")
-    asked = [f"{f.title}: `{f.command}`" for f in answer.families if f.command]
+    for f in answer.families:
+        if not f.comparable and f.rounds is not None:
+            said.append(f"Not ranked with these: {f.title} {', '.join(_amounts(f))}; {f.why} (`{f.command}`).")
+    asked = [f"{f.title}: `{f.command}`" for f in answer.families if f.command and f.rounds is None]
     if asked:
         said.append(f"Not ranked with these, as other quantities are bounded there: {'; '.join(asked)}.")
     return said
