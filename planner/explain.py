@@ -188,10 +188,11 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
     other = question.varied(metric="accuracy")
     totals = {t: float(n) * other.price(t, scenario.objective) for t, n in other.rounds().items()}
     then = min(totals, key=lambda t: totals[t])
-    least = min(totals[t] for t in recommended)
+    kept = min(recommended, key=lambda t: totals[t])
+    least = totals[kept]
     if least <= totals[then] * (1 + scenario.resolution):
         return []
     return [
         f"Where the accuracy of a network is what counts, heterogeneity fades as it learns, and {title(then)} comes "
-        f"first, {1 - totals[then] / least:.0%} below {title(recommended[0])} (--metric accuracy)."
+        f"first, {1 - totals[then] / least:.0%} below {title(kept)} (--metric accuracy)."
     ]

@@ -22,27 +22,21 @@ README = (ROOT / "README.md").read_text()
 TEXTS = {path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]}
 
 
-def consoles() -> list[tuple[str, list[str]]]:
-    """Every shown command with the lines shown below it."""
-    found = []
-    for block in re.findall(r"```console\n(.*?)```", README, flags=re.DOTALL):
-        command, *lines = block.strip("\n").splitlines()
-        found.append((command.removeprefix("$ "), lines))
+def consoles(text: str = README) -> list[tuple[str, list[str]]]:
+    """Every shown command with the lines shown below it; a block may have several."""
+    found: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL):
+        for line in block.strip("\n").splitlines():
+            if line.startswith("$ "):
+                found.append((line.removeprefix("$ "), []))
+            else:
+                found[-1][1].append(line)
     return found
 
 
-@pytest.mark.parametrize(("command", "shown"), consoles(), ids=lambda x: x[:60] if isinstance(x, str) else "")
-def test_shown_output_is_what_the_command_prints(
-    command: str,
-    shown: list[str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def assert_shown(shown: list[str], printed: str) -> None:
     """Line by line, in order; ``...`` skips lines, a line may be cut with an ellipsis."""
-    monkeypatch.chdir(ROOT)
-    code, out, err = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
-    assert (code, err) == (0, "")
-    real = iter(out.splitlines())
+    real = iter(printed.splitlines())
     skipping = False
     for line in shown:
         if line == "...":
@@ -56,6 +50,26 @@ def test_shown_output_is_what_the_command_prints(
             found = next(real)
             assert found.startswith(start) if cut else found == start
         skipping = False
+
+
+SHOWN = [README, *(TEXTS[Path("docs", name)] for name in ("questions.md", "predictors.md"))]
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [shown for text in SHOWN for shown in consoles(text)],
+    ids=lambda x: x[:60] if isinstance(x, str) else "",
+)
+def test_shown_output_is_what_the_command_prints(
+    command: str,
+    shown: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    code, out, err = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert_shown(shown, out)
 
 
 def keys(model: Any = ScenarioFile, prefix: str = "") -> Iterator[str]:

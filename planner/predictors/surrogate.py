@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from planner.predictors import typical
 
 if TYPE_CHECKING:
     from planner.prediction import Question
-    from validation.reference import Topology
 
 LONGEST_CHAIN = 6_000  # local steps in a round of a ring that are simulated
 MOST_ROUNDS, FEWEST_ROUNDS = 60, 12
@@ -75,7 +74,7 @@ def corrections(
         found: dict[str, float] = {}
         target = np.zeros(1)
         for place, topology in enumerate(("star-star", *(t for t in topologies if t != "star-star"))):
-            name = cast("Topology", topology)
+            name: Any = topology
             squared = squared_gradients(made, name, RATES / told["L"], rounds, **counts, order=order, seed=seed)
             if topology == "star-star":
                 mean = np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference
