@@ -309,7 +309,7 @@ def squared_gradients(
             if progress is not None:
                 progress(r + 1)
     squared[~np.isfinite(squared)] = np.inf
-    return np.maximum.accumulate(np.where(np.isinf(squared), np.inf, 0), axis=0) + squared
+    return squared
 
 
 def _drawn(rng: np.random.Generator, shape: tuple[int, ...], groups: int, members: int) -> npt.NDArray[np.intp]:
