@@ -7,7 +7,6 @@ import math
 import shlex
 from fractions import Fraction
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from test_tune import shown
 from hflbounds import get
 from planner import asynchrony
 from planner.asynchrony import clock, durations, pace, printed_limits, reach
-from planner.commands import async_answers
 
 WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
 FIXED = [*WORDS, "--region-times", "10s,12s,80s"]

@@ -15,7 +15,6 @@ from test_cli import run
 from hflbounds import get
 from hflbounds.mixing import HubSpoke, Push
 from planner import hubs
-from planner.commands import hubs_answers
 from planner.errors import NoAnswerError, ScenarioError
 from planner.hubs import Budgets, Learning, Limits, Wires
 from planner.network import Compute, Link

@@ -17,7 +17,6 @@ from test_cli import run
 from hflbounds import get
 from hflbounds.coverage import Coverage
 from planner import overlap
-from planner.commands import overlap_answers
 from planner.coverage_file import Layout, read_layout
 from planner.errors import ScenarioError
 from planner.network import Compute, Link, Network
