@@ -73,7 +73,8 @@ def published(question: Question) -> Evidence:
 
 def records(question: Question, scenario: Scenario, agreement: ModelUncertainty | None) -> list[Evidence]:
     """What was published, and what was measured nearest to this question."""
-    found = [] if scenario.partial else [published(question)]
+    # A simulated scenario says nothing of the table's.
+    found = [] if scenario.partial or question.predictor.id == "surrogate" else [published(question)]
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, and not like it"
         found.append(

@@ -96,7 +96,12 @@ def recommend(scenario: Scenario) -> Recommendation:
         ranking=tuple(rows),
         recommended=recommended,
         families=() if met else families(question, scenario, recommended[0]),
-        confidence=confidence.judge(ordered, list(recommended), agreement.p_best if agreement else p_best, bool(doubt)),
+        confidence=confidence.judge(
+            ordered,
+            list(recommended),
+            agreement.p_best if agreement else p_best,
+            bool(doubt) or question.metric != "gradient",  # for which there is no record but on digits
+        ),
         uncertainty=how_sure,
         explanation=(
             *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),

@@ -208,6 +208,10 @@ def how_sure(answer: Recommendation) -> list[str]:
     said = [_draws(inputs)] if inputs.draws else []
     if found.model is not None:
         said.append(_agreement(found.model))
+    elif answer.metric != "gradient":
+        digits = [e for e in answer.evidence if e.regret_median is not None]
+        right = f"{sum(e.agrees for e in digits)} of {sum(e.of for e in digits)}"
+        said.append(f"By {answer.metric} the predictor was measured on digits alone: right in {right} first choices.")
     return [*said, *inputs.said, _other_constants(found.constants)]
 
 
