@@ -60,10 +60,10 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def stated(asked: Question, predicted: Mapping[str, float], first: str) -> float:
-    """The share of draws of the predictor's errors in which its first choice is best, as `recommend` states it."""
+    """The share of draws of the predictor's errors in which its first choice is right, as `recommend` states it."""
     errors = record.errors(asked, np.random.default_rng(0), 1024)
     totals = np.array([[predicted[t]] for t in asked.bounds]) * np.exp(errors)
-    return float((totals[list(asked.bounds).index(first)] <= totals.min(0) * (1 + 1e-9)).mean())
+    return float((totals[list(asked.bounds).index(first)] <= totals.min(0) * (1 + record.RIGHT)).mean())
 
 
 def calibration(told: list[dict[str, object]]) -> Iterator[dict[str, object]]:

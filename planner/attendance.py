@@ -95,7 +95,7 @@ class Attended(Question):
         key = (
             tuple((name, float(value)) for name, value in self.values.items()),
             tuple(None if n is None else float(n) for n in (self.target, self.share, self.horizon)),
-            (self.cap, self.order, self.predictor.id),
+            (self.cap, self.order, self.predictor.id, self.metric, self.seed),
             tuple(bound.id for bound in self.bounds.values()),
             tuple(there),
         )

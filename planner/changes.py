@@ -276,7 +276,7 @@ class _Walk:
 
     def unenclosed(self, drawn: bool) -> str:
         """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
-        if not getattr(self.question, "monotone", True):
+        if not self.question.monotone:
             return "the predictor need not rise or fall with it"
         if is_attended(self.question):
             return "what those who stay away cost is an approximation that need not rise or fall with it"

@@ -130,7 +130,7 @@ def recommend(
     ] = None,
     target: Annotated[
         Given,
-        typer.Option("--target", help="Squared gradient norm to reach, or a share of its first bound: 1%."),
+        typer.Option("--target", help="Squared gradient norm to reach, or a share of it at the start: 1%."),
         At("problem.target"),
     ] = None,
     model_size: Annotated[
@@ -191,12 +191,14 @@ def recommend(
     ] = None,
     metric: Annotated[
         Given,
-        typer.Option("--metric", help="What is to get small: gradient (squared), loss, or accuracy's lack."),
+        typer.Option("--metric", help="What is to get better: gradient (squared), loss, or accuracy."),
         At("plan.metric"),
     ] = None,
     predictor: Annotated[
         Given,
-        typer.Option("--predictor", help="Whose rounds: typical (what runs need), or bound (what is guaranteed)."),
+        typer.Option(
+            "--predictor", help="Whose rounds: typical (of runs), bound (guaranteed), or surrogate (simulated)."
+        ),
         At("plan.predictor"),
     ] = None,
     bounds: Annotated[

@@ -116,7 +116,7 @@ def _tie(question: Question, recommended: Sequence[str], asked: float, resolutio
     if resolution > asked:
         return (
             f"They tie: their predictions differ by {resolution:.2g} of the first or less, and in measured scenarios "
-            "like this the predictor's errors reach as far."
+            "like this the predictor's errors in rounds reach as far."
         )
     return f"They tie: their predictions differ by less than {asked:.2g} of the first, the resolution asked for."
 

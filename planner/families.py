@@ -9,6 +9,7 @@ ranked with these; what each would need, and the command that answers for it, is
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.cost import CostError
@@ -94,3 +95,17 @@ def _row(question: Question, topology: str, key: str, title: str) -> Family:
         bytes=traffic if math.isfinite(traffic) else None,
         why="the target is met before the first round" if count == 0 else "",
     )
+
+
+def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
+    """That a single tier would be better than the best of two, where it is by more than ties."""
+    by = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}[scenario.objective]
+    compared = [f for f in found if f.comparable and getattr(f, by)]
+    tiers = [f for f in compared if f.id not in SINGLE]
+    if not tiers or compared[0].id not in SINGLE:
+        return []
+    one, best = getattr(compared[0], by), getattr(tiers[0], by)
+    if best <= one * (1 + scenario.resolution):
+        return []
+    word = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
+    return [f"Without group servers {compared[0].title}, would take {one / best:.2g} times the {word}: see below."]

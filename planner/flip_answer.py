@@ -20,6 +20,7 @@ from planner.prediction import Question, settled, whole
 from planner.recommendation import KnownValue, Part, Text
 from planner.scenario import Scenario
 from planner.scenario_file import CostMethod, Objective
+from planner.uncertainty import agreement
 from planner.units import format_duration, format_rate, format_size
 
 UNITS: dict[str, Callable[[float], str]] = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
@@ -142,7 +143,8 @@ def flip(
     attendance.check(question)
     competing = chosen(question, among)
     now = totals_of(question, objective, competing)
-    first = first_tie(now, scenario.resolution)
+    resolution = resolution_of(question, scenario)
+    first = first_tie(now, resolution)
     if not first:
         raise NoAnswerError(
             "no topology reaches the target, so there is no answer that could change. "
@@ -152,7 +154,7 @@ def flip(
     lines = []
     for each in followed:
         progress(each.name)
-        found = changes.along(each, question, objective, competing, first, scenario.resolution)
+        found = changes.along(each, question, objective, competing, first, resolution)
         lines.append(_line(found, question, objective, first))
     lines.sort(key=_nearness)
     rounds, seconds, traffic = costs(Moved(question), first[0])
@@ -164,7 +166,7 @@ def flip(
         bounds=next(iter(question.bounds.values())).family,
         predictor=question.predictor.id,
         cost=scenario.cost,
-        resolution=scenario.resolution,
+        resolution=resolution,
         seed=scenario.seed,
         among=competing,
         first=first,
@@ -228,6 +230,12 @@ def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
         return ()
     tied = [t for t, total in totals.items() if total <= best * (1 + max(resolution, SAME))]
     return tuple(sorted(tied, key=lambda t: totals[t]))
+
+
+def resolution_of(question: Question, scenario: Scenario) -> float:
+    """The relative difference below which `recommend` says that topologies tie here."""
+    totals = {t: float(n) * question.price(t, scenario.objective) for t, n in question.rounds().items()}
+    return agreement(question, scenario, {t: n for t, n in totals.items() if math.isfinite(n)})[1]
 
 
 def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float | None]:

@@ -10,7 +10,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,7 +23,6 @@ from planner.scenario_file import put, read
 
 SCHEMA = "hfl-plan/manifest/1"
 FILES = (".csv", ".json")  # what a value of a scenario may name
-RUNS = "surrogate"  # the predictor whose numbers are torch's
 CHUNK = 1 << 20  # bytes
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(max_length=4096)]
@@ -46,7 +44,6 @@ class Software(Part):
     python: Name
     numpy: Name
     platform: Name
-    torch: Name | None = Field(description="null where nothing was run with it")
 
 
 class Manifest(Part):
@@ -88,11 +85,11 @@ def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifes
     """
     scenario = told(config, spoken)
     inputs = [("config", config)] if config else []
-    inputs += [(key, Path(value.strip())) for key, value in _leaves(scenario) if _names_a_file(value)]
+    inputs += [(key, Path(value.strip())) for key, value in _leaves(scenario) if _names_a_file(key, value)]
     document = answer.to_json()
     parts: dict[str, Any] = {
         "schema": SCHEMA,
-        "software": software(answer.predictor),
+        "software": software(),
         "seed": answer.seed,
         "scenario": scenario,
         "inputs": [{"path": str(path), "key": key, "sha256": hash_of_file(path)} for key, path in inputs],
@@ -105,8 +102,8 @@ def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifes
         raise ScenarioError("--save: the scenario has values that JSON cannot hold. Leave out --save.") from None
 
 
-def software(predictor: str) -> dict[str, str | None]:
-    """What runs now, for answers of a predictor."""
+def software() -> dict[str, str]:
+    """What runs now."""
     import numpy as np
 
     return {
@@ -114,7 +111,6 @@ def software(predictor: str) -> dict[str, str | None]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()}",
-        "torch": metadata.version("torch") if predictor == RUNS else None,
     }
 
 
@@ -179,6 +175,8 @@ def hash_of_file(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
+        if path.exists() and not path.is_file():
+            raise ScenarioError(f"{path}: is no file that a scenario can be read from. Check the manifest.")
         with path.open("rb") as stream:
             while chunk := stream.read(CHUNK):
                 digest.update(chunk)
@@ -210,5 +208,5 @@ def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]
             yield path, value
 
 
-def _names_a_file(value: Any) -> bool:
-    return isinstance(value, str) and value.strip().lower().endswith(FILES)
+def _names_a_file(key: str, value: Any) -> bool:
+    return key == "problem.heterogeneity" and isinstance(value, str) and value.strip().lower().endswith(FILES)

@@ -155,18 +155,6 @@ class Question:
         cost = self.of_a_round(topology, **changes)
         return cost.seconds if objective == "time" else cost.bytes
 
-    def with_counts(self, **counts: int) -> dict[str, float]:
-        """Changed counts; where everyone takes part, everyone still does, and one alone differs from none."""
-        changes: dict[str, float] = dict(counts)
-        for whole, deviation in (("G", "delta"), ("M", "zeta")):
-            if counts.get(whole) == 1:
-                changes[deviation] = 0.0
-        for whole, drawn in (("G", "S1"), ("M", "S2")):
-            if whole in counts:
-                everyone = self.values[drawn] == self.values[whole]
-                changes[drawn] = counts[whole] if everyone else min(self.values[drawn], counts[whole])
-        return changes
-
     def varied(self, **parts: Any) -> Question:
         """The same with another network, compute time or model."""
         return replace(self, **parts)
@@ -190,6 +178,11 @@ def ask(scenario: Scenario) -> Question:
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in QUANTITIES}
     predictor = _predictor(scenario)
+    if scenario.metric != "gradient" and target is not None and scenario.known["target"].origin == "given":
+        raise ScenarioError(
+            f"--target: it is a squared gradient, and says nothing of {scenario.metric}. Give --rounds of Star-Star, "
+            "to compare by what it reaches in them, or leave --metric out."
+        )
     if scenario.target_share is not None:
         target = scenario.target_share * predictor.start(values)
     return Question(

@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from hflbounds.compare import ties
-from planner import attendance, confidence, evidence, explain, record, uncertainty, version
+from planner import attendance, confidence, evidence, explain, uncertainty, version
 from planner.errors import NoAnswerError
+from planner.families import about as one_tier
 from planner.families import families
 from planner.flips import flips
 from planner.prediction import LONGEST, Question, first_bound, settled, whole
@@ -45,10 +46,7 @@ def recommend(scenario: Scenario) -> Recommendation:
 
     totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
-    agreement = record.of(question) if scenario.draws else None
-    if agreement:
-        agreement = uncertainty.with_errors(agreement, question, scenario)
-    resolution = max(scenario.resolution, record.widened(agreement, ordered))
+    agreement, resolution = uncertainty.agreement(question, scenario, ordered)
     tie_numbers = dict(zip(ordered, ties(ordered.values(), resolution), strict=True))
     late = [t for t in question.bounds if t not in totals]
     recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
@@ -80,6 +78,7 @@ def recommend(scenario: Scenario) -> Recommendation:
         warnings.append(f"{explain.names([r.topology for r in rows if r.why == why])}: {why}.")
     warnings += attendance.about(question, scenario, recommended)
     found, looked = ((), "") if met else flips(question, scenario, recommended)
+    beyond = () if met else families(question, scenario, recommended[0])
     return Recommendation(
         version=version(),
         title=scenario.title,
@@ -95,7 +94,7 @@ def recommend(scenario: Scenario) -> Recommendation:
         seed=scenario.seed,
         ranking=tuple(rows),
         recommended=recommended,
-        families=() if met else families(question, scenario, recommended[0]),
+        families=beyond,
         confidence=confidence.judge(
             ordered,
             list(recommended),
@@ -106,6 +105,7 @@ def recommend(scenario: Scenario) -> Recommendation:
         explanation=(
             *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),
             *([] if met else explain.about_metric(question, scenario, recommended)),
+            *one_tier(beyond, scenario),
             *attendance.in_words(question),
         ),
         flips=found,

@@ -236,11 +236,13 @@ class ModelUncertainty(Part):
     regret_median: float = Field(description="relative excess of the rounds of its first choice over the fewest")
     regret_p90: float
     like: bool = Field(description="whether they are like this one at all")
-    p_best: dict[str, float] = Field(description="as of the inputs, with errors like those measured drawn too")
+    p_best: dict[str, float] = Field(
+        description="share of draws, of inputs and of errors like those measured, in which it is within 2 % of the best"
+    )
 
 
 class Uncertainty(Part):
-    """How sure, in three kinds that are never mixed."""
+    """How sure, in three kinds that are kept apart; the record's `p_best` joins the first and the third."""
 
     inputs: InputUncertainty
     constants: ConstantUncertainty

@@ -134,4 +134,10 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     known = record()
     rows, _ = known.nearest(_here(question))
     drawn = known.errors[rng.choice(rows, number)]
-    return np.asarray(drawn[:, [TOPOLOGIES.index(t) for t in question.bounds]].T)
+    return np.asarray(drawn[:, [TOPOLOGIES.index(_one_name(question, t)) for t in question.bounds]].T)
+
+
+def _one_name(question: Question, topology: str) -> str:
+    """The same name for topologies that are one algorithm here: a tier of one is neither star nor ring."""
+    sides = zip(("S1", "S2"), topology.split("-"), strict=True)
+    return "-".join("star" if question.values[count] == 1 else side for count, side in sides)

@@ -106,7 +106,7 @@ def _number(*, zero: bool) -> Callable[[Any], float]:
 
 
 class Share(str):
-    """A share of the target's first bound, with how far it is known."""
+    """A share of the squared gradient at the start, with how far it is known."""
 
     spread: spread.Spread | None = None
     reading = ""
@@ -126,7 +126,7 @@ def _target(value: Any) -> str | float:
     except ValueError:
         raise ValueError(
             f"{HERE}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
-            "or a share of its first bound such as 1%."
+            "or a share of it at the start such as 1%."
         ) from None
 
 

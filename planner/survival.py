@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -104,6 +104,8 @@ def attend(
         method: As in :func:`planner.cost.round_cost`.
         availability: Who comes.
     """
+    if network.tiers == 1:  # there are no group servers that could stay away
+        availability = replace(availability, server=1.0)
     star_top = G == 1 or topology.startswith("star")  # one endpoint alone is neither star nor ring
     star_low = M == 1 or topology.endswith("star")
     same = f"{'star' if star_top else 'ring'}-{'star' if star_low else 'ring'}"

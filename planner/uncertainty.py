@@ -430,10 +430,10 @@ def _logs(drawn: Sequence[Column], at: FloatArray) -> FloatArray:
 # ---------------------------------------------------------------- what the draws say
 
 
-def p_best(found: Draws) -> dict[str, Estimate]:
-    """Share of draws in which no other topology is better; ties count for everyone in them."""
+def p_best(found: Draws, tolerance: float = SAME) -> dict[str, Estimate]:
+    """Share of draws in which no other topology is better, relatively, than by a tolerance; ties count for everyone."""
     least = found.totals.min(axis=0)
-    best = np.isfinite(least) & (found.totals <= least * (1 + SAME))
+    best = np.isfinite(least) & (found.totals <= least * (1 + tolerance))
     return {t: _mean(best[i].astype(float)) for i, t in enumerate(found.topologies)}
 
 
@@ -582,18 +582,21 @@ def alone(question: Question, drawn: Sequence[Column], objective: Objective, fir
 # ---------------------------------------------------------------- constants of the analysis
 
 
-def constant_sets(scenario: Scenario, topology: str) -> ConstantUncertainty:
+def constant_sets(scenario: Scenario, topology: str, target: float | None) -> ConstantUncertainty:
     """The order of topologies under every admissible family of bounds, each with its own target where none was given.
 
     Args:
         scenario: what was asked.
         topology: whose first places are counted.
+        target: squared gradient to be reached; None where none was given.
     """
     sets = []
     for family_id in ADMISSIBLE["partial" if scenario.partial else scenario.order]:
         stepless = next(iter(family(family_id))).chain is None
         cap = None if stepless else scenario.cap
         question = ask(replace(scenario, bounds=family_id, cap=cap, predictor="bound", metric="gradient"))
+        if target is not None:  # a share of the start is one of the predictor's, and the sets are asked for the same
+            question = question.varied(target=target, share=None)
         totals = {
             t: float(n) * question.price(t, scenario.objective)
             for t, n in question.rounds().items()
@@ -657,7 +660,7 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         unanswered=float(np.mean(~np.isfinite(found.totals.min(axis=0)))),
         said=(*_next(drawn, shares[recommended[0]], every=every), *_left_out(question, scenario, number)),
     )
-    return Uncertainty(inputs=inputs, constants=constant_sets(scenario, recommended[0]))
+    return Uncertainty(inputs=inputs, constants=constant_sets(scenario, recommended[0], question.target))
 
 
 def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
@@ -716,8 +719,28 @@ def _left_out(question: Question, scenario: Scenario, number: int) -> list[str]:
     return said
 
 
-def with_errors(agreement: ModelUncertainty, question: Question, scenario: Scenario) -> ModelUncertainty:
-    """The record, with the shares of draws of inputs and of the predictor's errors in which each topology is first."""
+def agreement(
+    question: Question, scenario: Scenario, totals: Mapping[str, float]
+) -> tuple[ModelUncertainty | None, float]:
+    """The record of the predictor near a question, and the relative difference below which topologies tie.
+
+    The record has the shares of draws, of inputs and of errors like those measured, in which each topology is right:
+    first, or so near that the record counts it as that.
+
+    Args:
+        question: what was asked.
+        scenario: says what is known how far, and which difference still ties.
+        totals: the objective of every topology that reaches the target.
+    """
+    near = record.of(question)
+    if near is None:
+        return None, scenario.resolution
     model = partial(record.errors, question)
-    found = draws(question, scenario, scenario.objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
-    return agreement.model_copy(update={"p_best": {t: share.value for t, share in p_best(found).items()}})
+    if scenario.draws:
+        found = draws(question, scenario, scenario.objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
+    else:
+        base = np.array([[totals.get(t, math.inf)] for t in question.bounds])
+        errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
+        found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.bounds))
+    near = near.model_copy(update={"p_best": {t: share.value for t, share in p_best(found, record.RIGHT).items()}})
+    return near, max(scenario.resolution, record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1]))))

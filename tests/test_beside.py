@@ -28,7 +28,9 @@ def amounts(row: dict) -> tuple:
 
 def test_overlap_is_what_its_command_says(plan) -> None:
     _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
-    _, alone, _ = plan("overlap", "examples/coverage57.csv", "--heterogeneity", "inter", "--json")
+    _, alone, _ = plan(
+        "overlap", "examples/coverage57.csv", "--heterogeneity", "inter", "-E", "2", "--Ge", "1", "--json"
+    )
     row, own = family(json.loads(beside), "hhfl"), json.loads(alone)
     assert amounts(row) == amounts(own["options"]["hhfl"])
     assert not row["comparable"]
@@ -75,3 +77,16 @@ def test_what_contradicts_the_fleet_is_refused(plan, words: tuple[str, ...], sai
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") <= 2
+
+
+def test_the_target_of_asynchrony_is_named(plan) -> None:
+    """A share of the start is another number for a bound than for the predictor of the ranking."""
+    _, out, _ = plan("recommend", *FLEET, "--target", "1%", "--region-times", "10s,12s,60s", "--json")
+    document = json.loads(out)
+    assert "its own target" in family(document, "hga-fl")["why"]
+    assert any("--step-time" in warning for warning in document["warnings"])
+
+
+def test_other_metrics_leave_asynchrony_its_own(plan) -> None:
+    code, _, err = plan("recommend", *FLEET, "--metric", "accuracy", "--region-times", "10s,12s,60s", "--json")
+    assert (code, err) == (0, "")

@@ -52,7 +52,7 @@ def assert_shown(shown: list[str], printed: str) -> None:
         skipping = False
 
 
-SHOWN = [README, *(TEXTS[Path("docs", name)] for name in ("questions.md", "predictors.md"))]
+SHOWN = [README, *(TEXTS[Path("docs", name)] for name in ("questions.md", "predictors.md", "how-sure.md"))]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ scaled until ``zeta`` and ``delta`` are what they are to be: suprema over points
 grid, because everything is separable. The start is as far out as the initial gap says.
 
 All problems of an ensemble, all learning rates and all clients that work side by side advance as one array. Noise
-depends on the seed, the round and the client alone, so topologies and rates are paired. The steps are those of
+depends on the seed, the round and the place in it alone, so topologies and rates are paired. The steps are those of
 Algorithms 1-4 of zhou2026 and their sampling; the tests hold them to `validation.reference`. Needs numpy alone.
 """
 

@@ -58,7 +58,10 @@ def beside(
     if region_times is not None:
         told["hga-fl"] = _async(region_times, scenario)
     families = tuple(told.get(family.id) or family for family in answer.families)
-    return answer.model_copy(update={"families": families})
+    warnings = list(answer.warnings)
+    if region_times is not None:
+        warnings.append("The times of the regions are HGA-FL's alone: the topologies are timed by --step-time.")
+    return answer.model_copy(update={"families": families, "warnings": tuple(warnings)})
 
 
 def _overlap(coverage: str, scenario: Scenario, config: Path | None, said: dict[str, tuple[str, Any]]) -> Family:
@@ -72,6 +75,8 @@ def _overlap(coverage: str, scenario: Scenario, config: Path | None, said: dict[
             f"--coverage: {coverage!s:.80} has {clients} clients and {servers} servers, and the scenario "
             f"{fleet:.0f} clients in {groups:.0f} groups. Make them agree, or ask `hfl-plan overlap` alone."
         )
+    said["fleet.local_steps"] = ("-K", f"{scenario.number('K'):.0f}")
+    said["fleet.group_rounds"] = ("-P", f"{scenario.number('P'):.0f}")
     text = overlap_answers.answered(
         coverage,
         config,
@@ -79,7 +84,7 @@ def _overlap(coverage: str, scenario: Scenario, config: Path | None, said: dict[
         convexity=None,
         target=None,
         upload="each",
-        objective="airtime",
+        objective={"time": "time", "bytes": "bytes"}.get(scenario.objective, "airtime"),
         output=None,
         force=False,
         json=True,
@@ -137,7 +142,8 @@ def _async(region_times: str, scenario: Scenario) -> Family:
     found = json.loads(text)
     reached = {row["K_buf"]: row for row in found["buffers"] if row["steps"] is not None}
     row = reached.get(found["recommended_by_theorem"])
-    why = "its bound has a floor from heterogeneity" + (", which is above the target" if row is None else "")
+    why = f"its bound has a floor from heterogeneity, and its own target ({found['target']['value']:.3g})"
+    why += ", which is below it" if row is None else ""
     return Family(
         id="hga-fl",
         title="HGA-FL (asynchronous regions)",

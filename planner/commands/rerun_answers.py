@@ -44,7 +44,7 @@ def checked(path: Path, *, as_json: bool) -> tuple[str, bool]:
     now = answer.to_json()
     same = manifest.hash_of(now) == run.answer_sha256
     found = list(manifest.differences(run.answer, json.loads(json.dumps(now))))
-    runs_now = manifest.software(answer.predictor)
+    runs_now = manifest.software()
     other = {
         name: {"then": was, "now": runs_now[name]}
         for name, was in run.software.model_dump(mode="json").items()

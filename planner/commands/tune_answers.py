@@ -87,6 +87,7 @@ def tuned(
     near = tuning.alike(found, chosen, budget, scenario.resolution)
     rates = [tuning.rate(question, choice) for choice in best]
     present = tuning.choices(question, [now["P"]], [now["K"]], among)
+    allowed = [choice for choice in present if budget.overrun(choice) <= 1]
     document = {
         "schema": SCHEMA,
         "title": scenario.title,
@@ -108,7 +109,7 @@ def tuned(
             for choice, one, tie in zip(best, rates, tuning.tie_numbers(best, scenario.resolution), strict=True)
         ],
         "recommended": _shown(chosen, tuning.rate(question, chosen)),
-        "present": _shown(min(present, key=lambda c: c.amount(aim)), None) if present else None,
+        "present": _shown(min(allowed or present, key=lambda c: c.amount(aim)), None) if present else None,
         "alike": [_shown(choice, None) for choice in near],
         "rates": _rates(question, chosen, among),
         "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],

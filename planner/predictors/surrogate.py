@@ -1,9 +1,9 @@
 """Rounds from runs: the scenario is simulated on problems of several kinds that have its constants.
 
 The runs are short, at most `MOST_ROUNDS` global rounds, and say how many times the rounds of Star-Star each topology
-takes to what Star-Star reaches; the longer the scenario, the more of its answer is that of the typical predictor,
-whose rounds are corrected by what the runs show of their ratio. Other numbers of the same scenario (draws of its
-constants, flips) keep the correction. It needs numpy alone, and some seconds.
+takes to what Star-Star reaches. By what they show of these ratios the rounds of the typical predictor are corrected, at
+any target; other numbers of the same scenario (draws of its constants, flips) keep the correction. It needs numpy
+alone, and some seconds.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from planner.predictors import typical
 if TYPE_CHECKING:
     from planner.prediction import Question
 
-LONGEST_CHAIN = 6_000  # local steps in a round of a ring that are simulated
+LONGEST_CHAIN = 1_500  # local steps in a round of a ring that are simulated
 MOST_ROUNDS, FEWEST_ROUNDS = 60, 12
-STEPS = 12_000  # local steps one after the other that a simulation may take, of one topology and family
+STEPS = 12_000  # local steps one after the other of a simulation, unless its fewest rounds have more
 PROBLEMS = 6
 RATES = 0.1 * 1.6 ** np.arange(14.0)  # effective, times L: 0.1 to 45
 KINDS = ((0.03, 0.0), (0.003, 1.5))  # flattest curvature, and how far out in flat directions the start is

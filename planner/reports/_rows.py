@@ -154,8 +154,11 @@ def sections(answer: Recommendation) -> list[tuple[str, Sequence[str]]]:
 def basis(answer: Recommendation) -> list[str]:
     """What the answer stands on: the bound, what nobody gave, and the record of the order."""
     hidden = " (up to a hidden constant)" if answer.constants == "hidden" else ""
-    share = "" if answer.confidence.p_best is None else f", first in {answer.confidence.p_best:.0%} of draws"
-    margin = "" if answer.confidence.margin is None else f", {answer.confidence.margin:.0%} ahead of the next"
+    drawn = "within 2 % of the best" if any("predictor_record" in e.where for e in answer.evidence) else "first"
+    share = "" if answer.confidence.p_best is None else f", {drawn} in {answer.confidence.p_best:.0%} of draws"
+    margin = (
+        "" if answer.confidence.margin is None else f", {answer.confidence.margin:.0%} ahead of the first to not tie"
+    )
     said = [
         f"Confidence: {answer.confidence.level}{share}{margin}.",
         _whose(answer),
@@ -191,6 +194,8 @@ def basis(answer: Recommendation) -> list[str]:
 
 def _whose(answer: Recommendation) -> str:
     """Whose rounds are shown, and when the bound guarantees the target."""
+    if answer.predictor == "bound" and answer.constants == "hidden":
+        return "Rounds: those of the bound up to a constant that its source hides: an order, and no guarantee."
     if answer.predictor == "bound":
         return "Rounds: those after which the bound guarantees the target, where its constants are explicit."
     said = f"Rounds: those that the predictor {answer.predictor} expects with these constants; no guarantee."
@@ -222,8 +227,8 @@ def _agreement(model: ModelUncertainty) -> str:
     return (
         f"In {model.right} of the {model.scenarios} measured scenarios {alike} the predictor's first choice was within "
         f"2 % of the best; following it cost {model.regret_median:.1%} more rounds in the median, and "
-        f"{model.regret_p90:.0%} or more in one of ten. With errors like those drawn too, {title(first)} is first in "
-        f"{model.p_best[first]:.0%}."
+        f"{model.regret_p90:.0%} or more in one of ten. With errors like those drawn too, {title(first)} is within "
+        f"2 % of the best in {model.p_best[first]:.0%}."
     )
 
 
@@ -293,6 +298,8 @@ def flips(answer: Recommendation, most: int = 6) -> list[str]:
     if not answer.flips_searched:
         return []
     found = [flip_sentence(flip) for flip in answer.flips[:most]]
+    if len(answer.flips) > most:
+        found.append(f"{len(answer.flips) - most} more, further off, are in --json and in `hfl-plan flip`.")
     return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
 
 

@@ -24,6 +24,9 @@ COLUMNS = (
     "dominant",
     "cap_binds",
     "p_best",
+    "rounds_guaranteed",
+    "start_eta_eff",
+    "start_eta",
     "part",
     *(
         COUNTS := {

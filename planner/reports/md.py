@@ -33,4 +33,4 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def escape(text: str) -> str:
     """Text that Markdown shows as it is, and that no renderer takes for HTML."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_{}\[\]|#])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]|#$~])", r"\\\1", text)
