@@ -26,8 +26,8 @@ ALL_BUFFERS = 12  # up to as many regions every buffer is tried
 FACTORS = (1e-6, 1e6)  # how many times as slow a region may be
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
 OTHER_RULES = (  # what the first two of them amount to
-    "The servers of FedBuff and CA2FL did better than HGA-FL's rule wherever speeds were unequal or the buffer held more "
-    "than one update: try them first. No bound for them is in the catalogue."
+    "The servers of FedBuff and CA2FL did better than HGA-FL's rule wherever speeds were unequal or the buffer held "
+    "more than one update: try them first. No bound for them is in the catalogue."
 )
 SPARED = ("late mean", "waiting", "slowest's", "floor", "updates/h")
 
