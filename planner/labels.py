@@ -342,6 +342,7 @@ def _checked(found: _Found, skip_empty: bool) -> LabelCounts:
             f"{table.path}: all samples have one label, so label counts do not tell clients apart. "
             "Use finer labels, or give numbers: --heterogeneity zeta=0.5,delta=2."
         )
+    warnings += _looks_odd(found)
     return LabelCounts(
         source=str(table.path),
         clients=tuple(c for c, k in zip(found.clients, keep, strict=True) if k),
@@ -352,6 +353,27 @@ def _checked(found: _Found, skip_empty: bool) -> LabelCounts:
         lines=tuple(n for n, k in zip(found.lines, keep, strict=True) if k),
         warnings=tuple(warnings),
     )
+
+
+def _looks_odd(found: _Found) -> list[str]:
+    """What a spreadsheet may have left in a table, and that would count as data: sums, and names in two spellings."""
+    counts, odd = found.counts, []
+    whole = counts.sum()
+    if counts.shape[1] > 2:
+        for j in np.flatnonzero(2 * counts.sum(axis=0) == whole):
+            if np.array_equal(2 * counts[:, j], counts.sum(axis=1)):
+                name = found.labels[j]
+                odd.append(f"Label {name!a:.60} is the sum of all others in every row: remove a column of totals.")
+    if len(counts) > 2:
+        for i in np.flatnonzero(2 * counts.sum(axis=1) == whole):
+            if np.array_equal(2 * counts[i], counts.sum(axis=0)):
+                odd.append(f"Client {found.clients[i]!a:.60} is the sum of all others: remove a row of totals.")
+    spelled: dict[str, str] = {}
+    for name in found.group_names:
+        other = spelled.setdefault(name.casefold(), name)
+        if other != name:
+            odd.append(f"Groups {other!a:.60} and {name!a:.60} differ in capitals alone, and are taken for two.")
+    return odd
 
 
 # ---------------------------------------------------------------- text to fields

@@ -14,7 +14,7 @@ from planner import grouping, label_shift
 from planner.dirichlet import concentrations, digamma
 from planner.heterogeneity import parse
 from planner.label_shift import measure, noise, spread, weights
-from planner.labels import LabelCounts
+from planner.labels import LabelCounts, read_counts
 from planner.profile import SCHEMA, Profile, read_profile
 
 
@@ -547,3 +547,20 @@ def test_draws_keep_the_ratio_that_a_file_says(tmp_path: Path, counts: LabelCoun
     (ratio,) = (column for column in drawn if column.kind == "measured")
     assert ratio.spread.width == pytest.approx(wanted, rel=1e-3)
     assert ratio.middle == pytest.approx(math.sqrt(found.ratio.value))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a,x,1,2,3", "b,x,4,0,4", "c,y,2,2,4"], "remove a column of totals"),
+        (["a,x,1,2,0", "b,x,4,0,1", "all,all,5,2,1"], "remove a row of totals"),
+        (["a,North,1,2,0", "b,north,4,0,1", "c,y,5,2,2"], "differ in capitals alone"),
+        (["a,x,1,2,0", "b,x,4,0,1", "c,y,5,3,1"], ""),
+    ],
+)
+def test_what_a_spreadsheet_leaves_is_warned_of(tmp_path: Path, rows: list[str], said: str) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text("client,group,cat,dog,cow\n" + "\n".join(rows) + "\n")
+    warnings = read_counts(file).warnings
+    assert bool(warnings) == bool(said)
+    assert all(said in warning for warning in warnings)
