@@ -24,9 +24,9 @@ from planner.scenario_file import LARGEST_ROUNDS
 def recommend(scenario: Scenario) -> Recommendation:
     """Rank the topologies for a scenario.
 
-    Every topology gets the rounds after which its tuned bound meets one common target, and the seconds and
-    bytes that these rounds cost; the objective decides the order, and differences below the resolution are
-    ties. Where the number of groups is free, the answer is for the best one.
+    Every topology gets the rounds to one common target that the predictor expects, those that its bound
+    guarantees, and the seconds and bytes that they cost; the objective decides the order, and what is closer
+    than the resolution, or than the predictor can tell, ties. Where counts are free, the answer is for the best.
 
     Raises:
         ScenarioError: if the bound family asked for does not fit the scenario.
