@@ -259,5 +259,5 @@ def test_star_star_is_the_unit_of_the_corrections() -> None:
 
 
 def test_a_round_that_is_too_long_is_refused_with_its_length() -> None:
-    with pytest.raises(NoAnswerError, match=r"has 30,000 local steps .* at most 6,000 are simulated"):
+    with pytest.raises(NoAnswerError, match=r"has 30,000 local steps .* at most 1,500 are simulated"):
         question(fleet__groups=100, fleet__clients_per_group=100, fleet__local_steps=3).rounds()
