@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hflbounds import Bound, Tuned, families, family
+from hflbounds.errors import UnknownBoundError
 from planner.cost import RoundCost, round_cost
 from planner.errors import ScenarioError
 from planner.network import Compute, Network
@@ -289,11 +291,10 @@ def _about(bound: Bound) -> str:
 
 def _asked_for(name: str) -> Bound:
     """A bound of the family that a user's words mean: its id, or the end of it."""
-    known = {
-        family_id: bounds[0]
-        for family_id, bounds in families().items()
-        if len({b.topology for b in bounds} & topologies().keys()) > 1 and bounds[0].kind in ("theorem", "rate")
-    }
+    with suppress(UnknownBoundError):  # an id in full needs one file of the catalogue, and not all of them
+        if "." in name and _compares(family(name)):
+            return family(name)[0]
+    known = {family_id: bounds[0] for family_id, bounds in families().items() if _compares(bounds)}
     matching = [family_id for family_id in known if family_id == name or family_id.endswith("." + name)]
     if len(matching) > 1:  # a bare label means the camera ready, not the early version of the same analysis
         matching = [family_id for family_id in matching if not family_id.startswith("zhou2025.")]
@@ -302,3 +303,9 @@ def _asked_for(name: str) -> Bound:
             f"--bounds: {name!a} is not a family of bounds with all topologies. Known are {', '.join(known)}."
         )
     return known[matching[0]]
+
+
+def _compares(bounds: Sequence[Bound]) -> bool:
+    """Whether a family orders topologies."""
+    several = len({bound.topology for bound in bounds} & topologies().keys()) > 1
+    return several and bounds[0].kind in ("theorem", "rate")

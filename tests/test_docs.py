@@ -52,7 +52,10 @@ def assert_shown(shown: list[str], printed: str) -> None:
         skipping = False
 
 
-SHOWN = [README, *(TEXTS[Path("docs", name)] for name in ("questions.md", "predictors.md", "how-sure.md"))]
+SHOWN = [
+    README,
+    *(TEXTS[Path("docs", name)] for name in ("questions.md", "predictors.md", "how-sure.md", "hubs.md", "overlap.md")),
+]
 
 
 @pytest.mark.parametrize(

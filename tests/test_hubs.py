@@ -349,19 +349,3 @@ def test_checks_before_a_search() -> None:
     with pytest.raises(ScenarioError, match="--edges: how much"):
         hubs.check(10, Limits())
     hubs.check(10, Limits(edges=30))
-
-
-def consoles(name: str) -> list[tuple[str, list[str]]]:
-    """Commands of a page with the lines shown below each."""
-    blocks = re.findall(r"```console\n\$ hfl-plan (.*?)\n(.*?)```", (ROOT / "docs" / name).read_text(), flags=re.DOTALL)
-    return [(command, lines.splitlines()) for command, lines in blocks]
-
-
-@pytest.mark.parametrize(("command", "lines"), consoles("hubs.md"), ids=lambda x: x if isinstance(x, str) else "")
-def test_the_page_shows_what_the_command_prints(plan, command: str, lines: list[str]) -> None:
-    code, out, err = plan(*command.split())
-    assert (code, err, lines[-1]) == (0, "", "...")
-    printed = out.splitlines()
-    for said, shown in zip(printed, lines[:-1], strict=False):
-        assert said.startswith(shown[:-2]) if shown.endswith(" …") else said == shown
-    assert len(printed) > len(lines)
