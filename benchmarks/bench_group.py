@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner import grouping
+from planner.data import grouping
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]

@@ -14,9 +14,9 @@ import sys
 
 from overlap_record import run
 
-from planner import hubs
-from planner.hubs import Learning, Limits, Wires
-from planner.network import PRESETS, Compute
+from planner.families import hsl as hubs
+from planner.families.hsl import Learning, Limits, Wires
+from planner.scenario.network import PRESETS, Compute
 from validation.claims.hsl_setting import Epidemic, Hubs, scenario, scores
 from validation.statistics import paired_ratio
 

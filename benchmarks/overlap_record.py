@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from planner.coverage_file import read_layout
-from planner.overlap import Gaps, Task, gains
+from planner.data.coverage import read_layout
+from planner.families.hhfl import Gaps, Task, gains
 from validation.claims.hhfl_setting import APART, PAPERS, problem, scores
 from validation.experiment import measured
 from validation.statistics import paired_ratio

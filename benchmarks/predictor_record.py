@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
-from planner import record
-from planner.prediction import Question, ask
-from planner.predictors import typical
-from planner.scenario import load
+from planner.predict.evidence import predictor_record as record
+from planner.predict.predictors import typical
+from planner.predict.question import Question, ask
+from planner.scenario.resolve import load
 from validation.statistics import tau_b
 
 COUNTS = ("G", "M", "P", "K", "S1", "S2")

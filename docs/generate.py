@@ -13,14 +13,15 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from hflbounds import catalogue, ledger
-from hflbounds.bound import Bound, Erratum
+from hflbounds import catalogue
+from hflbounds.audit import report as ledger
+from hflbounds.core.bound import Bound, Erratum
+from hflbounds.core.expression import Expr, Relation, mul
+from hflbounds.core.quantities import ABOUT
+from hflbounds.core.registry import errata
+from hflbounds.core.typesetting import latex
 from hflbounds.errors import ConditionError, DomainError
-from hflbounds.expression import Expr, Relation, mul
-from hflbounds.formats import Style, render
-from hflbounds.quantities import ABOUT
-from hflbounds.registry import errata
-from hflbounds.typesetting import latex
+from hflbounds.export import Style, render
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "catalog"

@@ -5,7 +5,8 @@
 'own'
 """
 
-from hflbounds.bound import Bound, Erratum, Paper, Source, Step
+from hflbounds.core.bound import Bound, Erratum, Paper, Source, Step
+from hflbounds.core.registry import catalogue, families, family, get
 from hflbounds.errors import (
     ComparisonError,
     ConditionError,
@@ -14,8 +15,7 @@ from hflbounds.errors import (
     HflBoundsError,
     UnknownBoundError,
 )
-from hflbounds.registry import catalogue, families, family, get
-from hflbounds.tuning import Tuned
+from hflbounds.evaluate.tuning import Tuned
 
 __all__ = [
     "Bound",

@@ -16,33 +16,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from planner.api import load_scenario as load_scenario
     from planner.api import recommend as recommend
+    from planner.decide.recommendation import Recommendation as Recommendation
     from planner.errors import NoAnswerError as NoAnswerError
     from planner.errors import PlannerError as PlannerError
     from planner.errors import ScenarioError as ScenarioError
-    from planner.recommendation import Recommendation as Recommendation
-    from planner.scenario import Scenario as Scenario
+    from planner.scenario.resolve import Scenario as Scenario
 
 _PLACES = {  # where what stands here is, by its name
     "NoAnswerError": "errors",
     "PlannerError": "errors",
-    "Recommendation": "recommendation",
-    "Scenario": "scenario",
+    "Recommendation": "decide.recommendation",
+    "Scenario": "scenario.resolve",
     "ScenarioError": "errors",
     "load_scenario": "api",
+    "recommend": "api",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for."""
-    if name == "recommend":  # a module that can be called
-        return importlib.import_module("planner.recommend")
     if name in _PLACES:
         return getattr(importlib.import_module(f"planner.{_PLACES[name]}"), name)
     raise AttributeError(f"module 'planner' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, "recommend"})
+    return sorted({*globals(), *_PLACES})
 
 
 @cache

@@ -1,5 +1,5 @@
 """``python -m planner`` is ``hfl-plan``."""
 
-from planner.cli import main
+from planner.cli.app import main
 
 main()

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from planner.recommendation import Recommendation
-from planner.scenario import Scenario, load
+from planner.decide.recommendation import Recommendation
+from planner.scenario.resolve import Scenario, load
 
 Config = str | Path | Mapping[str, Any]
 
@@ -68,7 +68,7 @@ def recommend(
         ScenarioError: for what is no scenario.
         NoAnswerError: if no topology reaches the target.
     """
-    from planner.recommend import recommend as answer
+    from planner.decide.rank import recommend as answer
 
     if isinstance(config, Scenario):
         if settings or options:
@@ -80,7 +80,7 @@ def recommend(
 @cache
 def _keys() -> dict[str, str]:
     """The key of a scenario, by every name that its option has."""
-    from planner.commands.scenario_options import keys
+    from planner.cli.scenario_options import keys
 
     return {spelling.lstrip("-").replace("-", "_"): key for spelling, key in keys().items()}
 

@@ -4,8 +4,6 @@ The paper itself was not read. The factors follow from the protocols (docs/theor
 the bounds are those of the reconstructed theorem for any gossip, so that EL and HSL carry the same constants.
 """
 
-from hflbounds.assumptions import CLIENT_GAP, NOISE, PUSH, REGULAR, SMOOTH, SPOKES, Assumption
-from hflbounds.bound import Bound, Paper, Step
 from hflbounds.catalog.sharma2025 import (
     WHOLE_H,
     about_the_mean,
@@ -17,9 +15,11 @@ from hflbounds.catalog.sharma2025 import (
     push_factor,
     tuning_steps,
 )
-from hflbounds.expression import Expr, as_expr
-from hflbounds.metrics import CONSENSUS_RATIO, MEAN_SQUARED_GRADIENT_AT_NODES
-from hflbounds.quantities import A, H, L, T, n_s, s, sigma
+from hflbounds.core.assumptions import CLIENT_GAP, NOISE, PUSH, REGULAR, SMOOTH, SPOKES, Assumption
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, as_expr
+from hflbounds.core.metrics import CONSENSUS_RATIO, MEAN_SQUARED_GRADIENT_AT_NODES
+from hflbounds.core.quantities import A, H, L, T, n_s, s, sigma
 
 paper = Paper(
     key="devos2023",

@@ -5,7 +5,7 @@ changes is in `own_hhfl`. Theorem 1 is here twice, with the denominator that its
 that is printed. Only a text copy of the paper was read.
 """
 
-from hflbounds.assumptions import (
+from hflbounds.core.assumptions import (
     EDGE_ROUNDS,
     FALLING_STEP,
     GRADIENT_NORM,
@@ -14,11 +14,11 @@ from hflbounds.assumptions import (
     SCHEDULE,
     STRONGLY_CONVEX,
 )
-from hflbounds.bound import Bound, Paper, Step
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, add, maximum, raised
+from hflbounds.core.metrics import CLIENT_DRIFT, DISTANCE_CONSTANT, LOSS_GAP, MEAN_GRADIENT_NOISE, STEP_ERROR
+from hflbounds.core.quantities import Delta0, E, Gamma, Ge, H, L, M, N, alpha, beta_lr, eta, mu, p2, sigma, t
 from hflbounds.coverage import from_arrays
-from hflbounds.expression import Expr, add, maximum, raised
-from hflbounds.metrics import CLIENT_DRIFT, DISTANCE_CONSTANT, LOSS_GAP, MEAN_GRADIENT_NOISE, STEP_ERROR
-from hflbounds.quantities import Delta0, E, Gamma, Ge, H, L, M, N, alpha, beta_lr, eta, mu, p2, sigma, t
 
 paper = Paper(
     key="liu2026",

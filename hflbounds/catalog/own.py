@@ -7,11 +7,11 @@ inter-group term) obscure.
 
 from fractions import Fraction
 
-from hflbounds.assumptions import FIXED_ORDER, INTER, INTRA, NOISE, RANDOM_ORDER, ROUNDS, SMOOTH
-from hflbounds.bound import Bound, Paper, Step
-from hflbounds.expression import Expr, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT
-from hflbounds.quantities import A, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
+from hflbounds.core.assumptions import FIXED_ORDER, INTER, INTRA, NOISE, RANDOM_ORDER, ROUNDS, SMOOTH
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
+from hflbounds.core.quantities import A, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
 
 paper = Paper(
     key="hflbounds",

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hflbounds.assumptions import (
+from hflbounds.catalog import own
+from hflbounds.core.assumptions import (
     FIXED_ORDER,
     INTER,
     INTRA,
@@ -21,11 +22,10 @@ from hflbounds.assumptions import (
     SMOOTH,
     Assumption,
 )
-from hflbounds.bound import Bound, Paper, Step
-from hflbounds.catalog import own
-from hflbounds.expression import Expr, add, as_expr, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT, ROUND_DRIFT
-from hflbounds.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, add, as_expr, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT, ROUND_DRIFT
+from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
 
 paper = Paper(
     key="hflbounds",

@@ -6,7 +6,8 @@ hypotheses do imply, with a floor where the buffer does not hold every sub-cente
 
 from fractions import Fraction
 
-from hflbounds.assumptions import (
+from hflbounds.catalog import xie2024
+from hflbounds.core.assumptions import (
     ASYNCHRONOUS,
     SUB_CENTERS,
     SUB_CENTERS_DIVERSITY,
@@ -14,11 +15,10 @@ from hflbounds.assumptions import (
     SUB_CENTERS_SMOOTH,
     SUB_CENTERS_STEP,
 )
-from hflbounds.bound import Bound, Paper, Step
-from hflbounds.catalog import xie2024
-from hflbounds.expression import Expr
-from hflbounds.metrics import MEAN_SQUARED_SERVER_GRADIENT
-from hflbounds.quantities import (
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr
+from hflbounds.core.metrics import MEAN_SQUARED_SERVER_GRADIENT
+from hflbounds.core.quantities import (
     A,
     Gamma_max,
     K_buf,

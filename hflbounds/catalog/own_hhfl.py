@@ -5,7 +5,8 @@ second largest eigenvalue of the coverage's operator. One server for each client
 all clients the case 0.
 """
 
-from hflbounds.assumptions import (
+from hflbounds.catalog.liu2026 import EQUAL_SHARES, loss_gap, of_last_step, smallest_z
+from hflbounds.core.assumptions import (
     DISAGREEMENT,
     EDGE_ROUNDS,
     MIXING_OF_COVERAGE,
@@ -16,12 +17,10 @@ from hflbounds.assumptions import (
     TWO_LEVELS,
     Assumption,
 )
-from hflbounds.bound import Bound, Paper, Step
-from hflbounds.catalog.liu2026 import EQUAL_SHARES, loss_gap, of_last_step, smallest_z
-from hflbounds.coverage import from_arrays
-from hflbounds.expression import Expr, Symbol, special, sqrt
-from hflbounds.metrics import CLIENT_DRIFT, LOSS_GAP
-from hflbounds.quantities import (
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, Symbol, special, sqrt
+from hflbounds.core.metrics import CLIENT_DRIFT, LOSS_GAP
+from hflbounds.core.quantities import (
     Delta0,
     E,
     Gamma,
@@ -39,6 +38,7 @@ from hflbounds.quantities import (
     t,
     zeta,
 )
+from hflbounds.coverage import from_arrays
 
 paper = Paper(
     key="hflbounds",

@@ -7,8 +7,6 @@ average, which those papers bound apart. Both parts are exact here.
 
 from fractions import Fraction
 
-from hflbounds.assumptions import CLIENT_GAP, HUBS, MIXED, NOISE, PUSH, SMOOTH, SPOKES
-from hflbounds.bound import Bound, Paper, Step
 from hflbounds.catalog.sharma2025 import (
     BUDGET,
     WHOLE_H,
@@ -22,9 +20,11 @@ from hflbounds.catalog.sharma2025 import (
     push_factor,
     tuning_steps,
 )
-from hflbounds.expression import Expr, choice, maximum, special, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT_AT_NODES, MIXING_SPREAD
-from hflbounds.quantities import A, H, L, T, b_hh, b_hs, b_sh, beta_mix, kappa, n_h, n_s, s, sigma
+from hflbounds.core.assumptions import CLIENT_GAP, HUBS, MIXED, NOISE, PUSH, SMOOTH, SPOKES
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Expr, choice, maximum, special, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT_AT_NODES, MIXING_SPREAD
+from hflbounds.core.quantities import A, H, L, T, b_hh, b_hs, b_sh, beta_mix, kappa, n_h, n_s, s, sigma
 
 paper = Paper(
     key="hflbounds",

@@ -8,7 +8,8 @@ the units of what they bound; two rows of the early version are not either.
 from collections.abc import Mapping
 from fractions import Fraction
 
-from hflbounds.assumptions import (
+from hflbounds.catalog import zhou2026
+from hflbounds.core.assumptions import (
     CLIENTS,
     FIXED_ORDER,
     INTER,
@@ -21,12 +22,11 @@ from hflbounds.assumptions import (
     WORKERS,
     Assumption,
 )
-from hflbounds.bound import Bound, Erratum, Paper, Step
-from hflbounds.catalog import zhou2026
-from hflbounds.expression import Expr, Symbol, add, cbrt, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT
-from hflbounds.quantities import A, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
-from hflbounds.tuning import lemma_image
+from hflbounds.core.bound import Bound, Erratum, Paper, Step
+from hflbounds.core.expression import Expr, Symbol, add, cbrt, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
+from hflbounds.core.quantities import A, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
+from hflbounds.evaluate.tuning import lemma_image
 
 AS_ATTRIBUTED = "as attributed by others; the original was not read"
 koloskova2020 = Paper(

@@ -10,10 +10,10 @@ through two numbers only, so `convergence_terms` serves Epidemic Learning and an
 from collections.abc import Mapping
 from fractions import Fraction
 
-from hflbounds.assumptions import CLIENT_GAP, HUBS, MIXED, NOISE, SMOOTH, SPOKES, SPREAD
-from hflbounds.bound import Bound, Paper, Step
-from hflbounds.expression import Exact, Expr, Relation, cbrt, choice, maximum, raised, sqrt
-from hflbounds.metrics import (
+from hflbounds.core.assumptions import CLIENT_GAP, HUBS, MIXED, NOISE, SMOOTH, SPOKES, SPREAD
+from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.expression import Exact, Expr, Relation, cbrt, choice, maximum, raised, sqrt
+from hflbounds.core.metrics import (
     AVERAGE_MOVE,
     CONSENSUS_RATIO,
     GRADIENT_SPREAD,
@@ -21,7 +21,7 @@ from hflbounds.metrics import (
     MEAN_SQUARED_GRADIENT_AT_NODES,
     MODEL_SPREAD,
 )
-from hflbounds.quantities import (
+from hflbounds.core.quantities import (
     CD,
     A,
     H,

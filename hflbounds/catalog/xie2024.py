@@ -8,7 +8,7 @@ is in the main paper, so the server's rule is that of C.1 and (48).
 
 from collections.abc import Mapping
 
-from hflbounds.assumptions import (
+from hflbounds.core.assumptions import (
     ASYNCHRONOUS,
     SUB_CENTERS,
     SUB_CENTERS_DIVERSITY,
@@ -19,9 +19,9 @@ from hflbounds.assumptions import (
     SUB_CENTERS_STEP,
     Assumption,
 )
-from hflbounds.bound import Bound, Constants, Kind, Paper, Status, Step
-from hflbounds.expression import Expr, Relation, add, sqrt
-from hflbounds.metrics import (
+from hflbounds.core.bound import Bound, Constants, Kind, Paper, Status, Step
+from hflbounds.core.expression import Expr, Relation, add, sqrt
+from hflbounds.core.metrics import (
     BUFFER_DRIFT,
     BUFFER_GRADIENTS,
     CACHE_DRIFT,
@@ -31,7 +31,7 @@ from hflbounds.metrics import (
     SQUARED_SUB_CENTER_STEP,
     Metric,
 )
-from hflbounds.quantities import (
+from hflbounds.core.quantities import (
     A,
     Gamma_max,
     K_buf,

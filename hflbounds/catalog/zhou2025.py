@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hflbounds.assumptions import FIXED_ORDER, INTER, INTRA, NOISE, ROUNDS, SMOOTH
-from hflbounds.bound import Bound, Constants, Erratum, Evidence, Paper, Status, Step
 from hflbounds.catalog import own
-from hflbounds.expression import Expr, Relation, add, cbrt, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT
-from hflbounds.quantities import A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
-from hflbounds.tuning import lemma_image
+from hflbounds.core.assumptions import FIXED_ORDER, INTER, INTRA, NOISE, ROUNDS, SMOOTH
+from hflbounds.core.bound import Bound, Constants, Erratum, Evidence, Paper, Status, Step
+from hflbounds.core.expression import Expr, Relation, add, cbrt, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
+from hflbounds.core.quantities import A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.evaluate.tuning import lemma_image
 
 paper = Paper(
     key="zhou2025",

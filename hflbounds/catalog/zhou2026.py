@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hflbounds.assumptions import (
+from hflbounds.catalog import own, own_drift
+from hflbounds.core.assumptions import (
     FIXED_ORDER,
     INTER,
     INTRA,
@@ -21,12 +22,11 @@ from hflbounds.assumptions import (
     SMOOTH,
     Assumption,
 )
-from hflbounds.bound import Bound, Constants, Erratum, Paper, Source, Status, Step
-from hflbounds.catalog import own, own_drift
-from hflbounds.expression import Expr, Relation, cbrt, sqrt
-from hflbounds.metrics import MEAN_SQUARED_GRADIENT
-from hflbounds.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
-from hflbounds.tuning import lemma_image
+from hflbounds.core.bound import Bound, Constants, Erratum, Paper, Source, Status, Step
+from hflbounds.core.expression import Expr, Relation, cbrt, sqrt
+from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
+from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
+from hflbounds.evaluate.tuning import lemma_image
 
 paper = Paper(
     key="zhou2026",

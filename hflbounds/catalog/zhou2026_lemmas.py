@@ -6,7 +6,9 @@ the raw one, as the appendices have them.
 
 from collections.abc import Mapping
 
-from hflbounds.assumptions import (
+from hflbounds.catalog import own_drift, zhou2026
+from hflbounds.catalog.zhou2026 import DRIFT, DRIFT_PARTIAL, DRIFT_SHUFFLE, TOPOLOGIES, Drift, Terms, paper
+from hflbounds.core.assumptions import (
     FIXED_ORDER,
     INDEPENDENT_DRAWS,
     INTER,
@@ -17,12 +19,10 @@ from hflbounds.assumptions import (
     RANDOM_ORDER,
     SMOOTH,
 )
-from hflbounds.bound import Bound, Status, Step
-from hflbounds.catalog import own_drift, zhou2026
-from hflbounds.catalog.zhou2026 import DRIFT, DRIFT_PARTIAL, DRIFT_SHUFFLE, TOPOLOGIES, Drift, Terms, paper
-from hflbounds.expression import Expr, add, as_expr, choice, sqrt
-from hflbounds.metrics import ROUND_DRIFT, ROUND_PROGRESS
-from hflbounds.quantities import S1, S2, E_r, G, K, L, M, P, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.core.bound import Bound, Status, Step
+from hflbounds.core.expression import Expr, add, as_expr, choice, sqrt
+from hflbounds.core.metrics import ROUND_DRIFT, ROUND_PROGRESS
+from hflbounds.core.quantities import S1, S2, E_r, G, K, L, M, P, delta, eta, eta_eff, grad, sigma, zeta
 
 # ---------------------------------------------------------------- Lemmas 1 and 2
 COEFFICIENT = {  # c_0, by the topologies

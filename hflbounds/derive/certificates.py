@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from hflbounds.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Special, Sum, Symbol
+from hflbounds.core.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Special, Sum, Symbol
 
 
 class IrrationalError(ArithmeticError):

@@ -14,9 +14,9 @@ import sympy as sp
 
 from hflbounds.catalog.own import CHAIN
 from hflbounds.catalog.own_drift import PARTIAL_CHAIN
+from hflbounds.core.expression import Expr, Number, Power, Product, Sum, Symbol, add, as_expr
+from hflbounds.core.quantities import S1, S2, G, K, M, P
 from hflbounds.derive.certificates import exact, nonnegative
-from hflbounds.expression import Expr, Number, Power, Product, Sum, Symbol, add, as_expr
-from hflbounds.quantities import S1, S2, G, K, M, P
 
 TOPOLOGIES = tuple(CHAIN)
 PIECES = ("noise", "intra", "inter", "gradient")

@@ -15,12 +15,12 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from hflbounds import functions
 from hflbounds.catalog import sharma2025
+from hflbounds.core import functions
+from hflbounds.core.expression import Expr, sqrt
+from hflbounds.core.quantities import CD, A, H, K, L, T, beta_mix, eta, kappa, n_s, sigma
 from hflbounds.derive import Finding, Line
 from hflbounds.derive.certificates import exact, identical, nonnegative
-from hflbounds.expression import Expr, sqrt
-from hflbounds.quantities import CD, A, H, K, L, T, beta_mix, eta, kappa, n_s, sigma
 
 Counts = NDArray[np.int64]
 Q = Fraction

@@ -6,14 +6,14 @@ from math import prod
 
 import sympy as sp
 
-from hflbounds.audit import at_witness
-from hflbounds.bound import Erratum
+from hflbounds.audit.checks import at_witness
 from hflbounds.catalog import xie2024
+from hflbounds.core.bound import Erratum
+from hflbounds.core.expression import Expr, add
+from hflbounds.core.quantities import Gamma_max, K_buf, L, M, R_sub, eta_g, zeta_max
 from hflbounds.derive import Finding, Line, Outcome
 from hflbounds.derive.certificates import exact, identical, nonnegative
 from hflbounds.errata.xie2024 import ERRATA
-from hflbounds.expression import Expr, add
-from hflbounds.quantities import Gamma_max, K_buf, L, M, R_sub, eta_g, zeta_max
 
 KNOWN: dict[str, Erratum] = {erratum.id: erratum for erratum in ERRATA}
 eta_hat, S = xie2024.eta_hat, xie2024.S

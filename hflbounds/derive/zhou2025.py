@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from hflbounds.bound import Bound, Evidence
 from hflbounds.catalog import own, related
 from hflbounds.catalog.zhou2025 import (
     CHAIN,
@@ -26,11 +25,12 @@ from hflbounds.catalog.zhou2025 import (
     samples,
     with_slip,
 )
+from hflbounds.core.bound import Bound, Evidence
+from hflbounds.core.expression import Expr, add, sqrt
+from hflbounds.core.quantities import ABOUT, A, L, eta_eff
 from hflbounds.derive import Finding, Line
 from hflbounds.derive.certificates import exact, identical, nonnegative
-from hflbounds.expression import Expr, add, sqrt
-from hflbounds.quantities import ABOUT, A, L, eta_eff
-from hflbounds.tuning import lemma_image
+from hflbounds.evaluate.tuning import lemma_image
 
 CAP = Fraction(1, 12)  # on L eta_eff
 U = CAP**2

@@ -12,6 +12,8 @@ from hflbounds.catalog import own, own_drift
 from hflbounds.catalog.own import CHAIN
 from hflbounds.catalog.zhou2026 import PARTIAL_RECURSION, RECURSION
 from hflbounds.catalog.zhou2026_lemmas import PLACES, lengths, printed_drift
+from hflbounds.core.expression import Expr, add, as_expr
+from hflbounds.core.quantities import S1, S2, G, K, M, P, grad
 from hflbounds.derive import Finding, Line
 from hflbounds.derive.certificates import exact, first_violation, identical
 from hflbounds.derive.finite_sums import (
@@ -26,8 +28,6 @@ from hflbounds.derive.finite_sums import (
     looped,
     recursion,
 )
-from hflbounds.expression import Expr, add, as_expr
-from hflbounds.quantities import S1, S2, G, K, M, P, grad
 
 GRID = dict.fromkeys("GMPK", (1, 2, 3))
 LETTER = {"noise": "sigma", "intra": "zeta", "inter": "delta", "gradient": "grad"}

@@ -10,8 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from hflbounds.audit import DIMENSIONS
-from hflbounds.bound import Erratum
+from hflbounds.audit.checks import DIMENSIONS
 from hflbounds.catalog import own_drift, zhou2026, zhou2026_lemmas
 from hflbounds.catalog.zhou2026 import (
     COROLLARY_1,
@@ -24,13 +23,14 @@ from hflbounds.catalog.zhou2026 import (
     TOPOLOGIES,
     Terms,
 )
+from hflbounds.core.bound import Erratum
+from hflbounds.core.expression import DimensionError, Expr, Relation, add, as_expr, cbrt, power, sqrt
+from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
 from hflbounds.derive import Finding, Line, Outcome
 from hflbounds.derive.certificates import exact, identical
 from hflbounds.derive.finite_sums import is_at_most
 from hflbounds.derive.zhou2026 import holds
-from hflbounds.expression import DimensionError, Expr, Relation, add, as_expr, cbrt, power, sqrt
-from hflbounds.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
-from hflbounds.tuning import lemma_image
+from hflbounds.evaluate.tuning import lemma_image
 
 Check = Callable[[], Finding]
 Numbers = Mapping[str, Fraction | int]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction as Q
 from itertools import islice
 
-from hflbounds.bound import Erratum, Evidence
 from hflbounds.catalog.liu2026 import Z_PRINTED, Z, longest
-from hflbounds.expression import raised
-from hflbounds.quantities import E, Ge, alpha
+from hflbounds.core.bound import Erratum, Evidence
+from hflbounds.core.expression import raised
+from hflbounds.core.quantities import E, Ge, alpha
 
 Vector = tuple[Q, ...]
 Weights = Sequence[Sequence[Q]]  # of each client, for each server

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from hflbounds.bound import Erratum, Evidence
 from hflbounds.catalog.own_hsl import delta_hh, hsl_exact
 from hflbounds.catalog.sharma2025 import beta, beta_hh
+from hflbounds.core.bound import Erratum, Evidence
+from hflbounds.core.expression import choice
+from hflbounds.core.quantities import b_sh, n_h
 from hflbounds.derive.sharma2025 import all_pushes
-from hflbounds.expression import choice
 from hflbounds.mixing import HubSpoke, Mixing, Push, gap
-from hflbounds.quantities import b_sh, n_h
 
 UNIT = {"sigma": 1.0, "H": 1.0, "step": 0.05}
 

@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from hflbounds.bound import Erratum, Evidence
 from hflbounds.catalog import xie2024
-from hflbounds.quantities import A, K_buf, L, M, R_sub, T, alpha_dyn, eta_g, eta_sub, sigma_g, sigma_s
+from hflbounds.core.bound import Erratum, Evidence
+from hflbounds.core.quantities import A, K_buf, L, M, R_sub, T, alpha_dyn, eta_g, eta_sub, sigma_g, sigma_s
 
 CENTERS = (1.0, -1.0)  # F_j = (w - c_j)^2/2, so L = sigma_g = 1 and F = w^2/2 + 1/2
 

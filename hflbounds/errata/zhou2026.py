@@ -13,10 +13,10 @@ from itertools import product
 from math import sqrt as root
 from typing import Any, Literal
 
-from hflbounds.bound import Erratum, Evidence
-from hflbounds.expression import cbrt, choice, sqrt
-from hflbounds.quantities import S1, S2, A, E_r, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
-from hflbounds.registry import get
+from hflbounds.core.bound import Erratum, Evidence
+from hflbounds.core.expression import cbrt, choice, sqrt
+from hflbounds.core.quantities import S1, S2, A, E_r, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.core.registry import get
 
 DEFAULT: dict[str, Any] = {
     **{"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000},

@@ -139,6 +139,10 @@ class Topology:
         """The pattern of every tier, top first."""
         return tuple(tier.pattern for tier in self.tiers)
 
+    def meaning(self, *children: str) -> str:
+        """Say what the children of every tier do, given their names, top first, such as ``group``, ``client``."""
+        return ", ".join(one.meaning.format(child=name) for one, name in zip(self.patterns, children, strict=True))
+
     @property
     def clients(self) -> int:
         """Clients in all."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from hflbounds import get
 from hflbounds.catalog.zhou2026 import TOPOLOGIES
-from hflbounds.tuning import Cap
+from hflbounds.evaluate.tuning import Cap
 from validation.claims import Claim, Judgement, Plan, Row, Size
 from validation.regimes import PROBLEMS, QUANTITY, SHAPE, Regime, grid, measure, row, two_tier
 from validation.statistics import CHANCE, judge_agreement, pooled_kendall, regret

@@ -62,7 +62,7 @@ class Controlled:
 
     @property
     def constants(self) -> dict[str, float]:
-        """The constants of the assumptions, by the names of `hflbounds.quantities`."""
+        """The constants of the assumptions, by the names of `hflbounds.core.quantities`."""
         ends = torch.cat([self.h.expand(self.clients, -1), self.h + self.a.flatten(0, 1)])
         return {
             "L": float(ends.abs().max()),

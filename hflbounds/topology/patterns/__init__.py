@@ -1,6 +1,6 @@
 """Patterns in which the children of a node work: one file each, found by scanning this folder.
 
-A pattern declares its algebra here, its schedule and traffic in `planner.cost.patterns`, and its execution in
+A pattern declares its algebra here, its schedule and traffic in `planner.cost.round.patterns`, and its execution in
 `validation.patterns`; ``tests/test_house.py`` checks for every declared pattern that these agree.
 """
 
@@ -24,7 +24,7 @@ class Pattern(ABC):
         id: Word in ids, scenarios and options.
         title: Name in prose.
         letter: Capital letter in tables of trees.
-        meaning: What the children do, in a few words.
+        meaning: What the children do, in a few words, with ``{child}`` where their name stands.
         rank: Place among the patterns; the first stands for all of them where a node has one child.
         ordered: Whether the order of the children matters.
     """

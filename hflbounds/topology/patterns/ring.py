@@ -10,7 +10,7 @@ class Ring(Pattern):
     id = "ring"
     title = "Ring"
     letter = "R"
-    meaning = "one after the other"
+    meaning = "the model passed from {child} to {child}"
     rank = 1
     ordered = True
 

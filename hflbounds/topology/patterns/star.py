@@ -12,7 +12,7 @@ class Star(Pattern):
     id = "star"
     title = "Star"
     letter = "S"
-    meaning = "in parallel, then averaged"
+    meaning = "{child}s in parallel"
     rank = 0
     ordered = False
 

@@ -1,0 +1,1 @@
+"""What every bound must survive, and a table of all that is checked."""

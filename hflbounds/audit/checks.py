@@ -1,0 +1,493 @@
+"""What every bound must survive, whoever declared it. One check, one function, one fact.
+
+A check returns how many facts it looked at; a check that found nothing to look at has failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hflbounds.core.bound import TOPOLOGIES, Bound, Erratum
+from hflbounds.core.expression import DimensionError, Expr, Relation, add, compile_many
+from hflbounds.core.quantities import ABOUT, eta, eta_eff, eta_g, eta_sub
+from hflbounds.errors import HflBoundsError
+
+Points = dict[str, Any]  # by name, arrays of one length
+RTOL = 1e-9  # some tens of float64 operations; a wrong constant is never this close
+DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}
+
+
+class AuditError(HflBoundsError, AssertionError):
+    """A bound, or a family, fails a check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One check of one bound, erratum or family.
+
+    Attributes:
+        subject: its id.
+        check: name of the check.
+        facts: how many facts were looked at; 0 where it failed.
+        failure: why it failed, or None.
+    """
+
+    subject: str
+    check: str
+    facts: int
+    failure: str | None
+
+
+def audit(bounds: Iterable[Bound], with_errata: bool = True) -> Iterator[Verdict]:
+    """Every check on every bound, its errata, and every family found, one verdict at a time."""
+    bounds = tuple(bounds)
+    families: dict[str, dict[str, Bound]] = {}
+    seen: set[str] = set()
+    for bound in bounds:
+        families.setdefault(bound.family, {})[bound.topology or ""] = bound
+        for check in checks_of(bound):
+            yield _verdict(bound.id, check, bound, bound.breaks.get(_name(check)))
+        for erratum in (e for e in bound.errata if with_errata and e.id not in seen):
+            seen.add(erratum.id)
+            yield _verdict(erratum.id, check_erratum, erratum)
+    # What the four topologies owe each other; bounds of other algorithms have no such relatives.
+    for name, family in ((n, f) for n, f in families.items() if f.keys() >= {*TOPOLOGIES}):
+        for identity in identities_of(family):
+            broken = (bound.breaks.get(_name(identity)) for bound in family.values())
+            yield _verdict(name, identity, family, next(filter(None, broken), None))
+    for name in (n for n in families if n.endswith(("thm1", "shuffle")) and _with_poles(families.get(f"{n}-proof"))):
+        yield _verdict(name, check_cap_is_the_pole_of_the_proof, (families[name], families[f"{name}-proof"]))
+
+
+def _verdict(subject: str, check: Callable[[Any], int], what: Any, broken: str | None = None) -> Verdict:
+    name = _name(check)
+    try:
+        facts = check(what)
+        if not facts:
+            raise AuditError("there was nothing to check")
+    except (AuditError, DimensionError) as failure:
+        return Verdict(subject, name, 1, None) if broken else Verdict(subject, name, 0, str(failure))
+    if broken:
+        return Verdict(subject, name, 0, f"passes, although {broken} says that what is printed cannot")
+    return Verdict(subject, name, facts, None)
+
+
+def _name(check: Callable[[Any], int]) -> str:
+    return check.__name__.removeprefix("check_")
+
+
+def draw(bound: Bound, count: int = 120, seed: int = 0) -> Points:
+    """Points at which the theorem applies, half inside the typical ranges and half at their corners.
+
+    Raises:
+        AuditError: if the conditions hold almost nowhere, so that the theorem would be vacuous.
+    """
+    rng = np.random.default_rng(seed)
+    tried = 30 * count
+    points: Points = {}
+    for name in bound.needs:
+        low, high = np.log(ABOUT[name].typical)
+        inside, corner = rng.uniform(low, high, tried), rng.choice((low, high), tried)
+        values = np.exp(np.where(np.arange(tried) % 2, inside, corner))
+        points[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
+    for name, values in points.items():
+        if (limit := ABOUT[name].at_most) is not None and limit in points:
+            points[name] = np.minimum(values, points[limit])
+    found = np.flatnonzero(bound.applies(**points) & np.ones(tried, bool))[:count]
+    if len(found) < count:
+        raise AuditError(f"the conditions hold at {len(found)} of {tried} typical points: is the bound vacuous?")
+    return {name: values[found] for name, values in points.items()}
+
+
+def check_positive(bound: Bound) -> int:
+    """Every term is finite and positive for positive constants; zero at few points, where two counts meet."""
+    for name, value in bound.split(**draw(bound)).items():
+        _require(np.isfinite(value) & (value >= 0), f"{name} is not positive and finite")
+        _require(np.mean(value > 0) > 0.5, f"{name} is zero almost everywhere")
+    return len(bound.terms)
+
+
+def check_units(bound: Bound) -> int:
+    """Every term has the dimension of what is bounded, and a condition compares like with like."""
+    wanted = _fractions(bound.bounds.dim)
+    for name, term in bound.terms.items():
+        found = term.dimension(DIMENSIONS)
+        if found != wanted:
+            raise AuditError(f"{name} has the dimension {_plain(found)} in (loss, length), not {_plain(wanted)}")
+    for condition in bound.requires:
+        sides = condition.lhs.dimension(DIMENSIONS), condition.rhs.dimension(DIMENSIONS)
+        if sides[0] != sides[1]:
+            raise AuditError(f"{condition} compares {_plain(sides[0])} with {_plain(sides[1])} in (loss, length)")
+    return len(bound.terms) + len(bound.requires)
+
+
+def check_monotone(bound: Bound) -> int:
+    """``grows_with`` and ``shrinks_with`` hold, at points a small step apart."""
+    points = draw(bound)
+    here = _total(bound, points)
+    for symbols, sign in ((bound.grows_with, 1), (bound.shrinks_with, -1)):
+        for symbol in symbols:
+            whole = ABOUT[symbol.name].domain in ("count", "whole")
+            moved = {**points, symbol.name: points[symbol.name] + 1 if whole else points[symbol.name] * 1.001}
+            if ABOUT[symbol.name].domain == "share":
+                moved[symbol.name] = np.minimum(moved[symbol.name], 1)
+            limits = [(n, m) for n in points if (m := ABOUT[n].at_most) is not None and m in points]
+            fits = np.logical_and.reduce([moved[n] <= moved[limit] for n, limit in limits] or [np.array(True)])
+            moved[symbol.name] = np.where(fits, moved[symbol.name], points[symbol.name])
+            still = bound.applies(**moved) & fits
+            there = _total(bound, moved)
+            wrong = still & (sign * (there - here) < -RTOL * np.abs(here))
+            _require(~wrong, f"does not {'grow' if sign > 0 else 'shrink'} with {symbol.name}")
+            _require(np.any(still), f"no point is left to move {symbol.name} at")
+    return len(bound.grows_with) + len(bound.shrinks_with)
+
+
+def check_vanishes(bound: Bound) -> int:
+    """With more and more rounds the tuned bound goes to zero: no floor that its terms do not name."""
+    points = draw(bound, 20)
+    horizon = _horizon(bound)
+    rest = {n: v for n, v in points.items() if n not in (horizon, eta_eff.name)}
+    values = [bound.tuned(**rest, **{horizon: rounds}).value for rounds in (1e9, 1e15, 1e21)]
+    for earlier, later in pairwise(values):
+        _require(later < 0.01 * earlier, f"does not vanish as {horizon} grows")
+    return 2
+
+
+def check_range(bound: Bound) -> int:
+    """Smaller steps stay allowed; and explicit constants are positive up to the limit and not beyond."""
+    points = draw(bound)
+    if eta_eff.name not in points:  # the step is chosen: the value must be that of a bound without conditions
+        if bound.requires:
+            raise AuditError("has conditions but no step size")
+        return 1
+    _require(bound.applies(**{**points, "eta_eff": points["eta_eff"] / 7}), "a smaller step is refused")
+    _require(~bound.applies(**{**points, "eta_eff": 1e3 / points["L"]}), "no step is too large")
+    if bound.constants == "hidden" or not _has_poles(bound):
+        return 2
+    low, high = np.zeros(len(points["L"])), 1e3 / points["L"]
+    for _ in range(60):
+        middle = (low + high) / 2
+        good = bound.applies(**{**points, "eta_eff": np.maximum(middle, 1e-300)})
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    just_inside = _total(bound, {**points, "eta_eff": low * (1 - 1e-7)})
+    inside = _total(bound, {**points, "eta_eff": low / 2})
+    _require(just_inside > 1e4 * inside, "the range ends before the constants do")
+    beyond = bound.compiled[1](*({**points, "eta_eff": high * (1 + 1e-7)}[n] for n in bound.needs))[0]
+    _require(beyond < 0, "the range ends after the constants do")
+    return 4
+
+
+def check_numbers(bound: Bound) -> int:
+    """Hidden constants are all 1, as printed; explicit ones tend to 2 on the first term for small steps.
+
+    Where explicit constants do not depend on the step, they are at least what the others tend to.
+    """
+    if bound.constants == "hidden":
+        for name, term in bound.terms.items():
+            split = term.monomial()
+            if split is None or split[0] != 1:
+                raise AuditError(f"{name} carries a pure number, and its constants are hidden: {term}")
+        return len(bound.terms)
+    points = draw(bound)
+    points["eta_eff"] = 1e-9 / points["L"]
+    start = bound.split(**points)["start"] * points["eta_eff"] * points["R"] / points["A"]
+    good = np.abs(start - 2) < 1e-6 if _has_poles(bound) else start > 2 - 1e-6
+    _require(good, "the first term does not start as 2 A/(eta_eff R)")
+    return 1
+
+
+def check_tuning(bound: Bound) -> int:
+    """No drawn step beats the tuned one, and `rounds_to` is the first round that meets its target."""
+    points = draw(bound)
+    rest = {n: v for n, v in points.items() if n != eta_eff.name}
+    best = bound.tuned(**rest)
+    _require(best.value <= _total(bound, points) * (1 + RTOL), "a drawn step beats the tuned one")
+    if best.eta_eff is not None:
+        for factor in (0.999, 1.001):
+            near = {**rest, "eta_eff": best.eta_eff * factor}
+            worse = _total(bound, near) >= best.value * (1 - RTOL)
+            _require(worse | ~bound.applies(**near), "a step next to the tuned one beats it")
+    target = best.value / 3
+    horizon = _horizon(bound)
+    timeless = {n: v for n, v in rest.items() if n != horizon}
+    rounds = bound.rounds_to(target, **timeless)
+    _require(bound.tuned(**timeless, **{horizon: rounds}).value <= target, "rounds_to stops too early")
+    sooner = bound.tuned(**timeless, **{horizon: np.maximum(rounds - 1, 1)}).value
+    _require((rounds == 1) | (sooner > target), "rounds_to stops too late")
+    return 3
+
+
+def check_steps(bound: Bound) -> int:
+    """Every derivation line equals the bound, stays below it, or has its symbols and powers."""
+    points = draw(bound)
+    if eta_eff.name in points and bound.kind == "theorem":  # and up to the very end of the range
+        caps = bound.tuned(**{n: v for n, v in points.items() if n not in ("R", "eta_eff")}, R=1).eta_eff
+        points = {n: np.concatenate([v, v]) for n, v in points.items()}
+        points["eta_eff"][len(caps) :] = caps
+    points |= _letters_of_steps(bound, max(map(len, points.values()), default=1), points)
+    ours = bound.split(**points)
+    for step in bound.steps:
+        copied = step.value is bound.expression or (isinstance(step.value, Mapping) and step.value == bound.terms)
+        if copied:
+            raise AuditError(f"{step.because}: derives the bound from itself")
+        if isinstance(step.value, Expr):
+            theirs = {"the total": step.value}
+            mine = {"the total": sum(ours.values())}
+        else:
+            theirs, mine = dict(step.value), ours
+            if theirs.keys() != mine.keys():
+                raise AuditError(f"{step.because}: its terms are {', '.join(theirs)}, not {', '.join(mine)}")
+        for name, expression in theirs.items():
+            if step.relation == "same but numbers":
+                _same_but_numbers(bound.terms[name], expression, f"{step.because}, {name}")
+                continue
+            value = _at(expression, points)
+            if step.relation == "equal":
+                close = np.abs(value - mine[name]) <= RTOL * np.abs(mine[name])
+                _require(close, f"{step.because}: {name} is not equal to the bound's")
+            else:
+                below = (value >= 0) & (value <= step.factor * mine[name] * (1 + RTOL))
+                _require(below, f"{step.because}: {name} exceeds {step.factor} times the bound")
+    return len(bound.steps)
+
+
+def _letters_of_steps(bound: Bound, count: int, known: Points) -> Points:
+    """Numbers for what a derivation speaks of and the bound does not, such as a count that is dropped on the way."""
+    rng = np.random.default_rng(1)
+    found: Points = {}
+    for step in bound.steps:
+        for part in [step.value] if isinstance(step.value, Expr) else step.value.values():
+            for name in sorted(s.name for s in part.symbols if s.name not in known and s.name not in found):
+                low, high = np.log(ABOUT[name].typical)
+                values = np.exp(rng.uniform(low, high, count))
+                found[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
+    return found
+
+
+def check_status(bound: Bound) -> int:
+    """A bound called proved, or our own, shows a line that proves it, with its numbers."""
+    if bound.status in ("proved", "own") and all(s.relation == "same but numbers" for s in bound.steps):
+        raise AuditError(f"is called {bound.status}, but no step derives its value")
+    return 1
+
+
+def check_erratum(erratum: Erratum) -> int:
+    """What is printed and what is proved differ at the witness; numbers of an instance contradict what is printed."""
+    if erratum.demonstrate is not None:
+        evidence = erratum.demonstrate()
+        if not evidence.contradicts:
+            raise AuditError(f"{evidence.instance}: {evidence.found} does not contradict {evidence.printed}")
+    if isinstance(erratum.printed, str) or isinstance(erratum.proved, str):
+        if erratum.demonstrate is None and erratum.gravity != "note":
+            raise AuditError("is in words, and has no instance that shows it")
+        return 1
+    printed, proved = (at_witness(side, erratum.witness) for side in (erratum.printed, erratum.proved))
+    if isinstance(erratum.printed, Relation) != isinstance(erratum.proved, Relation):
+        raise AuditError("compares a condition with a formula")
+    if printed == proved or (not isinstance(printed, bool) and abs(printed - proved) <= RTOL * abs(proved)):
+        raise AuditError(f"{erratum.printed} and {erratum.proved} agree at the witness")
+    return 1
+
+
+CHECKS: tuple[Callable[[Bound], int], ...] = (
+    check_units,
+    check_positive,
+    check_numbers,
+    check_status,
+    check_range,
+    check_steps,
+    check_monotone,
+    check_vanishes,
+    check_tuning,
+)
+# Which checks a bound owes; whatever is not here, every bound owes.
+OWED_BY: Mapping[Callable[[Bound], int], Callable[[Bound], bool]] = {
+    check_positive: lambda bound: not bound.signed,
+    check_numbers: lambda bound: bound.topology is not None and bound.kind in ("theorem", "rate"),
+    check_range: lambda bound: bound.topology is not None and bound.kind in ("theorem", "rate"),
+    check_steps: lambda bound: bound.topology is not None or bool(bound.steps) or bound.status in ("proved", "own"),
+    check_monotone: lambda bound: bound.topology is not None or bool(bound.grows_with or bound.shrinks_with),
+    check_vanishes: lambda bound: _trains(bound),
+    check_tuning: lambda bound: _trains(bound),
+}
+
+
+def checks_of(bound: Bound) -> tuple[Callable[[Bound], int], ...]:
+    """The checks that this bound owes."""
+    return tuple(check for check in CHECKS if check not in OWED_BY or OWED_BY[check](bound))
+
+
+def _trains(bound: Bound) -> bool:
+    """Whether it is about training that goes on and on, with nothing left over in the end.
+
+    At a given step that stays as it is, the noise is left over.
+    """
+    leftover = "floor" in bound.terms or {eta, eta_g, eta_sub} & {*bound.symbols}
+    return bound.kind in ("theorem", "rate") and bound.horizon is not None and not leftover
+
+
+def _has_poles(bound: Bound) -> bool:
+    """Whether explicit constants depend on the step, and so become infinite where the proof ends."""
+    return any(term.factor_out(eta_eff) is None for term in bound.terms.values())
+
+
+def _with_poles(family: Family | None) -> bool:
+    return family is not None and all(map(_has_poles, family.values()))
+
+
+def _horizon(bound: Bound) -> str:
+    if bound.horizon is None:
+        raise AuditError("does not say how long is trained")
+    return bound.horizon.name
+
+
+# What must hold between the four topologies of a family, because it holds for the algorithms. See
+# docs/theory/sharp-bound.md and, for where the printed constants break it, the errata.
+Family = Mapping[str, Bound]
+
+
+def check_one_group(family: Family) -> int:
+    """With one group (and so no inter-group gap) the top tier does not matter."""
+    points = _shared(family, {"G": 1.0, "S1": 1.0, "delta": 0.0})
+    for low in ("star", "ring"):
+        a, b = (_total(family[f"{top}-{low}"], points) for top in ("star", "ring"))
+        _require(np.abs(a - b) <= RTOL * a, f"star-{low} and ring-{low} differ at G = 1")
+    return 2
+
+
+def check_one_client(family: Family) -> int:
+    """With one client in each group the low tier matters by one noise term at most, and at most twofold."""
+    points = _shared(family, {"M": 1.0, "S2": 1.0, "zeta": 0.0})
+    for top in ("star", "ring"):
+        star, ring = (_total(family[f"{top}-{low}"], points) for low in ("star", "ring"))
+        _require((ring <= star) & (star <= 2 * ring), f"{top}-star and {top}-ring are not within a factor 2")
+    return 2
+
+
+def check_order(family: Family) -> int:
+    """A ring in either tier never has the larger bound at the same step."""
+    points = _shared(family, {})
+    pairs = [
+        ("star-star", "star-ring"),
+        ("star-star", "ring-star"),
+        ("star-ring", "ring-ring"),
+        ("ring-star", "ring-ring"),
+    ]
+    for worse, better in pairs:
+        a, b = (_total(family[t], points) for t in (worse, better))
+        _require(b <= a * (1 + RTOL), f"{better} exceeds {worse}")
+    return len(pairs)
+
+
+def check_scaling(family: Family) -> int:
+    """Loss and parameters measured in other units change every member by the units of what is bounded."""
+    points = _shared(family, {})
+    for loss, length in ((3.0, 1.0), (1.0, 5.0)):
+        moved = {n: v * loss ** ABOUT[n].dim[0] * length ** ABOUT[n].dim[1] for n, v in points.items()}
+        for bound in family.values():
+            dim = bound.bounds.dim
+            wanted = _total(bound, points) * loss ** dim[0] * length ** dim[1]
+            _require(np.abs(_total(bound, moved) - wanted) <= RTOL * wanted, f"{bound.topology} depends on units")
+    return 2 * len(family)
+
+
+def check_many_rounds(family: Family) -> int:
+    """As R grows, the four tuned bounds agree: only the noise of all samples is left."""
+    points = {n: v for n, v in _shared(family, {}).items() if n not in ("R", "eta_eff")}
+    values = [bound.tuned(**points, R=1e60).value for bound in family.values()]
+    for value in values[1:]:
+        _require(np.abs(value / values[0] - 1) < 1e-2, "the leading term depends on the topology")
+    return len(values) - 1
+
+
+def identities_of(family: Family) -> tuple[Callable[[Family], int], ...]:
+    """What this family owes: what holds of the algorithms holds of bounds that carry the same constants.
+
+    The explicit constants of the printed proofs differ from one topology to the next, so those
+    families owe only what does not compare their members at one step.
+    """
+    if any(bound.kind == "lemma" for bound in family.values()):  # raw steps: not compared at one of them
+        return (check_scaling,)
+    always = (check_scaling, check_many_rounds)
+    same_constants = all(bound.constants == "hidden" or bound.status == "own" for bound in family.values())
+    return (check_one_group, check_one_client, check_order, *always) if same_constants else always
+
+
+def check_cap_is_the_pole_of_the_proof(pair: tuple[Family, Family]) -> int:
+    """The printed cap of a theorem is where the constant of its own proof becomes infinite."""
+    theorem, proof = pair
+    for topology, bound in theorem.items():
+        cap = next(c.rhs for c in bound.requires if c.lhs is eta_eff)
+        points = draw(proof[topology], 5)
+        points["eta_eff"] = _at(cap, points)
+        flat = [points[n] for n in proof[topology].needs]
+        with np.errstate(all="ignore"):
+            at_cap = np.abs(proof[topology].compiled[1](*flat)[0])
+            flat[proof[topology].needs.index("eta_eff")] = points["eta_eff"] * 0.5
+            half = proof[topology].compiled[1](*flat)[0]
+        _require(~(at_cap < 1e6 * half), f"{topology}: the cap is not the pole of the proof's constant")
+    return len(theorem)
+
+
+def _shared(family: Family, fixed: Mapping[str, float]) -> Points:
+    """Points at which every member applies, with some quantities fixed."""
+    if len(family) < 4:
+        raise AuditError(f"has only {', '.join(family)}")
+    members = tuple(family.values())
+    smallest = {n: v.copy() for bound in members for n, v in draw(bound, 200).items()}
+    for name, value in fixed.items():
+        if name in smallest:
+            smallest[name] = np.full_like(smallest[name], value)
+    if "eta_eff" in smallest:
+        smallest["eta_eff"] = np.minimum(smallest["eta_eff"], 0.05 / smallest["L"])
+    good = np.logical_and.reduce([bound.applies(**smallest) & np.ones(200, bool) for bound in members])
+    if good.sum() < 50:
+        raise AuditError("no points at which all four topologies apply")
+    return {n: v[good] for n, v in smallest.items()}
+
+
+def _same_but_numbers(ours: Expr, theirs: Expr, what: str) -> None:
+    """Compare symbols and powers; c1 and c2, which tend to numbers, are read at a vanishing step."""
+    symbols = tuple(sorted(ours.symbols | theirs.symbols, key=str))
+    rng = np.random.default_rng(1)
+    points = {s.name: rng.uniform(1.5, 3.0, 40) for s in symbols}
+    points["eta_eff"] = points.get("eta_eff", np.ones(40)) * 1e-12
+    ratio = _at(theirs, points) / _at(ours, points)
+    _require(np.abs(ratio / ratio[0] - 1) < 1e-6, f"{what}: other symbols or powers")
+
+
+def _at(expression: Expr, points: Points) -> Any:
+    symbols = tuple(sorted(expression.symbols, key=str))
+    with np.errstate(all="ignore"):
+        return compile_many(symbols, (expression,))[1](*(points[s.name] for s in symbols))[0]
+
+
+def at_witness(side: Expr | Relation, witness: Mapping[str, float]) -> float | bool:
+    """A formula's value, or a condition's truth, at the witness of an erratum."""
+    values = {name: np.asarray(float(v)) for name, v in witness.items()}
+    if isinstance(side, Relation):
+        return bool(side.holds(_at(side.lhs, values), _at(side.rhs, values)))
+    return float(_at(side, values))
+
+
+def _total(bound: Bound, points: Points) -> Any:
+    return _at(add(bound.expression), points) * np.ones(len(next(iter(points.values()))))
+
+
+def _require(truth: Any, failure: str) -> None:
+    if not np.all(truth):
+        raise AuditError(failure)
+
+
+def _fractions(pair: tuple[int, int]) -> tuple[Fraction, Fraction]:
+    return Fraction(pair[0]), Fraction(pair[1])
+
+
+def _plain(pair: Sequence[Any]) -> str:
+    return f"({', '.join(map(str, pair))})"

@@ -1,0 +1,105 @@
+"""Functions that formulas may name beyond arithmetic: for floats and for arrays.
+
+Each is pure arithmetic on its own arguments, with no other part of this package inside, so that
+`hflbounds.export.python` can print it into a file that stands alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+
+def choose(condition: Any, then: Any, otherwise: Any) -> Any:
+    """``then`` where the condition holds, else ``otherwise``, for numbers."""
+    return then if condition else otherwise
+
+
+def overlap(n: float, b: float) -> float:
+    """Expected overlap of the averages that two different nodes form when each of n nodes sends to b others.
+
+    Node i averages its own vector and those it received, with equal weights ``w_ik``; this is the expectation of
+    ``sum_k w_ik w_jk`` for i != j. Each sender draws its b receivers without replacement among the n - 1 others.
+
+    Args:
+        n: nodes, at least 2.
+        b: receivers of each sender, from 0 to n - 1.
+
+    Returns:
+        the expectation; 0 for fewer than two nodes or for b = 0.
+    """
+    n, b = round(n), round(b)
+    if n < 2 or b < 1:
+        return 0.0
+    if b >= n - 1:  # everybody averages everything
+        return 1 / n
+    # 1/(1 + d) is the integral of x**d over [0, 1], so the expectation is an integral of a polynomial in x and y,
+    # of degree at most n in each, which Gauss and Legendre's rule with this many nodes integrates exactly.
+    count = n // 2 + 1
+    rule = []
+    for i in range(count):
+        z = math.cos(math.pi * (i + 0.75) / (count + 0.5))
+        for _ in range(100):
+            p, before = 1.0, 0.0
+            for k in range(1, count + 1):
+                p, before = ((2 * k - 1) * z * p - (k - 1) * before) / k, p
+            slope = count * (z * p - before) / (z * z - 1)
+            z, last = z - p / slope, z
+            if abs(z - last) < 1e-15:
+                break
+        rule.append(((1 + z) / 2, 1 / ((1 - z * z) * slope * slope)))
+    to_one = b / (n - 1)
+    both = to_one * (b - 1) / (n - 2) if n > 2 else 0.0  # one of the n - 2 others reaches i and j
+    only = to_one - both
+    none = 1 - both - 2 * only
+    total = 0.0
+    for x, weight_x in rule:
+        from_j = 1 - to_one + to_one * x
+        for y, weight_y in rule:
+            other = both * x * y + only * (x + y) + none
+            through_i = 2 * to_one * y * from_j * other ** (n - 2)  # k = i, and k = j alike
+            through_others = 0.0
+            if n > 2:
+                through_others = (n - 2) * both * x * y * other ** (n - 3) * from_j * (1 - to_one + to_one * y)
+            total += weight_x * weight_y * (through_i + through_others)
+    return total
+
+
+def geometric(x: float, n: float) -> float:
+    """``x + x**2 + ... + x**n``, to rounding for every x from 0 to 1; near 1 the usual quotient is not.
+
+    Args:
+        x: at least 0.
+        n: how many powers; none are 0.
+
+    Returns:
+        the sum; n itself at x = 1.
+    """
+    n = round(n)
+    if n < 1 or x <= 0:
+        return 0.0
+    if x == 1:
+        return float(n)
+    logarithm = math.log(x) if x < 0.5 else math.log1p(x - 1)
+    return x * math.expm1(n * logarithm) / (x - 1)
+
+
+SCALAR: Mapping[str, Callable[..., Any]] = {"geometric": geometric, "overlap": overlap}
+FOR_FLOATS: Mapping[str, Callable[..., Any]] = {
+    "sqrt": math.sqrt,
+    "cbrt": math.cbrt,
+    "maximum": max,
+    "choose": choose,
+    **SCALAR,
+}
+FOR_ARRAYS: Mapping[str, Callable[..., Any]] = {
+    "sqrt": np.sqrt,
+    "cbrt": np.cbrt,
+    "maximum": lambda *parts: reduce(np.maximum, parts),
+    "choose": np.where,
+    **{name: np.vectorize(function, otypes=[float]) for name, function in SCALAR.items()},
+}

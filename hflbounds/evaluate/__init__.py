@@ -1,0 +1,1 @@
+"""Numbers from bounds: evaluation, tuning, comparison."""

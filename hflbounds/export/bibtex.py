@@ -1,0 +1,79 @@
+"""BibTeX entries of the papers behind the bounds, each once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hflbounds.core.bound import Paper
+from hflbounds.export import _text
+from hflbounds.export._statement import Statement, Style
+
+TAKES = ()
+PROCEEDINGS = re.compile(
+    r"proceedings|conference|advances in|neurips|icml|iclr|aaai|ijcai|infocom|workshop", re.IGNORECASE
+)
+VENUE = re.compile(r"(?P<name>.*?)(?: (?P<volume>\d+)(?:\((?P<number>\d+)\))?)?(?:, (?P<pages>\d+-\d+))?")
+READ = re.compile(r"text copy|not read|attributed")  # how this project knows a paper is no part of its entry
+# In full, where a paper's own first page or a list of references has them so.
+AUTHORS = {
+    "zhou2026": "Ziyi Zhou and Yipeng Li and Xinchun Lyu",
+    "liu2026": "Haiyun Liu and Jiahao Xue and Jie Xu and Yao Liu and Zhuo Lu",
+    "koloskova2020": "Anastasia Koloskova and Nicolas Loizou and Sadra Boreiri and Martin Jaggi and Sebastian Stich",
+    "li2023": "Yipeng Li and Xinchun Lyu",
+    "wang2022": "Jiayi Wang and Shiqiang Wang and Rong-Rong Chen and Mingyue Ji",
+    "liu2022": "Lumin Liu and Jun Zhang and Shenghui Song and Khaled B. Letaief",
+    "jiang2024": "Xiaohan Jiang and Hongbin Zhu",
+    "devos2023": "De Vos, M. and Farhadkhani, S. and Guerraoui, R. and Kermarrec, A.-M. and Pires, R. and Sharma, R.",
+}
+JOURNAL = re.compile(r"journal|transactions|letters", re.IGNORECASE)
+
+
+def render(statements: Sequence[Statement], style: Style) -> str:
+    """One entry for each paper."""
+    papers = {s.bound.source.paper.key: s.bound.source.paper for s in statements}
+    return "\n".join(entry(paper) for paper in papers.values())
+
+
+def entry(paper: Paper) -> str:
+    """The entry of one paper."""
+    kind, venue = "misc", "howpublished"
+    if PROCEEDINGS.search(paper.where):
+        kind, venue = "inproceedings", "booktitle"
+    elif JOURNAL.search(paper.where):
+        kind, venue = "article", "journal"
+    parts = VENUE.fullmatch(paper.where) if kind != "misc" else None
+    where = {venue: paper.where} if parts is None else {venue: parts["name"]}
+    if parts is not None:
+        where |= {name: parts[name] or "" for name in ("volume", "number")}
+        where["pages"] = (parts["pages"] or "").replace("-", "--")
+    fields = {
+        "author": AUTHORS.get(paper.key) or _authors(paper.authors),
+        "title": f"{{{_text.bibtex(paper.title)}}}",
+        **{name: _text.bibtex(said) for name, said in where.items()},
+        "year": str(int(paper.year)),
+        "note": _text.bibtex(version(paper)),
+    }
+    lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
+    return f"@{kind}{{{key(paper)},\n{lines}}}\n"
+
+
+def version(paper: Paper) -> str:
+    """Which version of the paper, in words for its readers; empty where the rest of its entry says so."""
+    clauses = re.split(r"[,;:] ", paper.version)
+    known = next((i for i, clause in enumerate(clauses) if READ.search(clause)), len(clauses))
+    said = ", ".join(clauses[:known])
+    return "" if said == paper.where else said
+
+
+def key(paper: Paper) -> str:
+    """The key to cite it by."""
+    return re.sub(r"[^A-Za-z0-9:._-]", "", paper.key) or "paper"
+
+
+def _authors(said: str) -> str:
+    """Names as BibTeX wants them: with ``and`` between, and ``others`` at the end."""
+    if re.match(r"(the|anonymous)\b", said, re.IGNORECASE):  # a group
+        return f"{{{_text.bibtex(said)}}}"
+    said = re.sub(r",?\s+et al\.?$", " and others", said.strip())
+    return " and ".join(_text.bibtex(name) for name in re.split(r",\s+(?:and\s+)?|\s+and\s+", said) if name)

@@ -1,0 +1,65 @@
+"""``hfl-plan async``: the options of its own. What it does is in `planner.report.answers.asynchronous`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from planner.scenario.resolve import Scenario
+
+
+def async_(
+    scenario: Scenario,
+    region_times: Annotated[
+        str | None,
+        typer.Option("--region-times", help="Time of a task of each region, transfers included: 10s,12s,80s."),
+    ] = None,
+    slowdowns: Annotated[
+        str | None,
+        typer.Option("--slowdowns", help="Or how many times the scenario's time of a task each takes: 1,1.2,8."),
+    ] = None,
+    speed_ratio: Annotated[
+        str | None, typer.Option("--speed-ratio", help="Or the last region's over the first's, in equal ratios: 8.")
+    ] = None,
+    jitter: Annotated[
+        float, typer.Option("--jitter", help="Standard deviation of the logarithm of a task's time.", min=0, max=3)
+    ] = 0.0,
+    buffers: Annotated[
+        str | None, typer.Option("--buffers", help="Updates of a global step to try: 1,2,5, or 1:8; else all.")
+    ] = None,
+    sub_rounds: Annotated[
+        str | None, typer.Option("--sub-rounds", help="Rounds inside a region to try with the buffer found: 1,2,4.")
+    ] = None,
+    most_stale: Annotated[
+        int | None, typer.Option("--max-staleness", help="Global steps that an update may be late.", min=0)
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="FedDyn's coefficient, for the verdict on the printed theorem.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+) -> None:
+    """Slow regions: a buffer for asynchronous updates or waiting for all, by the clock and by what is proved.
+
+    Regions are the scenario's groups: --groups, --clients-per-group, --group-rounds (rounds inside a region),
+    --server-link and the others mean what they mean for `recommend`.
+    """
+    from planner.cli import app as cli
+    from planner.report.answers import asynchronous as async_answers
+
+    text = async_answers.answered(
+        scenario,
+        region_times=region_times,
+        slowdowns=slowdowns,
+        speed_ratio=speed_ratio,
+        jitter=jitter,
+        buffers=buffers,
+        sub_rounds=sub_rounds,
+        most_stale=most_stale,
+        alpha=alpha,
+        as_json=json,
+        width=cli._width(),
+        color=cli._color(),
+    )
+    cli._print(text)

@@ -1,0 +1,112 @@
+"""``hfl-plan bounds``: the options of its four commands. What they do is in `planner.report.answers.bounds`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="bounds",
+    help="The catalogue of bounds: list, show, export, check.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
+Paper = Annotated[str | None, typer.Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="A number: --set G=10; repeat for more.")]
+Notation = Annotated[str, typer.Option("--notation", help="Letters: common, or the paper's own.")]
+
+
+def _print(text: str) -> None:
+    from planner.cli import app as cli
+
+    cli._print(text)
+
+
+@app.command("list")
+def list_(
+    paper: Paper = None,
+    status: Annotated[
+        str | None, typer.Option("--status", help="proved, printed, reconstructed, refuted or own.")
+    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="What is bounded: mean-squared-gradient ...")] = None,
+    json: Json = False,
+) -> None:
+    """Every bound with its status, its constants and what it bounds."""
+    from planner.report.answers import bounds as bounds_answers
+
+    _print(bounds_answers.listed(paper, status, metric, json))
+
+
+@app.command()
+def show(
+    bound: Annotated[str, typer.Argument(metavar="ID", help="Of a bound: zhou2026.thm1.star-ring.")],
+    settings: Set = None,
+    notation: Notation = "common",
+    json: Json = False,
+) -> None:
+    """One bound: statement, source, hypotheses, conditions, terms, misprints; with numbers, its value too."""
+    from planner.report.answers import bounds as bounds_answers
+
+    _print(bounds_answers.shown(bound, settings or [], notation, json))
+
+
+@app.command()
+def export(
+    bounds: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Of bounds, or of families.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The whole catalogue.")] = False,
+    form: Annotated[
+        str, typer.Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext.")
+    ] = "latex",
+    output: Annotated[str, typer.Option("--output", "-o", help="A file; - is standard output.")] = "-",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    standalone: Annotated[bool, typer.Option("--standalone", help="A whole document (latex, html).")] = False,
+    aligned: Annotated[bool, typer.Option("--aligned", help="One term a line, with its name.")] = False,
+    macros: Annotated[bool, typer.Option("--macros", help="A command for each letter (latex).")] = False,
+    notation: Notation = "common",
+    letters: Annotated[
+        list[str] | None, typer.Option("--letter", help=r"A letter of your own: --letter sigma=\hat\sigma.")
+    ] = None,
+    settings: Set = None,
+    label: Annotated[str | None, typer.Option("--label", help="Of the equation (latex): eq:drift.")] = None,
+    bare: Annotated[bool, typer.Option("--bare", help="The equation alone, for a paper (latex).")] = False,
+) -> None:
+    """Bounds for a paper or a program, to standard output or a file."""
+    from planner.report.answers import bounds as bounds_answers
+
+    text = bounds_answers.exported(
+        bounds or [],
+        everything,
+        form,
+        settings or [],
+        notation=notation,
+        letters=letters or [],
+        standalone=standalone,
+        aligned=aligned,
+        macros=macros,
+        label=label,
+        bare=bare,
+    )
+    if output == "-":
+        _print(text)
+    else:
+        from planner.io.atomic import write
+
+        write(output, text, force)
+
+
+@app.command()
+def check(
+    bounds: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Of bounds, or of families.")] = None,
+    paper: Paper = None,
+    json: Json = False,
+) -> None:
+    """Run every check that bounds owe: units, signs, derivations, monotonicity, tuning, identities."""
+    from planner.report.answers import bounds as bounds_answers
+
+    text, failed = bounds_answers.checked(bounds or [], paper, json)
+    _print(text)
+    if failed:
+        raise typer.Exit(1)

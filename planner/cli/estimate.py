@@ -1,0 +1,69 @@
+"""``hfl-plan estimate``: the options. What it does is in `planner.report.answers.estimate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def estimate(
+    hook: Annotated[
+        Path,
+        typer.Argument(
+            metavar="HOOK.py",
+            help="Python file with model() and clients(), perhaps loss(outputs, targets). It is RUN, with your rights: "
+            "name only files that you trust.",
+        ),
+    ],
+    steps: Annotated[int, typer.Option("--steps", help="Local steps of each client in the run.", min=0)] = 100,
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="Raw learning rate; by default a quarter of 1/L at the start.")
+    ] = None,
+    batch: Annotated[int, typer.Option("--batch", help="Samples of a mini-batch; sigma is of these.", min=1)] = 32,
+    local_steps: Annotated[int, typer.Option("--local-steps", help="Between two averagings.", min=1)] = 5,
+    points: Annotated[int, typer.Option("--points", help="Of the run, at which is measured.", min=1)] = 4,
+    gradients: Annotated[
+        str, typer.Option("--gradients", help="Of clients: full, on all data; or batches, with the noise taken out.")
+    ] = "full",
+    batches: Annotated[
+        int | None, typer.Option("--batches", help="Mini-batches of each client at each point.", min=2)
+    ] = None,
+    curved: Annotated[int, typer.Option("--curvature-clients", help="Clients whose curvature is measured.", min=1)] = 4,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
+    ] = None,
+    gram: Annotated[
+        Path | None, typer.Option("--gram", help="CSV of inner products of class gradients, for `measure --gram`.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the outputs.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Of every random draw.", min=0, max=2**31)] = 0,
+    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+) -> None:
+    """From a torch model and partitioned data: L, sigma, zeta, delta and A along a short run, with intervals.
+
+    HOOK.py is imported and run, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
+    nn.Module, and clients(), which returns a list of (group, X, y); examples/digits_hook.py is one. Needs torch
+    (hfl-plan[validation]).
+    """
+    from planner.cli import app as cli
+    from planner.report.answers import estimate as estimate_answers
+
+    text = estimate_answers.estimated(
+        hook,
+        steps=steps,
+        rate=rate,
+        batch=batch,
+        local_steps=local_steps,
+        points=points,
+        gradients=gradients,
+        batches=batches,
+        curved=curved,
+        output=output,
+        gram=gram,
+        force=force,
+        seed=seed,
+        as_json=json,
+    )
+    cli._print(text)

@@ -1,0 +1,51 @@
+"""``hfl-plan tune``: the options of its own. What it does is in `planner.report.answers.tune`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from planner.scenario.resolve import Scenario
+
+
+def tune(
+    scenario: Scenario,
+    local_steps: Annotated[
+        str | None, typer.Option("--local-steps", "--K", "-K", help="Local steps to try: 5, or 1,2,5, or 1:64.")
+    ] = None,
+    group_rounds: Annotated[
+        str | None, typer.Option("--group-rounds", "--P", "-P", help="Group rounds to try: 1, or 1,2,4, or 1:16.")
+    ] = None,
+    topology: Annotated[
+        str | None, typer.Option("--topology", help="Only this one: star-star, star-ring, ring-star, ring-ring.")
+    ] = None,
+    within: Annotated[str | None, typer.Option("--within", help="Time that may be spent: 10h.")] = None,
+    traffic: Annotated[str | None, typer.Option("--traffic", help="Traffic that may be caused: 50GB.")] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option("--objective", "-o", help="What is to be least, time or bytes; else what has no limit, or time."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+) -> None:
+    """How many local steps K and group rounds P, and which learning rate: the front of time and traffic to a target.
+
+    All choices are taken to one target: the given one, or what the scenario's own K and P (a file, --set) reach.
+    """
+    from planner.cli import app as cli
+    from planner.report.answers import tune as tune_answers
+
+    text = tune_answers.tuned(
+        scenario,
+        local_steps=local_steps,
+        group_rounds=group_rounds,
+        topology=topology,
+        within=within,
+        traffic=traffic,
+        objective=objective,
+        as_json=json,
+        width=cli._width(),
+        color=cli._color(),
+    )
+    cli._print(text)

@@ -1,0 +1,1 @@
+"""Time and traffic of a global round."""

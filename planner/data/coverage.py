@@ -1,0 +1,320 @@
+"""Which client is under which edge servers, read from a layout in words or from CSV.
+
+Two forms of CSV are read, told apart by the header. Wide: ``client`` and a column of 0 and 1 for each server. Pairs:
+``client,server``, a line for each link, perhaps with ``airtime``: what a model over this link takes, in units of a
+plain transfer. In both, a column ``home`` may name the one server that the client has where nothing overlaps. Wrong
+places are named as file:line:field, as in `planner.data.label_counts`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.coverage import ring
+from hflbounds.errors import DomainError
+from planner.data.label_counts import LARGEST_TABLE, _need, _Table
+from planner.errors import ScenarioError
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+LARGEST_AIRTIME = 1e6  # and its inverse: of a link, in plain transfers
+WAY = (
+    "Write a CSV file; ring:3,19,4,1 (3 servers of 19 clients, 4 also under the next, 1 under all); triangle:14,4,1 "
+    "(3 servers; of each 14 clients alone, 4 also under one other, 1 under all); or rows: 110;011"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Clients, servers, and the links between them.
+
+    Attributes:
+        source: what it is called in messages.
+        clients, servers: names.
+        airtime: of shape (clients, servers): of one model over a link, in plain transfers; 0 where there is no link.
+        home: the index of the one server each client has in HFL.
+        home_given: whether the input says so; else clients go where fewest are.
+        warnings: what was left out.
+    """
+
+    source: str
+    clients: tuple[str, ...]
+    servers: tuple[str, ...]
+    airtime: Floats
+    home: Indices
+    home_given: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def links(self) -> NDArray[np.bool_]:
+        """Of shape (clients, servers)."""
+        return self.airtime > 0
+
+    def without(self, dropped: NDArray[np.bool_]) -> Layout:
+        """The same with fewer links."""
+        return replace(self, airtime=np.where(dropped, 0.0, self.airtime))
+
+    def apart(self) -> Layout:
+        """Every client under its home server alone; servers that nobody calls home are left out."""
+        alone = np.zeros_like(self.airtime)
+        rows = np.arange(len(self.home))
+        alone[rows, self.home] = self.airtime[rows, self.home]
+        kept = np.unique(self.home)
+        return replace(
+            self,
+            servers=tuple(self.servers[n] for n in kept),
+            airtime=alone[:, kept],
+            home=np.searchsorted(kept, self.home),
+        )
+
+
+def read_layout(text: str) -> Layout:
+    """Read a layout.
+
+    Args:
+        text: a path, ``ring:SERVERS,CLIENTS,SHARED[,EVERYWHERE]``, ``triangle:ALONE,PAIRS,TRIPLES``, or rows of 0 and
+            1 with semicolons between.
+
+    Raises:
+        ScenarioError: naming the place, the fact and the way out.
+    """
+    said = text.strip()
+    if said.startswith("ring:"):
+        return _ring(said)
+    if said.startswith("triangle:"):
+        return _triangle(said)
+    if re.fullmatch(r"[01]+(;[01]+)*", said) and not Path(said).exists():
+        return _rows(said)
+    if said.lower().endswith(".csv") or Path(said).is_file():
+        return _file(Path(said))
+    raise ScenarioError(f"{said!a:.80} is no coverage. {WAY}.")
+
+
+def _ring(said: str) -> Layout:
+    numbers = re.fullmatch(r"ring:(\d{1,6}),(\d{1,6}),(\d{1,6})(?:,(\d{1,6}))?", said)
+    if numbers is None:
+        raise ScenarioError(f"{said!a:.80} is no ring of servers. {WAY}.")
+    servers, clients, shared, everywhere = (int(number or 0) for number in numbers.groups())
+    if shared + everywhere > clients:
+        raise ScenarioError(
+            f"{said!a}: {shared + everywhere} of the {clients} clients of a server overlap. Let at most {clients}."
+        )
+    if servers * servers * clients > LARGEST_TABLE:
+        raise ScenarioError(f"{said!a}: clients times servers exceed {LARGEST_TABLE}. Take a part of the network.")
+    try:
+        found = ring(servers, clients, shared).reshape(servers, clients, servers)
+    except DomainError as error:
+        raise ScenarioError(f"{said!a}: {error}. Give at least one server and one client.") from None
+    found[:, shared : shared + everywhere] = 1
+    return _plain(said, found.reshape(-1, servers), np.repeat(np.arange(servers), clients))
+
+
+def _triangle(said: str) -> Layout:
+    """Three servers, and clients under two of them shared out evenly: the layout of liu2026, Section V-A."""
+    numbers = re.fullmatch(r"triangle:(\d{1,6}),(\d{1,6}),(\d{1,6})", said)
+    alone, pairs, triples = (int(number) for number in numbers.groups()) if numbers else (0, 0, 0)
+    if numbers is None or not alone + pairs + triples:
+        raise ScenarioError(f"{said!a:.80} is no triangle of servers with clients. {WAY}.")
+    found = np.zeros((3, alone + pairs + triples, 3))
+    for home in range(3):
+        found[home, :, home] = 1
+        found[home, alone : alone + pairs : 2, (home + 1) % 3] = 1
+        found[home, alone + 1 : alone + pairs : 2, (home + 2) % 3] = 1
+        found[home, alone + pairs :] = 1
+    return _plain(said, found.reshape(-1, 3), np.repeat(np.arange(3), alone + pairs + triples))
+
+
+def _rows(said: str) -> Layout:
+    rows = said.split(";")
+    for i, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            raise ScenarioError(
+                f"{said!a:.80}: row {i} has {len(row)} servers, and the first has {len(rows[0])}. "
+                "Write a 0 or 1 for every server."
+            )
+        if "1" not in row:
+            raise ScenarioError(f"{said!a:.80}: client {i} is under no server. Put it under one, or leave its row out.")
+    return _plain(said, np.array([[float(digit) for digit in row] for row in rows]), None)
+
+
+def _plain(source: str, airtime: Floats, home: Indices | None) -> Layout:
+    clients, servers = airtime.shape
+    names = tuple(f"c{i + 1}" for i in range(clients)), tuple(f"s{n + 1}" for n in range(servers))
+    return _checked(source, *names, airtime, home)
+
+
+def _file(path: Path) -> Layout:
+    table = _Table(path)
+    places = {name: i for i, name in enumerate(table.header)}
+    _need(table, places, "client", "Start the header with client, then a column for each server, or client,server")
+    if "server" in places:
+        return _pairs(table, places)
+    return _wide(table, places)
+
+
+def _wide(table: _Table, places: dict[str, int]) -> Layout:
+    servers = [name for name in table.header if name not in ("client", "home")]
+    if not servers:
+        table.refuse(table.first, "there is no column of a server", "Add one for each, or write client,server pairs")
+    members, cells = _Members(table, places, servers), []
+    for line, row in table.rows():
+        members.add(line, row)
+        cells.append([_mark(table, line, row, places[name]) for name in servers])
+        if not any(cells[-1]):
+            table.refuse(
+                line,
+                f"client {members.clients[-1]!a:.60} is under no server",
+                "Put it under one, or leave the line out",
+            )
+        if len(cells) * len(servers) > LARGEST_TABLE:
+            table.refuse(line, f"clients times servers exceed {LARGEST_TABLE}", "Take a part of the network")
+    if not cells:
+        table.refuse(table.first, "there is a header, and no client below it", "Add a line for each client")
+    airtime = np.array(cells, dtype=np.float64)
+    return _checked(str(table.path), tuple(members.clients), tuple(servers), airtime, members.homes(airtime))
+
+
+def _mark(table: _Table, line: int, row: list[str], place: int) -> float:
+    text = row[place].strip()
+    if text not in ("0", "1"):
+        fact = f"{text!a:.40} in column {table.header[place]!a:.40} is not 0 or 1" if text else "there is no 0 or 1"
+        hint = {"": "Write 0 where the server does not reach the client", "1.0": "Write 1", "0.0": "Write 0"}
+        table.refuse(line, fact, hint.get(text, "Write 1 where the server reaches the client, else 0"), place)
+    return float(text)
+
+
+def _pairs(table: _Table, places: dict[str, int]) -> Layout:
+    for i, name in enumerate(table.header):
+        if name not in ("client", "server", "airtime", "home"):
+            way = "Known beside client and server are airtime and home; with a column for each server, leave server out"
+            table.refuse(table.first, f"column {name!a:.60} has no meaning here", way, i)
+    servers: list[str] = []
+    known: dict[str, int] = {}
+    members = _Members(table, places, servers)
+    cells: dict[tuple[int, int], float] = {}
+    for line, row in table.rows():
+        i = members.add(line, row, again=True)
+        if not row[places["server"]].strip():
+            table.refuse(
+                line,
+                f"client {members.clients[i]!a:.60} is under no server",
+                "Name the server, or leave the line out",
+                places["server"],
+            )
+        server = table.name(line, row, places["server"], "a server")
+        if server not in known:
+            known[server] = len(servers)
+            servers.append(server)
+        at = i, known[server]
+        if at in cells:
+            table.refuse(
+                line, f"client {members.clients[i]!a:.60} and server {server!a:.60} come twice", "Keep one line"
+            )
+        cells[at] = _airtime(table, line, row, places.get("airtime"))
+        if len(members.clients) * len(servers) > LARGEST_TABLE:
+            table.refuse(line, f"clients times servers exceed {LARGEST_TABLE}", "Take a part of the network")
+    if not cells:
+        table.refuse(table.first, "there is a header, and no link below it", "Add a line for each link")
+    airtime = np.zeros((len(members.clients), len(servers)))
+    for at, value in cells.items():
+        airtime[at] = value
+    return _checked(str(table.path), tuple(members.clients), tuple(servers), airtime, members.homes(airtime))
+
+
+def _airtime(table: _Table, line: int, row: list[str], place: int | None) -> float:
+    if place is None:
+        return 1.0
+    value = table.number(line, row, place, "an airtime")
+    if not 1 / LARGEST_AIRTIME <= value <= LARGEST_AIRTIME:
+        rule = f"Write plain transfers, from {1 / LARGEST_AIRTIME:g} to {LARGEST_AIRTIME:g}; without a link, no line"
+        table.refuse(line, f"{row[place].strip()!a:.40} is not an airtime", rule, place)
+    return value
+
+
+class _Members:
+    """Clients and their homes, as lines come in."""
+
+    def __init__(self, table: _Table, places: dict[str, int], servers: list[str]) -> None:
+        self.table, self.servers = table, servers
+        self.client, self.home = places["client"], places.get("home")
+        self.clients: list[str] = []
+        self.lines: list[int] = []
+        self.named: list[str] = []
+        self.index: dict[str, int] = {}
+
+    def add(self, line: int, row: list[str], *, again: bool = False) -> int:
+        client = self.table.name(line, row, self.client, "a client")
+        home = "" if self.home is None else row[self.home].strip()
+        if client not in self.index:
+            self.index[client] = len(self.clients)
+            self.clients.append(client)
+            self.lines.append(line)
+            self.named.append(home)
+            return len(self.clients) - 1
+        i = self.index[client]
+        if not again:
+            self.table.refuse(
+                line, f"client {client!a:.60} is on line {self.lines[i]} already", "Keep one line", self.client
+            )
+        if home != self.named[i]:
+            fact = f"the home of client {client!a:.60} is {home!a:.60} here, and {self.named[i]!a:.60} before"
+            self.table.refuse(line, fact, "Write one home", self.home)
+        return i
+
+    def homes(self, airtime: Floats) -> Indices | None:
+        """Indices of the homes, where the table has them."""
+        if self.home is None:
+            return None
+        found = []
+        known = {name: n for n, name in enumerate(self.servers)}
+        for i, name in enumerate(self.named):
+            if name not in known or not airtime[i, known[name]]:
+                self.table.refuse(
+                    self.lines[i],
+                    f"{name!a:.60} is no server of client {self.clients[i]!a:.60}",
+                    "Name one of its servers as home, or leave the column out",
+                    self.home,
+                )
+            found.append(known[name])
+        return np.array(found, dtype=np.int64)
+
+
+def _checked(
+    source: str, clients: tuple[str, ...], servers: tuple[str, ...], airtime: Floats, home: Indices | None
+) -> Layout:
+    kept = np.flatnonzero((airtime > 0).any(axis=0))
+    warnings = []
+    if len(kept) < len(servers):
+        idle = [servers[n] for n in range(len(servers)) if n not in set(kept.tolist())]
+        more = f" and {len(idle) - 3} more" if len(idle) > 3 else ""
+        verb = "reaches" if len(idle) == 1 else "reach"
+        told = ", ".join(f"{name!a:.40}" for name in idle[:3])
+        warnings.append(f"{told}{more} {verb} no client: without clients a server changes nothing, and is left out.")
+    airtime = airtime[:, kept]
+    places = None if home is None else np.searchsorted(kept, home)
+    return Layout(
+        source,
+        clients,
+        tuple(servers[n] for n in kept),
+        airtime,
+        _least_loaded(airtime > 0) if places is None else places,
+        places is not None,
+        tuple(warnings),
+    )
+
+
+def _least_loaded(links: NDArray[np.bool_]) -> Indices:
+    """Homes where nobody says them: clients with the fewest servers first, each where fewest clients are."""
+    found = np.zeros(len(links), dtype=np.int64)
+    load = np.zeros(links.shape[1], dtype=np.int64)
+    for i in np.argsort(links.sum(axis=1), kind="stable"):
+        own = np.flatnonzero(links[i])
+        found[i] = own[np.argmin(load[own])]
+        load[found[i]] += 1
+    return found

@@ -1,0 +1,250 @@
+"""From how data are spread over clients to the two deviations a bound needs.
+
+``zeta`` is INTRA-group (clients against their group), ``delta`` INTER-group (groups against the whole), both
+root mean squares of gradient differences. Only their ratios to the gradient noise ``sigma`` matter for a
+ranking, so the presets and the Dirichlet form are stated in units of ``sigma``. A file of label counts says the
+ratio of the two; unless it also says the scale, that is the Dirichlet form's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal
+
+from planner.errors import ScenarioError
+from planner.scenario import intervals as spread
+
+if TYPE_CHECKING:
+    from planner.data.profile import Range
+
+FILES = (".csv", ".json")
+CLASSES = 10  # labels assumed where concentrations are given without them
+PRESETS: dict[str, tuple[float, float]] = {  # zeta / sigma, delta / sigma
+    "iid": (0.0, 0.0),
+    "intra": (1.0, 0.0),
+    "inter": (0.0, 1.0),
+    "both": (1.0, 1.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """What a table of label counts, or a profile, says of a fleet.
+
+    Attributes:
+        zeta, delta: of gradients where ``absolute``, else of label shares.
+        absolute: whether the scale is known.
+        labels: that occur.
+        groups: how many.
+        clients: of a group, least, mean and most.
+        ratio: ``zeta**2 / delta**2`` and the ends of its interval; None where there is none.
+        constants: what else was estimated, by letter.
+        warnings: about the file.
+        errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
+    """
+
+    zeta: float
+    delta: float
+    absolute: bool
+    labels: int
+    groups: int
+    clients: tuple[int, float, int]
+    ratio: tuple[float | None, float | None, float | None]
+    constants: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def ratio_error(self) -> float:
+        """Standard error of the logarithm of ``zeta / delta``; 0 where there is no interval."""
+        _, low, high = self.ratio
+        return math.log(high / low) / (4 * 1.96) if low and high else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """What the user said of it.
+
+    Attributes:
+        form: ``preset``, ``numbers``, ``dirichlet`` or ``file``.
+        text: as written.
+        zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite
+            numbers of groups and clients are known; None where the user left one out.
+        intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
+        measured: what a file says.
+    """
+
+    form: Literal["preset", "numbers", "dirichlet", "file"]
+    text: str
+    zeta: float | None = None
+    delta: float | None = None
+    intra: float = math.inf
+    inter: float = math.inf
+    measured: FromFile | None = None
+
+    @property
+    def spread(self) -> spread.Spread | None:
+        """Of ``sqrt(zeta**2 + delta**2)``, log-uniform between both at their low and both at their high."""
+        numbers = [number for number in (self.zeta, self.delta) if number]
+        reaches = [n.spread.reach if isinstance(n, spread.Uncertain) else 0.0 for n in numbers]
+        if not any(reaches):
+            return None
+        low, high = (
+            math.hypot(*(n * math.exp(side * reach) for n, reach in zip(numbers, reaches, strict=True)))
+            for side in (-1, 1)
+        )
+        return spread.Spread("log-uniform", math.log(high / low) / 2)
+
+    def deviations(self, sigma: float, groups: int, clients: int) -> tuple[float, float]:
+        """``(zeta, delta)`` for these many groups of these many clients.
+
+        The Dirichlet form assumes pure label shift: group label shares are drawn from
+        ``Dirichlet(inter)`` and client shares around their group's with concentration ``intra``, each
+        per label; gradients of different labels are orthogonal and equally long (so squared deviations
+        are those of the label shares); and a client with a single label stands one ``sigma`` from an even
+        mixture, as in the presets. The expectations over draws and over the finite number of groups and
+        clients are exact.
+        """
+        if self.form == "numbers":
+            return self.zeta or 0.0, self.delta or 0.0
+        if self.measured is not None and self.measured.absolute:
+            return self.measured.zeta, self.measured.delta
+        unit = sigma or 1.0  # without gradient noise there is no sigma to measure in
+        if self.form == "preset":
+            zeta, delta = PRESETS[self.text]
+            return zeta * unit, delta * unit
+        if self.measured is not None:
+            scale = unit / math.sqrt(1 - 1 / self.measured.labels)
+            return scale * self.measured.zeta, scale * self.measured.delta
+        even = 1 - 1 / CLASSES
+        left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
+        between = even * (1 - left)
+        within = even * left * (1 - _kept(self.intra))
+        zeta2 = within * (1 - 1 / clients)
+        delta2 = (between + within / clients) * (1 - 1 / groups)
+        scale = unit / math.sqrt(even)
+        return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
+
+
+def parse(text: object) -> Heterogeneity:
+    """Read ``inter``, ``zeta=0.5,delta=2`` or ``dirichlet:intra=0.1,inter=0.3``; a table of numbers too.
+
+    Raises:
+        ScenarioError: naming what is wrong, without the field, which the caller knows.
+    """
+    if isinstance(text, dict):
+        text = ",".join(f"{key}={value}" for key, value in text.items())
+    if not isinstance(text, str) or not 0 < len(text) <= (4096 if text.lower().endswith(FILES) else 200):
+        raise ScenarioError(f"{text!r:.60} is not a form of heterogeneity. {_forms()}")
+    text = text.strip()
+    if text in PRESETS:
+        return Heterogeneity("preset", text)
+    if text.startswith("dirichlet:"):
+        found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter"), positive=True)
+        intra, inter = (found.get(name, math.inf) for name in ("intra", "inter"))
+        return Heterogeneity("dirichlet", text, intra=intra, inter=inter)
+    if "=" in text:
+        numbers = _pairs(text, ("zeta", "delta"), positive=False)
+        return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
+    if text.lower().endswith(FILES):
+        return Heterogeneity("file", text, measured=_from_file(Path(text)))
+    near = difflib.get_close_matches(text.lower(), [*PRESETS, "dirichlet:"], n=1)
+    hint = f"Did you mean {near[0]}?" if near else _forms()
+    raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
+
+
+def _from_file(path: Path) -> FromFile:
+    if path.suffix.lower() == ".json":
+        from planner.data.profile import read_profile
+
+        profile = read_profile(path)
+        warnings = []
+    else:
+        from planner.data.label_counts import read_counts
+        from planner.data.label_shift import DRAWS_SMALL, measure
+        from planner.data.profile import from_counts
+
+        table = read_counts(path)
+        profile = from_counts(table, measure(table, draws=DRAWS_SMALL))
+        warnings = list(table.warnings)
+    sizes, ratio = profile.clients_per_group, profile.ratio
+    constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
+    errors = {name: _error(found, profile.level) for name, found in constants.items()}
+    for name, squared in (("zeta", profile.zeta2), ("delta", profile.delta2)):
+        errors[name] = _error(squared, profile.level) / 2
+    return FromFile(
+        zeta=math.sqrt(profile.zeta2.value or 0.0),
+        delta=math.sqrt(profile.delta2.value or 0.0),
+        absolute=profile.unit == "gradients",
+        labels=profile.labels or 2,
+        groups=profile.groups,
+        clients=(sizes.least, sizes.mean, sizes.most),
+        ratio=(ratio.value, ratio.low, ratio.high),
+        constants={name: found.value for name, found in constants.items() if found is not None and found.value},
+        warnings=tuple(warnings),
+        errors={name: error for name, error in errors.items() if error > 0},
+    )
+
+
+def _error(found: Range | None, level: float) -> float:
+    """Standard error of the logarithm of a number with an interval; 0 where it has none."""
+    if found is None or not found.value or not found.high or found.high <= found.value:
+        return 0.0
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    if not found.low:
+        return math.log(found.high / found.value) / quantile
+    return math.log(found.high / found.low) / (2 * quantile)
+
+
+def _kept(concentration: float) -> float:
+    """Expected ``1 - sum p**2`` of shares drawn around an even mixture, relative to the mixture's own."""
+    if math.isinf(concentration):
+        return 1.0
+    total = CLASSES * concentration
+    return total / (total + 1)
+
+
+def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, sign, number = (piece.strip() for piece in part.partition("="))
+        if not sign:
+            raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {_forms()}")
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"Did you mean {near[0]}?" if near else f"Known here are {' and '.join(names)}."
+            raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
+        if name in found:
+            raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.")
+        one = _one(name, number, positive=positive)
+        found[name] = one(number) if positive else spread.read(number, one, field=name)
+    return found
+
+
+def _one(name: str, whole: str, *, positive: bool) -> Callable[[object], float]:
+    def read(text: object) -> float:
+        number = str(text)
+        plain = number and number.isascii() and set(number) <= set("0123456789.eE+-")
+        try:
+            value = float(number) if plain else math.nan
+        except ValueError:
+            value = math.nan
+        rule = "between 1e-6 and 1e6" if positive else "0, or between 1e-100 and 1e100"
+        good = 1e-6 <= value <= 1e6 if positive else (value == 0 and number[0] != "-") or 1e-100 <= value <= 1e100
+        if not good:
+            raise ScenarioError(f"{name} = {whole!a} must be a number {rule}. Write {name}=0.5.")
+        return value
+
+    return read
+
+
+def _forms() -> str:
+    return (
+        "Write iid, intra, inter or both, zeta=0.5,delta=2, dirichlet:intra=0.1,inter=0.3, or a file: counts.csv, "
+        "profile.json."
+    )

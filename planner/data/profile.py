@@ -1,0 +1,187 @@
+"""A profile of a fleet's heterogeneity that may be shared: aggregates only, as JSON.
+
+It holds no id, no label name, no count and no number of a single client, group or label. It is not differentially
+private: of very few clients an aggregate still tells something, and the warnings say so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from planner.errors import ScenarioError
+from planner.io.text_files import capped
+
+if TYPE_CHECKING:
+    from planner.data.dirichlet import Concentration
+    from planner.data.label_counts import LabelCounts
+    from planner.data.label_shift import Interval, Measured, Weighting
+
+SCHEMA = "hfl-plan/profile/1"
+LARGEST_FILE = 1 << 20  # bytes
+FEW = 5  # clients or groups of which an aggregate still tells about each
+DIGITS = 5  # significant ones that are kept of every number
+Positive = Annotated[float, Field(ge=0, le=1e100)]
+
+
+class Part(BaseModel):
+    """A part of a profile: frozen, closed, finite."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True, strict=True
+    )
+
+
+class Range(Part):
+    """A number and its interval; null where it does not exist or has no end."""
+
+    value: Positive | None
+    low: Positive | None = None
+    high: Positive | None = None
+
+
+class Sizes(Part):
+    """Clients of a group."""
+
+    mean: Positive
+    least: int = Field(ge=1)
+    most: int = Field(ge=1)
+
+
+class Constants(Part):
+    """What else was estimated; left out where it was not."""
+
+    sigma: Range | None = Field(None, description="standard deviation of a stochastic gradient")
+    L: Range | None = Field(None, description="smoothness")
+    A: Range | None = Field(None, description="F(x0) - F*")
+
+
+class Concentrations(Part):
+    """Dirichlet concentrations per label; null where there is none, or where it is unbounded."""
+
+    intra: Range | None
+    inter: Range | None
+
+
+class Profile(Part):
+    """Aggregates of a fleet, enough for `hfl-plan recommend --heterogeneity FILE`."""
+
+    schema_: Literal["hfl-plan/profile/1"] = Field("hfl-plan/profile/1", alias="schema")
+    made_from: Literal["label counts", "gradients"]
+    unit: Literal["label shares", "gradients"] = Field(
+        description="of zeta2 and delta2: squared distances of label shares, or of gradients, which is absolute"
+    )
+    groups: int = Field(ge=1, le=10**6)
+    clients: int = Field(ge=1, le=10**9)
+    clients_per_group: Sizes
+    labels: int | None = Field(None, ge=2, description="labels that occur; needed for the unit `label shares`")
+    weighting: Literal["groups", "clients", "samples"] = "groups"
+    level: float = Field(0.95, gt=0, lt=1, description="of the intervals")
+    zeta2: Range = Field(description="squared INTRA-group deviation")
+    delta2: Range = Field(description="squared INTER-group deviation")
+    ratio: Range = Field(description="zeta2 / delta2; null where delta2 is 0")
+    concentrations: Concentrations | None = None
+    constants: Constants = Constants()
+    warnings: list[Annotated[str, Field(max_length=500)]] = Field(default=[], max_length=50)
+
+    def text(self) -> str:
+        """The file."""
+        document = self.model_dump(mode="json", exclude_none=False)
+        return json.dumps(_rounded(document), indent=1, allow_nan=False) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list) else value
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile.
+
+    Raises:
+        ScenarioError: naming the file, the field, the fact and the way out.
+    """
+    raw = capped(path, LARGEST_FILE, ", which no profile is. Check the path.")
+    try:
+        document = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ScenarioError(f"{path}: is not JSON{where}. Write it with `hfl-plan measure --output`.") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise ScenarioError(
+            f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. Write it with `hfl-plan measure --output`."
+        )
+    try:
+        profile = Profile.model_validate_json(json.dumps(document))
+    except (ValidationError, ValueError) as error:
+        at, said = "the document", str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            at, said = ".".join(str(part) for part in first["loc"]) or at, first["msg"]
+        raise ScenarioError(f"{path}: {at}: {said}. Write it with `hfl-plan measure --output`.") from None
+    if profile.unit == "label shares" and profile.labels is None:
+        raise ScenarioError(f"{path}: labels: is missing, and label shares need it. Add how many labels occur.")
+    if profile.zeta2.value is None or profile.delta2.value is None:
+        raise ScenarioError(f"{path}: zeta2 and delta2 need a value. Write it with `hfl-plan measure --output`.")
+    return profile
+
+
+def from_counts(
+    table: LabelCounts,
+    found: Measured,
+    concentrations: tuple[Concentration | None, ...] | None = None,
+    weighting: Weighting = "groups",
+    absolute: bool = False,
+    length: float | None = None,
+) -> Profile:
+    """The aggregates of a measurement.
+
+    Args:
+        table: what was measured.
+        found: its deviations.
+        concentrations: intra and inter.
+        weighting: that was used.
+        absolute: whether a Gram matrix gave the scale.
+        length: of a class gradient, where one is known for all labels.
+    """
+    sizes = table.sizes
+    factor = 1.0 if length is None else length**2
+    cautions = []
+    if sizes.min() < FEW or len(sizes) < FEW:
+        cautions.append(
+            f"A group has {int(sizes.min())} clients, and there are {len(sizes)} groups: aggregates of so few tell "
+            "about each of them. Share this only with those who may know."
+        )
+    fitted = None
+    if concentrations is not None:
+        intra, inter = (None if one is None else _range(one) for one in concentrations)
+        fitted = Concentrations(intra=intra, inter=inter)
+    return Profile(
+        made_from="label counts",
+        unit="gradients" if absolute or length is not None else "label shares",
+        groups=len(table.groups),
+        clients=len(table.clients),
+        clients_per_group=Sizes(mean=float(sizes.mean()), least=int(sizes.min()), most=int(sizes.max())),
+        labels=int((table.counts > 0).any(axis=0).sum()),
+        weighting=weighting,
+        zeta2=_range(found.zeta2, factor),
+        delta2=_range(found.delta2, factor),
+        ratio=_range(found.ratio),
+        concentrations=fitted,
+        warnings=cautions,
+    )
+
+
+def _range(found: Interval | Concentration, factor: float = 1.0) -> Range:
+    value, low, high = (
+        None if x is None or not math.isfinite(x) else float(x * factor) for x in (found.value, found.low, found.high)
+    )
+    return Range(value=value, low=low, high=high)

@@ -1,0 +1,1 @@
+"""From questions to answers: ranking, sensitivity, uncertainty, and the search over counts."""

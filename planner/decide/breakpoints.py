@@ -1,0 +1,532 @@
+"""Every change of the answer along one input, with what vouches that none was missed.
+
+The answer at a value of an input is the set of topologies within the resolution of the best, or nobody where the target
+is not reached. Four roads lead along an input, the first that is open is taken:
+
+* ``solved``: without stragglers the seconds of a round are affine in a rate's inverse, a latency, a step time and a
+  size, between known bends, and rounds do not depend on these. Every crossing of two totals, and of one with the edge
+  of another's ties, is the root of a linear equation; between two neighbouring roots nothing changes.
+* ``counted``: every whole number of the range is looked at.
+* ``enclosed``: where totals only rise, or only fall, their values at both ends of an interval enclose those inside. An
+  interval is settled if the enclosures already decide who ties and who does not; else it is halved, down to `FINE`.
+  What is not settled then is no wider than `Line.unseen`, so a change that lasts longer cannot hide.
+* ``looked at``: where nothing is known of the totals, a grid, made finer where the nearest changes are. A change that
+  comes and goes between two points is missed, and ``unseen`` is the distance of two points.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.evaluate.compare import SAME
+from planner.cost.round import CostError
+from planner.decide.parameters import (
+    Input,
+    Moved,
+    is_attended,
+    is_drawn,
+    is_played,
+    is_quick,
+    largest_drawn,
+    size_drawn,
+)
+from planner.predict.question import Question, first_bound
+from planner.scenario.fields import Objective
+
+Array = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+Road = Literal["solved", "counted", "enclosed", "looked at"]
+
+REACH = 1e3  # an input is followed from 1/REACH to REACH times its value,
+REACH_OF_COUNTS = 1e2  # and a count less far,
+COUNTED = 20_000  # over so many whole numbers at most
+FINE = 1e-3  # relative; narrower intervals are not looked into,
+SECTIONS = 16  # into which an interval with a change is cut
+FINEST = 1e-6  # but for the nearest changes, which are brought this near
+START = 64  # intervals on either side to begin with
+BUDGET = 2_500  # values of an input looked at, where a value costs microseconds,
+BUDGET_DRAWN = 120  # and where compute times are drawn for it
+NEAR = 40  # whole numbers near the present one that are all looked at, where each takes its time,
+FAR = 16  # and values over the whole range
+GRID = 1_500  # points on either side where nothing encloses what is between them,
+GRID_DRAWN = 24  # and where compute times are drawn, or who comes is worked out for each
+NOBODY = frozenset({""})  # who comes first where the target is not reached
+NEAR_ZERO = 1e-6  # of the scale: the first value looked at above 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stretch of an input over which the same topologies stay within the resolution of the best.
+
+    Attributes:
+        low, high: its ends.
+        topologies: those that do all along it; empty where the target is not reached.
+    """
+
+    low: float
+    high: float
+    topologies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The nearest value at which a topology outside the first tie comes first.
+
+    Attributes:
+        at: that value.
+        before: the nearest value to it that was seen to be still without the change; ``at`` itself where it is solved.
+        to: the topologies that come first there and are not of the first tie, the first first.
+        clear: from where on none of the first tie is within the resolution; None if that comes nowhere in the range.
+    """
+
+    at: float
+    before: float
+    to: tuple[str, ...]
+    clear: float | None
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was found along one input.
+
+    Attributes:
+        input: which.
+        low, high: the range.
+        road: how it was followed; see the module.
+        unseen: relative width of the widest interval in which a change could hide; 0 where none can.
+        below, above: the nearest changes.
+        stages: over the whole range, upwards.
+        grid: why it was only looked at.
+    """
+
+    input: Input
+    low: float
+    high: float
+    road: Road
+    unseen: float
+    below: Change | None
+    above: Change | None
+    stages: tuple[Stage, ...]
+    grid: str = ""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Totals at values of an input, upwards; and between any two neighbours, whether all is known.
+
+    Attributes:
+        at: values.
+        totals: shape (topologies, values). Where a line was solved, those just above each value.
+        open: relative widths of the intervals in which a change could hide.
+    """
+
+    at: Array
+    totals: Array
+    open: Array
+
+
+def along(
+    each: Input, question: Question, objective: Objective, among: Sequence[str], first: Sequence[str], resolution: float
+) -> Line:
+    """Follow one input over its whole range.
+
+    Args:
+        each: which.
+        question: what was asked.
+        objective: what decides.
+        among: topologies that compete.
+        first: those that tie for the first place now.
+        resolution: relative difference below which topologies tie.
+    """
+    walk = _Walk(each, question, objective, tuple(among), frozenset(first), max(resolution, SAME))
+    return walk.line()
+
+
+def answers(totals: Array, resolution: float) -> Truths:
+    """Which topologies tie for the first place: shape (topologies, values), all false where none has a finite total."""
+    best = totals.min(axis=0)
+    return np.asarray((totals <= best * (1 + resolution)) & np.isfinite(best))
+
+
+@dataclass(frozen=True)
+class _Walk:
+    """One input, one question."""
+
+    each: Input
+    question: Question
+    objective: Objective
+    among: tuple[str, ...]
+    first: frozenset[str]
+    resolution: float
+
+    def line(self) -> Line:
+        low, high = self.range()
+        drawn = self.objective == "time" and is_drawn(self.question) and (self.each.timed or self.each.whole)
+        road: Road
+        why = ""
+        if self.each.whole:
+            road, seen, why = self.counted(low, high, drawn)
+        elif (
+            self.each.timed
+            and not drawn
+            and not is_attended(self.question)
+            and (solved := self.solved(low, high)) is not None
+        ):
+            road, seen = "solved", solved
+        else:
+            why = self.unenclosed(drawn)
+            found = None if why else self.enclosed(low, high, drawn)
+            if found is None and not why:
+                why = "the totals do not only rise or only fall"
+            road, seen = (
+                ("looked at", self.looked_at(low, high, drawn or is_attended(self.question)))
+                if found is None
+                else ("enclosed", found)
+            )
+        below, above = (self.change(seen, side, solved=road == "solved") for side in (-1, 1))
+        return Line(
+            self.each,
+            float(seen.at[0]),
+            float(seen.at[-1]),
+            road,
+            float(seen.open.max(initial=0.0)),
+            below,
+            above,
+            self.stages(seen, solved=road == "solved"),
+            why,
+        )
+
+    def range(self) -> tuple[float, float]:
+        """From where to where the input is followed."""
+        now, each = self.each.value, self.each
+        if not each.whole:
+            reach = (now / REACH, now * REACH) if now else (0.0, each.scale * REACH)
+            return max(each.least, reach[0]), min(each.most, reach[1])
+        if now * REACH_OF_COUNTS <= COUNTED:
+            return each.least, min(each.most, now * REACH_OF_COUNTS)
+        low = max(each.least, now - COUNTED // 2)
+        return low, min(each.most, low + COUNTED - 1)
+
+    def totals(self, at: Array) -> Array:
+        """Totals at values; ``inf`` where a round cannot be timed."""
+        try:
+            found = self.each.totals(self.question, self.objective, self.among, at)
+        except CostError:
+            if len(at) == 1:
+                return np.full((len(self.among), 1), np.inf)
+            return np.concatenate([self.totals(at[i : i + 1]) for i in range(len(at))], axis=1)
+        return np.where(np.isfinite(found), found, np.inf)
+
+    # ---------------------------------------------------------------- roads
+    def solved(self, low: float, high: float) -> _Seen | None:
+        """All roots of the differences of totals; None where totals are not affine in the power after all."""
+        now, power = self.each.value, self.each.power
+        ends = np.unique([low, *(b for b in self.each.bends if low < b < high), high])
+        at, totals = [low], []
+        for left, right in itertools.pairwise(ends):
+            three = np.array([left, left + 0.382 * (right - left), right])
+            here = self.totals(three)
+            finite: Truths = np.asarray(np.isfinite(here).all(axis=1))
+            if not np.array_equal(finite, np.isfinite(here).any(axis=1)):
+                return None
+            x, known = three**power, np.where(finite[:, None], here, 0.0)
+            slope = (known[:, 2] - known[:, 0]) / (x[2] - x[0])
+            least = int(np.argmin(x))
+            base = known[:, least] - slope * x[least]
+            if np.any(np.abs(base + slope * x[1] - known[:, 1]) > 1e-10 * known[:, 1]):
+                return None
+            roots = self.roots(base[finite], slope[finite])
+            inside: Array = np.unique(roots[(roots > 0) | (power > 0)] ** (1.0 / power))
+            marks = np.concatenate([[left], inside[(inside > left) & (inside < right)], [right]])
+            middles: Array = (marks[:-1] + marks[1:]) / 2
+            between = base[:, None] + slope[:, None] * middles**power
+            totals.append(np.where(finite[:, None], between, np.inf))
+            at.extend(marks[1:])
+        # The totals of the stretch above each mark; the last mark has those of the stretch below it.
+        whole = np.concatenate([*totals, totals[-1][:, -1:]], axis=1)
+        place = int(np.searchsorted(at, now, side="right"))
+        marks = np.insert(np.array(at), place, now)
+        return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), np.zeros(0))
+
+    def roots(self, base: Array, slope: Array) -> Array:
+        """Where one line meets another, or the edge of its ties."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = [
+                (factor * base[j] - base[i]) / (slope[i] - factor * slope[j])
+                for i in range(len(base))
+                for j in range(len(base))
+                for factor in {1.0, 1 + self.resolution}
+                if i != j
+            ]
+        return np.array([x for x in found if np.isfinite(x) and x >= 0])
+
+    def counted(self, low: float, high: float, drawn: bool) -> tuple[Road, _Seen, str]:
+        """Every whole number; or all those near, and a few of those far, where each takes its time."""
+        every = np.arange(round(low), round(high) + 1, dtype=np.float64)
+        if is_quick(self.question) and not drawn:
+            return "counted", _Seen(every, self.totals(every), np.zeros(0)), ""
+        now = self.each.value
+        if drawn:
+            size = size_drawn(self.question) / now
+            every = every[(every * size <= 10 * largest_drawn(self.question)) | (every <= now)]
+        near = every[(every <= max(2 * now, NEAR)) & (np.abs(every - now) <= NEAR / 2 if now > NEAR else True)]
+        few = np.round(np.geomspace(every[0], every[-1], FAR))
+        at = np.unique(np.concatenate([near, few, [now]]))
+        if len(at) == len(every):
+            return "counted", _Seen(every, self.totals(every), np.zeros(0)), ""
+        seen = replace(self.refined(at, self.totals(at)), open=_widths(at)[np.diff(at) > 1])
+        return "looked at", seen, f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"
+
+    def unenclosed(self, drawn: bool) -> str:
+        """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
+        if not self.question.monotone:
+            return "the predictor need not rise or fall with it"
+        if is_attended(self.question):
+            return "what those who stay away cost is an approximation that need not rise or fall with it"
+        if drawn and is_played(self.question) and self.each.timed:
+            return "rings that share one server out of step may gain by a delay"
+        return ""
+
+    def enclosed(self, low: float, high: float, drawn: bool) -> _Seen | None:
+        """Halve what the enclosures leave undecided; None where totals both rise and fall."""
+        at = self.spread(low, high, START // 10 if drawn else START)
+        totals = self.totals(at)
+        left = np.ones(len(at) - 1, dtype=bool)  # intervals yet to be judged
+        settled = np.zeros(len(at) - 1, dtype=bool)
+        budget = BUDGET_DRAWN if drawn else BUDGET
+        while True:
+            new = np.flatnonzero(left)
+            settled[new] = self.settles(at, totals, new)
+            wide = at[1:] > at[:-1] * (1 + FINE)
+            split = np.flatnonzero(~settled & wide)
+            if not len(split) or len(at) + len(split) > budget:
+                break
+            at, totals, settled, left = self.split(at, totals, settled, split)
+        if not self.each.coupled and not self.is_monotone(totals):
+            return None
+        seen = self.refined(at, totals)
+        return replace(seen, open=_widths(at)[~settled])
+
+    def split(
+        self, at: Array, totals: Array, settled: Truths, which: NDArray[np.intp]
+    ) -> tuple[Array, Array, Truths, Truths]:
+        """Halve some intervals; the halves are yet to be judged."""
+        middles = _middle(at[which], at[which + 1])
+        halves = np.zeros(len(settled), dtype=bool)
+        halves[which] = True
+        return (
+            np.insert(at, which + 1, middles),
+            np.insert(totals, which + 1, self.totals(middles), axis=1),
+            np.insert(settled, which + 1, False),
+            np.insert(halves, which + 1, True),
+        )
+
+    def settles(self, at: Array, totals: Array, which: NDArray[np.intp]) -> Truths:
+        """Whether the enclosures of some intervals decide who ties for the first place all along each."""
+        if self.each.coupled:
+            lower, upper = self.by_quantity(at[which], at[which + 1])
+        else:
+            ends = totals[:, which], totals[:, which + 1]
+            lower, upper = np.minimum(*ends), np.maximum(*ends)
+        decided = np.ones(len(which), dtype=bool)
+        for i in range(len(self.among)):
+            others = [j for j in range(len(self.among)) if j != i]
+            if not others:
+                continue
+            inside = (upper[i] <= (1 + self.resolution) * lower[others].min(axis=0)) & np.isfinite(upper[i])
+            outside = (lower[i] > (1 + self.resolution) * upper[others].min(axis=0)) | np.isposinf(lower[i])
+            decided &= inside | outside
+        return decided
+
+    def by_quantity(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Totals below and above all those inside intervals, by what each quantity does to them alone.
+
+        Bounds rise with sigma, zeta and delta. So do the rounds to a target, and a target that is Star-Star's bound
+        rises too, which makes rounds fewer: the least are those of the easiest values at the highest target.
+        """
+        start, floating = Moved(self.question), self.question.target is None
+        ends = [self.each.put(start, x).changes for x in (low, high)]
+        easy, hard = ({n: pick(ends[0][n], ends[1][n]) for n in ends[0]} for pick in (np.minimum, np.maximum))
+        asked = {"lower": self.question, "upper": self.question}
+        if floating:
+            goals = {"lower": self.question.goal(**hard), "upper": self.question.goal(**easy)}
+            asked = {which: replace(self.question, target=g, share=None, horizon=None) for which, g in goals.items()}
+        found = []
+        for which, values in (("lower", easy), ("upper", hard)):
+            rounds = asked[which].rounds(**values)
+            prices = np.array([[self.question.price(t, self.objective)] for t in self.among])
+            found.append(np.stack([np.broadcast_to(rounds[t], low.shape) for t in self.among]) * prices)
+        if floating:  # a target that the start meets counts as met only where it was given
+            met = np.broadcast_to(goals["upper"] >= first_bound({**self.question.values, **easy}), low.shape)
+            found[1] = np.where(met, np.inf, found[1])
+        return found[0], found[1]
+
+    def is_monotone(self, totals: Array) -> bool:
+        """Whether each total only rises or only falls, as far as it was seen."""
+        with np.errstate(invalid="ignore"):
+            steps = np.diff(np.where(np.isfinite(totals), totals, 1e300), axis=1)
+        room = SAME * np.minimum(totals[:, 1:], 1e300)
+        return all(bool(np.all(up >= -r) or np.all(up <= r)) for up, r in zip(steps, room, strict=True))
+
+    def looked_at(self, low: float, high: float, drawn: bool) -> _Seen:
+        """A grid, made finer where the nearest changes are."""
+        at = self.spread(low, high, GRID_DRAWN if drawn else GRID)
+        seen = self.refined(at, self.totals(at))
+        return replace(seen, open=_widths(at))
+
+    def spread(self, low: float, high: float, intervals: int) -> Array:
+        """Values on either side of the present one, evenly by their logarithms."""
+        now = self.each.value
+        if now == 0:
+            return np.concatenate([[0.0], np.geomspace(self.each.scale * NEAR_ZERO, high, 2 * intervals)])
+        below, above = np.geomspace(low, now, intervals + 1), np.geomspace(now, high, intervals + 1)
+        return np.unique(np.concatenate([below[:-1], [now], above[1:]]))
+
+    def refined(self, at: Array, totals: Array) -> _Seen:
+        """Bring the nearest changes on both sides near by section."""
+        for event in (self.overtaken, self.left_behind):
+            for side in (-1, 1):
+                at, totals = self.narrowed(at, totals, event, side)
+        return _Seen(at, totals, np.zeros(0))
+
+    def narrowed(self, at: Array, totals: Array, event: Callable[[Array], Truths], side: int) -> tuple[Array, Array]:
+        """Cut up the first interval on one side at whose far end something is so, until it is narrow."""
+        now = int(np.searchsorted(at, self.each.value))
+        outward = np.arange(now, len(at)) if side > 0 else np.arange(now, -1, -1)
+        there = np.flatnonzero(event(totals[:, outward]))
+        if not len(there) or there[0] == 0:
+            return at, totals
+        inner, outer = float(at[outward[there[0] - 1]]), float(at[outward[there[0]]])
+        found = [(at, totals)]
+        while abs(outer - inner) > (1 if self.each.whole else FINEST * min(inner, outer)):
+            between = self.between(inner, outer)
+            if not len(between):
+                break
+            found.append((between, self.totals(between)))
+            so = event(found[-1][1])
+            k = int(so.argmax()) if so.any() else len(between)
+            inner, outer = ([inner, *between][k], [*between, outer][k])
+        whole, every = np.concatenate([x for x, _ in found]), np.concatenate([t for _, t in found], axis=1)
+        order = np.argsort(whole)
+        return whole[order], every[:, order]
+
+    def between(self, inner: float, outer: float) -> Array:
+        """A few values between two, from the one to the other."""
+        drawn = is_drawn(self.question) and (self.each.timed or self.each.whole)
+        parts = 2 if drawn else SECTIONS  # a draw costs more than the steps it spares
+        if self.each.whole:
+            some = np.unique(np.round(np.linspace(inner, outer, parts + 1)))[1:-1]
+            return some if inner < outer else some[::-1]
+        if min(inner, outer) == 0:
+            if max(inner, outer) <= NEAR_ZERO**2 * self.each.scale:
+                return np.zeros(0)  # as good as at once
+            return np.array([_middle(min(inner, outer), max(inner, outer))])
+        return np.geomspace(inner, outer, parts + 1)[1:-1]
+
+    # ---------------------------------------------------------------- what was seen
+    def overtaken(self, totals: Array) -> Truths:
+        """Where a topology outside the first tie comes first, or nobody reaches the target."""
+        leads = np.array([t in self.first for t in self.among])
+        best = totals[leads].min(axis=0, initial=np.inf)
+        other = totals[~leads].min(axis=0, initial=np.inf)
+        return np.asarray((other < best * (1 - SAME)) | np.isposinf(totals.min(axis=0)))
+
+    def left_behind(self, totals: Array) -> Truths:
+        """Where none of the first tie is within the resolution of the best."""
+        leads = np.array([t in self.first for t in self.among])
+        return np.asarray(~answers(totals, self.resolution)[leads].any(axis=0))
+
+    def outward(self, seen: _Seen, side: int, *, solved: bool) -> tuple[Array, Array]:
+        """Values from the present one outwards, and the totals from each on to the next."""
+        now = int(np.searchsorted(seen.at, self.each.value))
+        if side > 0:
+            return seen.at[now:], seen.totals[:, now:]
+        if solved:
+            return seen.at[now:0:-1], seen.totals[:, now - 1 :: -1] if now else seen.totals[:, :0]
+        return seen.at[now::-1], seen.totals[:, now::-1]
+
+    def change(self, seen: _Seen, side: int, *, solved: bool) -> Change | None:
+        """The nearest change on one side."""
+        at, totals = self.outward(seen, side, solved=solved)
+        there = np.flatnonzero(self.overtaken(totals))
+        if not len(there):
+            return None
+        k = there[0]
+        tied = answers(totals[:, k : k + 1], self.resolution)[:, 0]
+        order = np.argsort(totals[:, k], kind="stable")
+        gone = np.flatnonzero(self.left_behind(totals))
+        return Change(
+            at=float(at[k]),
+            before=float(at[k] if solved else at[max(k - 1, 0)]),
+            to=tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first),
+            clear=float(at[gone[0]]) if len(gone) else None,
+        )
+
+    def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stage, ...]:
+        """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
+        below, above = (self.stretches(seen, side, solved=solved) for side in (-1, 1))
+        both = below[0].keys & above[0].keys
+        if both:
+            joined = _Stretch(below[0].far, above[0].far, both)
+            found = [*reversed([_turned(s) for s in below[1:]]), joined, *above[1:]]
+        else:
+            found = [*reversed([_turned(s) for s in below]), *above]
+        kept = [s for s in found if s.near < s.far or self.each.whole]
+        step = 1.0 if self.each.whole else 0.0  # counts: an end belongs to the stretch farther out
+        return tuple(
+            Stage(
+                s.near + step * (k > 0 and s.near <= self.each.value),
+                s.far - step * (k < len(kept) - 1 and s.far > self.each.value),
+                tuple(t for t in self.among if t in s.keys),
+            )
+            for k, s in enumerate(kept)
+        )
+
+    def stretches(self, seen: _Seen, side: int, *, solved: bool) -> list[_Stretch]:
+        """Stretches outwards, each as long as one topology or nobody stays among those that tie."""
+        at, totals = self.outward(seen, side, solved=solved)
+        if not len(at):
+            return [_Stretch(self.each.value, self.each.value, self.first)]
+        tied = answers(totals, self.resolution)
+        found: list[_Stretch] = []
+        for k, x in enumerate(at):
+            here = frozenset(t for t, ties in zip(self.among, tied[:, k], strict=True) if ties) or NOBODY
+            kept = found[-1].keys & here if found else here
+            if found and kept:
+                found[-1] = _Stretch(found[-1].near, float(x), kept)
+            else:
+                if found:
+                    found[-1] = replace(found[-1], far=float(x))
+                found.append(_Stretch(float(x), float(x), here))
+        end = float(seen.at[-1] if side > 0 else seen.at[0])
+        found[-1] = replace(found[-1], far=end)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """From ``near`` to ``far``, seen from the present value, all of ``keys`` tie."""
+
+    near: float
+    far: float
+    keys: frozenset[str]
+
+
+def _turned(stretch: _Stretch) -> _Stretch:
+    return _Stretch(stretch.far, stretch.near, stretch.keys)
+
+
+def _widths(at: Array) -> Array:
+    """Of the intervals, relative to their lower ends; 1 from 0."""
+    return np.where(at[:-1] > 0, at[1:] / np.where(at[:-1] > 0, at[:-1], 1.0) - 1, 1.0)
+
+
+def _middle(low: Any, high: Any) -> Any:
+    """Halfway by the logarithm; from 0 a thousandth of the way."""
+    return np.where(np.asarray(low) > 0, np.sqrt(low) * np.sqrt(high), np.asarray(high) / 1e3)[()]

@@ -1,0 +1,700 @@
+"""Counts that are to be chosen: how many groups, and how many rounds, steps and clients drawn, under one target.
+
+Regrouping moves heterogeneity and keeps its sum ``H^2 = zeta^2 + delta^2``, the mean squared distance of a client's
+gradient from the whole's. For ``N`` clients put at random into ``G`` groups of ``M = N/G`` the mean of a group is
+that of a sample drawn without replacement from a population of variance ``H^2``, so
+
+    E delta^2 = H^2/M * (N - M)/(N - 1) = H^2 (G - 1)/(N - 1)        and        E zeta^2 = H^2 (N - G)/(N - 1),
+
+the second because the sum stays. With groups of sizes ``n_g`` the first is ``sum_g n_g/N * H^2/n_g (N - n_g)/(N - 1)``
+where every client counts the same, and so are both. Where label counts are known the groups are chosen instead, each
+division by the search of `planner.data.grouping`, if that is cheap. The target must not move with a choice either:
+where none is given, it is what Star-Star reaches in the coarsest division, with the least of every other count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.evaluate.compare import ties
+from planner.cost.round import CostError
+from planner.data import grouping, label_shift
+from planner.data.heterogeneity import FromFile, Heterogeneity
+from planner.data.label_counts import LabelCounts, read_counts
+from planner.decide.explain import title
+from planner.decide.recommendation import Division, Recommendation
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.participation import ask
+from planner.predict.question import first_bound, settled, whole
+from planner.scenario.fields import CHOICES, Objective, ScenarioFile, Span
+from planner.scenario.resolve import Known, Origin, Regrouped, Scenario, resolve_groups
+from planner.scenario.units import format_duration, format_size
+
+MOST = 48  # divisions that are searched; every N below 5040 has at most so many
+FEW = 6  # divisions into groups of one size; where there are fewer, groups that differ by one client are searched too
+SPARE = 0.05  # share of their places that may then stay empty, if all groups had the largest size
+LARGEST_CHOSEN = 2_000  # clients up to which groups are chosen by label counts
+PLANS = 8_000  # plans that are looked at at once, over all divisions
+PLANS_DEAR = 400  # the same where each costs more than a bound's formula, or random compute times are simulated
+PASSES = 8  # of ever finer grids, where there are more plans
+LEADERS = 3  # divisions in which those are made
+Exact = TypeVar("Exact", float, Fraction)
+Grouping = Literal["random", "chosen"]
+Integers = NDArray[np.int64]
+
+
+def expected(total2: Exact, clients: int, groups: int) -> tuple[Exact, Exact]:
+    """``(E zeta^2, E delta^2)`` over random divisions into groups.
+
+    Args:
+        total2: ``zeta^2 + delta^2``.
+        clients: how many, N.
+        groups: how many; of one size, or where every client counts the same of any sizes.
+    """
+    others = max(clients - 1, 1)  # one client has nothing to differ from, and then both factors are 0
+    return total2 * (clients - groups) / others, total2 * (groups - 1) / others
+
+
+def divisors(number: int) -> list[int]:
+    """All of them, in order."""
+    small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
+    return small + [number // d for d in reversed(small) if d * d != number]
+
+
+def near_divisors(number: int) -> list[int]:
+    """Numbers of groups of the same size up to one, in order.
+
+    That is, where a part `SPARE` of the places at most stays empty if all groups have the largest size.
+    """
+    groups = np.arange(1, number + 1)
+    found: list[int] = groups[groups * -(-number // groups) <= (1 + SPARE) * number].tolist()
+    return found
+
+
+# ---------------------------------------------------------------- from a file to scenarios
+
+
+def ungrouped(path: str) -> Heterogeneity:
+    """What label counts say of clients without groups: all as one group; a column of groups is not looked at."""
+    table = _without_groups(Path(path))
+    found = _spread(table, np.zeros(len(table.clients), dtype=np.int64), 1)
+    size = len(table.clients)
+    measured = FromFile(
+        zeta=math.sqrt(max(found.zeta2 - found.zeta2_noise, 0.0)),
+        delta=0.0,
+        absolute=False,
+        labels=int((table.counts > 0).any(axis=0).sum()),
+        groups=1,
+        clients=(size, size, size),
+        ratio=(None, None, None),
+        warnings=tuple(table.warnings),
+    )
+    return Heterogeneity("file", path, measured=measured)
+
+
+def scenarios(written: ScenarioFile, name: Callable[[str], str]) -> Scenario:
+    """One scenario for every division that is searched; the first, with all of them and the ranges of other counts.
+
+    Raises:
+        ScenarioError: where no division fits what was given.
+    """
+    fleet = written.fleet
+    ranges = {symbol: span for symbol, key in CHOICES.items() if isinstance(span := getattr(fleet, key), Span)}
+    least = fleet.model_copy(update={CHOICES[symbol]: span.low for symbol, span in ranges.items()})
+    plain = written.model_copy(update={"fleet": least})
+    if fleet.clients is not None and fleet.clients_per_group is None:
+        found = _divisions(plain, name)
+    else:
+        found = [replace(resolve_groups(plain, name), grouping="given")]
+        for symbol, whole in (("S1", "G"), ("S2", "M")):
+            there = found[0].number(whole)
+            if symbol in ranges and ranges[symbol].high > there:
+                raise ScenarioError(
+                    f"{name(f'fleet.{CHOICES[symbol]}')}: {symbol} = {ranges[symbol].high} exceeds the {there} there "
+                    f"are. Search up to {there}."
+                )
+    if ranges and written.plan.objective is None:  # by rounds the most of everything would come first
+        found = [replace(s, objective="time") for s in found]
+    choices = {symbol: (span.low, span.high) for symbol, span in ranges.items()}
+    return replace(found[0], divisions=tuple(found), choices=choices)
+
+
+def _divisions(written: ScenarioFile, name: Callable[[str], str]) -> list[Scenario]:
+    """A scenario for every number of groups, the fewest first."""
+    clients = written.fleet.clients
+    assert clients is not None  # noqa: S101 - what brought us here
+    form = written.problem.heterogeneity
+    measured = form.measured if form is not None else None
+    if measured is not None and round(measured.groups * measured.clients[1]) != clients:
+        counted = round(measured.groups * measured.clients[1])
+        raise ScenarioError(
+            f"{name('fleet.clients')}: {clients} contradicts the {counted} client{'s' * (counted != 1)} of "
+            f"{form.text}. Write {counted}."
+        )
+    counts, warnings = _searched(written, clients, name)
+    total2, said, about = _total(written, clients)
+    table = _without_groups(Path(form.text)) if form is not None and _is_counts(form) else None
+    if table is not None and clients > LARGEST_CHOSEN:
+        about.append(
+            f"Groups are taken at random: choosing them for more than {LARGEST_CHOSEN:,} clients takes long. "
+            "`hfl-plan group` does it for one number of groups."
+        )
+        table = None
+    seed = written.plan.seed or 0
+    found = []
+    for groups in counts:
+        kind: Grouping = "random" if table is None else "chosen"
+        zeta2, delta2 = expected(total2, clients, groups) if table is None else _chosen(table, groups, seed)
+        if table is not None:
+            scale2 = total2 / max(measured.zeta**2, 1e-300) if measured is not None else 1.0
+            zeta2, delta2 = zeta2 * scale2, delta2 * scale2
+        how = f"{clients} clients into {_groups_of(clients, groups)} " + (
+            "at random, in expectation" if kind == "random" else "chosen by their label counts"
+        )
+        origin: Origin = "default" if form is None else "given" if form.form == "numbers" else "derived"
+        regrouped = Regrouped(
+            groups=groups,
+            clients=round(clients / groups),
+            largest=-(-clients // groups),
+            zeta=math.sqrt(zeta2),
+            delta=math.sqrt(delta2),
+            origin=origin,
+            note=f"{how}; {said}",
+            kind=kind,
+            spread=form.spread if form is not None else None,
+        )
+        scenario = resolve_groups(written, name, regrouped)
+        known = {**scenario.known, "clients": Known(clients, "given", note="N = G M; G is searched")}
+        found.append(replace(scenario, known=known, warnings=(*about, *warnings, *scenario.warnings)))
+    everyone = [s for s in found if not s.partial]
+    if everyone and len(everyone) < len(found):  # the two are about different theorems, and orders of rings
+        found = [s for s in found if s.partial]
+    return found
+
+
+def _groups_of(clients: int, groups: int) -> str:
+    least, more = divmod(clients, groups)
+    size = f"{least:,}" if not more else f"{least:,} or {least + 1:,}"
+    return f"{groups:,} group{'s' * (groups > 1)} of {size}"
+
+
+def _searched(written: ScenarioFile, clients: int, name: Callable[[str], str]) -> tuple[list[int], list[str]]:
+    """Numbers of groups to look at, and what to say about the others."""
+    fleet = written.fleet
+    drawn, of_each = fleet.groups_per_round, fleet.clients_per_round
+    assert not isinstance(drawn, Span) and not isinstance(of_each, Span)  # noqa: S101 - their least stands here
+    allowed = fleet.groups if isinstance(fleet.groups, Span) else Span(1, clients)
+    least, most = max(drawn or 1, allowed.low), min(clients // (of_each or 1), allowed.high)
+    whole = divisors(clients)
+    fitting = [g for g in whole if least <= g <= most]
+    warnings = []
+    if len(whole) < FEW or not fitting:
+        near = [g for g in near_divisors(clients) if least <= g <= most]
+        if len(near) > len(fitting):
+            warnings.append(
+                f"{clients} clients divide into groups of one size in {len(fitting)} "
+                f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}, so groups that differ by one "
+                f"client are searched too, as long as they fill {1 - SPARE:.0%} of the places of equal ones. For them "
+                "the bounds take the mean size, rounded, and the clock and the traffic take all groups to be as large "
+                "as the largest."
+            )
+        if len(near) > MOST:
+            near = sorted({near[i] for i in np.searchsorted(near, np.geomspace(near[0], near[-1], MOST) - 1e-9)})
+            warnings.append(f"Of these, {len(near)} are searched, so a neighbour of the best may be better.")
+        fitting = near
+    if not fitting:
+        asked = " and ".join(f"{s} = {n}" for s, n in (("S1", drawn), ("S2", of_each)) if n is not None)
+        span = f"from {allowed.low} to {allowed.high} groups" if isinstance(fleet.groups, Span) else ""
+        raise ScenarioError(
+            f"{name('fleet.clients')}: no division of {clients} clients into groups of one size, or nearly so, has "
+            f"room for {' with '.join(part for part in (span, asked) if part)}. "
+            f"{'Draw fewer' if asked else 'Allow other numbers'}, or give --groups and --clients-per-group."
+        )
+    if len(fitting) > MOST:
+        places = np.unique(np.round(np.linspace(0, len(fitting) - 1, MOST)).astype(int))
+        warnings.append(
+            f"{clients} clients divide into groups of one size in {len(fitting)} ways; {len(places)} of them are "
+            "searched, so a neighbour of the best may be better."
+        )
+        fitting = [fitting[i] for i in places]
+    return fitting, warnings
+
+
+def _total(written: ScenarioFile, clients: int) -> tuple[float, str, list[str]]:
+    """``H^2``, what it stands on, and what to say about it."""
+    form, sigma = written.problem.heterogeneity, written.problem.sigma
+    measured = form.measured if form is not None else None
+    if sigma is None:
+        sigma = float(measured.constants.get("sigma", 1.0)) if measured is not None else 1.0
+    warnings = list(measured.warnings) if measured is not None else []
+    if form is None:
+        form = Heterogeneity("preset", "both")
+        warnings.append(
+            "Heterogeneity was not given, and it decides the answer: zeta^2 + delta^2 = 2 sigma^2 is assumed. "
+            "Say --heterogeneity iid, inter or both, give numbers, or label counts."
+        )
+    elif form.text in ("intra", "inter"):
+        warnings.append(
+            "Where groups are free, intra and inter say the same, zeta^2 + delta^2 = sigma^2: the division decides "
+            "how much of it is intra-group."
+        )
+    if form.form == "dirichlet":
+        zeta, delta = form.deviations(sigma, clients, 1)
+        said = f"{form.text}, every client drawn around shares of its own"
+    else:
+        zeta, delta = form.deviations(sigma, 1, clients)
+        said = form.text
+        if measured is not None and not measured.absolute:
+            warnings.append(
+                f"Label counts do not say how large the deviations are: a client with a single label is taken to stand "
+                f"sigma = {sigma:g} from an even mixture."
+            )
+    total2 = zeta**2 + delta**2
+    return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings
+
+
+def _is_counts(form: Heterogeneity) -> bool:
+    return form.measured is not None and form.text.lower().endswith(".csv")
+
+
+def _without_groups(path: Path) -> LabelCounts:
+    return read_counts(path, grouped=False)
+
+
+def _spread(table: LabelCounts, group_of: grouping.Indices, groups: int) -> label_shift.Spread:
+    size = np.bincount(group_of, minlength=groups)
+    within, between = 1 / size[group_of], size / len(group_of)
+    return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, within, between)
+
+
+def _chosen(table: LabelCounts, groups: int, seed: int) -> tuple[float, float]:
+    """Both squared deviations to expect where the groups are chosen by the counts, in units of label shares."""
+    clients = len(table.clients)
+    least, most = clients // groups, -(-clients // groups)
+    problem, unit = grouping.pose(table.shares(), np.ones(clients), groups, least, most, names=table.clients)
+    found = grouping.solve(problem, seed, restarts=1)
+    return _spread(table, found.group_of[unit], groups).if_chosen()
+
+
+# ---------------------------------------------------------------- every plan of a division
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Counts, and what a topology takes with them.
+
+    Attributes:
+        total: of the objective.
+        rounds: to the target.
+        topology: which.
+        counts: those searched, by letter.
+        division: the place of its division.
+    """
+
+    total: float
+    rounds: float
+    topology: str
+    counts: Mapping[str, int]
+    division: int
+
+
+class _Seen:
+    """The best plans so far: of every topology in every division, and of every value of a count."""
+
+    def __init__(self, divisions: Sequence[Scenario]) -> None:
+        self.scenarios = divisions
+        self.questions = [ask(s) for s in divisions]
+        self.own: list[dict[str, _Plan]] = [{} for _ in divisions]
+        self.along: dict[tuple[str, int], _Plan] = {}
+        self.why = ["" for _ in divisions]
+        self.looked: set[tuple[int, ...]] = set()
+
+    def best(self, division: int) -> _Plan | None:
+        """Of a division; None where nothing reaches the target."""
+        return min(self.own[division].values(), key=lambda plan: plan.total, default=None)
+
+    def look(self, division: int, values: Mapping[str, Integers]) -> None:
+        """Price every combination of these values of counts."""
+        question, scenario = self.questions[division], self.scenarios[division]
+        mesh = dict(zip(values, (a.ravel() for a in np.meshgrid(*values.values(), indexing="ij")), strict=True))
+        if scenario.partial and mesh.keys() & {"S1", "S2"}:  # everyone together is another theorem's
+            drawn = {s: mesh.get(s, question.values[s]) for s in ("S1", "S2")}
+            fewer = (drawn["S1"] < question.values["G"]) | (drawn["S2"] < _largest(scenario))
+            mesh = {symbol: numbers[fewer] for symbol, numbers in mesh.items()}
+        each = zip(*(numbers.tolist() for numbers in mesh.values()), strict=True) if mesh else [()]
+        new = np.array([(division, *counts) not in self.looked for counts in each], dtype=bool)
+        if not new.any():
+            return
+        mesh = {symbol: numbers[new] for symbol, numbers in mesh.items()}
+        size = int(new.sum())
+        self.looked |= {(division, *counts) for counts in zip(*(n.tolist() for n in mesh.values()), strict=True)}
+        for topology, count in question.rounds(**mesh).items():
+            rounds = np.broadcast_to(np.asarray(count, dtype=float), size)
+            total = np.full(size, math.inf)
+            for i in np.flatnonzero(np.isfinite(rounds)):
+                counts = {symbol: int(numbers[i]) for symbol, numbers in mesh.items()}
+                try:
+                    total[i] = rounds[i] * question.price(topology, scenario.objective, **counts)
+                except CostError as error:
+                    self.why[division] = str(error).rstrip(".")
+            self._keep(division, topology, rounds, total, mesh)
+
+    def _keep(
+        self,
+        division: int,
+        topology: str,
+        rounds: NDArray[np.float64],
+        total: NDArray[np.float64],
+        mesh: Mapping[str, Integers],
+    ) -> None:
+        def plan(i: int) -> _Plan:
+            counts = {symbol: int(numbers[i]) for symbol, numbers in mesh.items()}
+            return _Plan(float(total[i]), float(rounds[i]), topology, counts, division)
+
+        first = int(total.argmin())  # of equal ones that with the least counts
+        if not math.isfinite(total[first]):
+            return
+        before = self.own[division].get(topology)
+        if before is None or total[first] < before.total:
+            self.own[division][topology] = plan(first)
+        for symbol, numbers in mesh.items():
+            for value in np.unique(numbers).tolist():
+                i = int(np.where(numbers == value, total, math.inf).argmin())
+                known = self.along.get((symbol, value))
+                if math.isfinite(total[i]) and (known is None or total[i] < known.total):
+                    self.along[symbol, value] = plan(i)
+
+
+def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]]) -> tuple[_Seen, list[str]]:
+    """Every plan of every division; where they are too many, a grid of them that gets finer around the best."""
+    seen = _Seen(divisions)
+    drawn = divisions[0].compute.straggler.kind != "none" and divisions[0].objective == "time"
+    attended = divisions[0].availability is not None
+    most = PLANS_DEAR if drawn or attended or seen.questions[0].predictor.id != "bound" else PLANS
+    grids, whole, complete = [], 0, True
+    for i, scenario in enumerate(divisions):
+        spans = _within(scenario, choices)
+        grids.append(_thinned(spans, max(most // len(divisions), 1)))
+        whole += math.prod(high - low + 1 for low, high in spans.values())
+        complete = complete and all(len(grids[i][s]) > high - low for s, (low, high) in spans.items())
+        seen.look(i, grids[i])
+    if complete:
+        return seen, []
+    led = [(plan.total, i) for i in range(len(divisions)) if (plan := seen.best(i)) is not None]
+    for _, i in sorted(led)[:LEADERS]:
+        grid = grids[i]
+        for _ in range(PASSES):
+            plan = seen.best(i)
+            assert plan is not None  # noqa: S101 - it led
+            around = {symbol: _neighbours(grid[symbol], plan.counts[symbol]) for symbol in grid}
+            grid = _thinned(around, max(most // LEADERS // PASSES, 1))
+            seen.look(i, grid)
+            if all(high - low + 1 == len(grid[symbol]) for symbol, (low, high) in around.items()):
+                break
+    letters = ", ".join(choices)
+    said = (
+        f"{letters} can be chosen in {whole:,} ways here; {len(seen.looked):,} were looked at, on a grid that gets "
+        "finer around the best, so a better one may lie between. A smaller range is searched in full."
+    )
+    return seen, [said]
+
+
+def _within(scenario: Scenario, choices: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """The ranges, as far as there are groups and clients to draw."""
+    there = {"S1": int(scenario.number("G")), "S2": _smallest(scenario)}
+    return {symbol: (low, min(high, there.get(symbol, high))) for symbol, (low, high) in choices.items()}
+
+
+def _smallest(scenario: Scenario) -> int:
+    clients = scenario.known.get("clients")
+    return int(scenario.number("clients" if clients else "M")) // (int(scenario.number("G")) if clients else 1)
+
+
+def _largest(scenario: Scenario) -> int:
+    clients = scenario.known.get("clients")
+    return -(-int(scenario.number("clients")) // int(scenario.number("G"))) if clients else int(scenario.number("M"))
+
+
+def _thinned(spans: Mapping[str, tuple[int, int]], plans: int) -> dict[str, Integers]:
+    """Values of each count that combine in about so many ways: all of a short range, some of a long one."""
+    found: dict[str, Integers] = {}
+    left = float(plans)
+    for done, symbol in enumerate(sorted(spans, key=lambda s: spans[s][1] - spans[s][0])):
+        low, high = spans[symbol]
+        most = max(int(left ** (1 / (len(spans) - done)) + 1e-9), 3)
+        values = np.arange(low, high + 1, dtype=np.int64)
+        if len(values) > most:
+            values = np.unique(np.rint(np.geomspace(low, high, most)).astype(np.int64))
+        found[symbol] = values
+        left = max(left / len(values), 1.0)
+    return {symbol: found[symbol] for symbol in spans}
+
+
+def _neighbours(values: Integers, value: int) -> tuple[int, int]:
+    """The values next to one of them."""
+    place = int(np.searchsorted(values, value))
+    return int(values[max(place - 1, 0)]), int(values[min(place + 1, len(values) - 1)])
+
+
+# ---------------------------------------------------------------- from plans to an answer
+
+
+def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) -> Recommendation:
+    """The answer for the best plan, with all divisions that were searched.
+
+    Args:
+        scenario: with its `divisions`.
+        recommend: makes the answer for one.
+
+    Raises:
+        ScenarioError: as for one division.
+        NoAnswerError: where no plan reaches the target.
+    """
+    choices = scenario.choices
+    common = with_one_target([settled(s) for s in scenario.divisions])
+    seen, about = _search(common, choices)
+    leaders = [seen.best(i) for i in range(len(common))]
+    order = sorted((plan for plan in leaders if plan is not None), key=lambda plan: plan.total)  # fewest groups first
+    if not order:
+        return recommend(common[0])  # which says why
+    first = order[0]
+    numbers = ties([plan.total for plan in order], scenario.resolution)
+    tie = {plan.division: number for plan, number in zip(order, numbers, strict=True)}
+    rows = [_row(seen, i, leaders[i], tie.get(i, max(numbers) + 1)) for i in range(len(common))]
+    along = {symbol: _along(seen, symbol, scenario.resolution) for symbol in choices}
+    chosen = common[first.division]
+    settled_counts = {
+        symbol: Known(first.counts[symbol], "derived", note=f"searched from {low} to {high}")
+        for symbol, (low, high) in choices.items()
+    }
+    answer = recommend(replace(chosen, known={**chosen.known, **settled_counts}))
+    said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
+    for text in _cautions(order, rows, along, chosen, choices):
+        said[text] = None
+    searched = {*choices, *(("G", "M") if chosen.grouping != "given" else ())}
+    if "G" in searched:
+        searched |= {"S1", "S2"}
+    looked = answer.flips_searched
+    for letter in searched:
+        looked = looked.replace(f"{letter}, ", "")
+    head, *others = answer.explanation
+    sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
+    return answer.model_copy(
+        update={
+            "explanation": (head, sentence, *others),
+            "flips": tuple(flip for flip in answer.flips if flip.parameter not in searched),
+            "flips_searched": looked,
+            "divisions": tuple(rows),
+            "choices": along,
+            "warnings": (*answer.warnings, *about, *said),
+        }
+    )
+
+
+def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
+    """The scenarios under one target: the user's, or what Star-Star reaches in the first of them.
+
+    Raises:
+        NoAnswerError: where its bound says nothing there.
+    """
+    question = ask(found[0])
+    if question.target is not None:
+        return list(found)
+    goal, first = float(question.goal()), float(first_bound(question.values))
+    groups, horizon = found[0].known["G"].value, found[0].known["R"]
+    if goal >= first:
+        raise NoAnswerError(
+            f"after {horizon.value:,} rounds the bound on Star-Star ({goal:.3g}) is still above 2 L A = {first:.3g}, "
+            "which holds before the first: it says nothing yet. Give more --rounds, or a --target."
+        )
+    whose = "one group" if groups == 1 else f"{groups} groups"
+    change = {
+        "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds"),
+        "R": Known(None, "derived", note="each topology's own rounds to the target"),
+    }
+    return [replace(s, known={**s.known, **change}) for s in found]
+
+
+def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
+    question, scenario = seen.questions[division], seen.scenarios[division]
+    numbers: dict[str, Any] = {"rounds": None, "seconds": None, "bytes": None}
+    why = seen.why[division]
+    if plan is not None:
+        why = ""
+        numbers["rounds"] = rounds = whole(plan.rounds)
+        try:
+            cost = question.of_a_round(plan.topology, **plan.counts)
+            numbers |= {"seconds": rounds * cost.seconds, "bytes": rounds * cost.bytes}
+        except CostError as error:
+            why = str(error).rstrip(".")
+    elif not why:
+        why = f"no topology reaches the target within {question.allowed:,.0f} rounds"
+    assert scenario.grouping is not None  # noqa: S101 - by construction
+    counts = {**question.values, **(plan.counts if plan else {})}
+    return Division(
+        groups=int(counts["G"]),
+        clients_per_group=int(counts["M"]),
+        **{key: int(counts[symbol]) for symbol, key in CHOICES.items()},
+        zeta=question.values["zeta"],
+        delta=question.values["delta"],
+        grouping=scenario.grouping,
+        topology=plan.topology if plan else None,
+        tie=tie,
+        why=why,
+        **{key: None if n is None or not math.isfinite(n) else n for key, n in numbers.items()},
+    )
+
+
+def _along(seen: _Seen, symbol: str, resolution: float) -> tuple[Division, ...]:
+    """The best plan with every value of a count that was looked at, the smallest value first."""
+    plans = [plan for (letter, _), plan in sorted(seen.along.items(), key=lambda item: item[0][1]) if letter == symbol]
+    order = sorted(plans, key=lambda plan: plan.total)
+    tie = dict(zip(map(id, order), ties([plan.total for plan in order], resolution), strict=True))
+    return tuple(_row(seen, plan.division, plan, tie[id(plan)]) for plan in plans)
+
+
+def _cautions(
+    order: Sequence[_Plan],
+    rows: Sequence[Division],
+    along: Mapping[str, Sequence[Division]],
+    chosen: Scenario,
+    choices: Mapping[str, tuple[int, int]],
+) -> Iterator[str]:
+    first = order[0]
+    stars = [row for row in rows if row.topology == "star-star"]
+    if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
+        yield (
+            "With P = 1 Star-Star is one algorithm, however clients are grouped: where its rounds differ between "
+            "divisions, that is the predictor's doing, and only its seconds and bytes are the division's."
+        )
+    free = {"rounds": ("P", "K", "S1", "S2"), "bytes": ("K",), "time": ()}[chosen.objective]
+    unpaid = [symbol for symbol in choices if symbol in free]
+    if unpaid and first.total > 0:
+        yield (
+            f"By {'rounds' if chosen.objective == 'rounds' else 'traffic'}, {' and '.join(unpaid)} "
+            f"cost{'s' * (len(unpaid) == 1)} nothing, so as much is taken as helps. --objective time charges for it."
+        )
+    for symbol, (_, high) in choices.items():
+        upper = [row for row in along[symbol] if 2 * getattr(row, CHOICES[symbol]) >= high]
+        if first.counts[symbol] == high and any(row.tie > 1 for row in upper):
+            yield f"{symbol} = {high} is the most that was allowed, and more may take less: give a wider range."
+
+
+def _sentence(
+    seen: _Seen,
+    order: Sequence[_Plan],
+    level: Sequence[_Plan],
+    along: Mapping[str, Sequence[Division]],
+    choices: Mapping[str, tuple[int, int]],
+) -> str:
+    first = order[0]
+    scenario = seen.scenarios[first.division]
+    known, free = scenario.known, scenario.grouping != "given"
+    groups, searched = int(scenario.number("G")), len(seen.scenarios)
+    ranges = " and ".join(f"{symbol} from {low:,} to {high:,}" for symbol, (low, high) in choices.items())
+    counts = " and ".join(f"{symbol} = {n:,}" for symbol, n in first.counts.items())
+    if first.total == 0:
+        what = f"{searched} divisions of {known['clients'].value:,} clients" if free else "these plans"
+        found = f"Any of {what} will do"
+    elif not free:
+        found = f"With {ranges}, the best is {counts}"
+    else:
+        clients = int(scenario.number("clients"))
+        said = _groups_of(clients, groups)
+        if groups == 1:
+            said = "one group of all"
+        elif groups == clients:
+            said = "a group for every client"
+        said += f", {counts}" if counts else ""
+        kind = "chosen by label counts" if scenario.grouping == "chosen" else "put together at random"
+        if searched == 1:
+            found = f"The only division of {clients:,} client{'s' * (clients > 1)} that fits is {said}"
+        else:
+            over = f", with {ranges}" if ranges else ""
+            found = f"Of {searched} divisions of {clients:,} clients, {kind}{over}, the best is {said}"
+    if first.total > 0:
+        found += _as_good(seen, order, level, along)
+    stay = ", ".join(
+        f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
+    )
+    target = known["target"]
+    common = ""
+    if target.origin == "derived":
+        least = ", ".join(f"{symbol} = {low:,}" for symbol, (low, _) in choices.items())
+        common = f" The common target is {target.note}{f' with {least}' if least else ''}."
+    own = ""
+    if (searched > 1 or choices) and first.total > 0:
+        own = f" Each topology at its own best: {_own_best(seen, first, free)}."
+    kept = f" {stay} {'stay as they are' if ',' in stay else 'stays as it is'}." if stay else ""
+    return f"{found}.{_thriftier(seen, level, scenario.resolution)}{own}{kept}{common}"
+
+
+def _as_good(
+    seen: _Seen, order: Sequence[_Plan], level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]
+) -> str:
+    """What else is as good within the resolution; else how far behind the next division is."""
+
+    def groups(plan: _Plan) -> int:
+        return int(seen.scenarios[plan.division].number("G"))
+
+    near = []
+    others = sorted(level[1:], key=groups)
+    if others:
+        shown = ", ".join(f"{groups(p)} ({title(p.topology)})" for p in others[:6])
+        near.append(f"G = {shown}" + (f" and {len(others) - 6} more" if len(others) > 6 else ""))
+    for symbol, rows in along.items():
+        alike = [getattr(row, CHOICES[symbol]) for row in rows if row.tie == 1]
+        if len(alike) > 1:
+            near.append(f"{symbol} from {alike[0]:,} to {alike[-1]:,}")
+    said = f"; as good within the resolution: {', '.join(near)}" if near else ""
+    if not others and len(order) > 1:
+        second = order[1]
+        times = second.total / order[0].total
+        said += f"; the next, G = {groups(second)} with {title(second.topology)}, takes {times:.3g} times as much"
+    return said
+
+
+def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
+    """Which of the divisions that tie takes less of what does not decide: traffic, or time where traffic decides."""
+    if len(level) < 2 or level[0].total == 0:
+        return ""
+    other: Objective = "time" if seen.scenarios[0].objective == "bytes" else "bytes"
+    amount = {
+        plan.division: plan.rounds * seen.questions[plan.division].price(plan.topology, other, **plan.counts)
+        for plan in level
+    }
+    least = min(level, key=lambda plan: amount[plan.division])
+    if amount[least.division] >= (1 - resolution) * amount[level[0].division]:
+        return ""
+    shown, here = (
+        {"time": format_duration, "bytes": format_size}[other](amount[p.division]) for p in (least, level[0])
+    )
+    groups = int(seen.scenarios[least.division].number("G"))
+    noun = {"time": "time", "bytes": "traffic"}[other]
+    return f" Of these, G = {groups:,} takes the least {noun}: {shown} against {here}."
+
+
+def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:
+    """The counts at which each topology takes least; the fewest groups of those that are equal."""
+    leads: dict[str, _Plan] = {}
+    for own in seen.own:
+        for topology, plan in own.items():
+            if topology not in leads or plan.total < leads[topology].total:
+                leads[topology] = plan
+    said = []
+    for topology in seen.questions[0].bounds:
+        if topology in leads:
+            plan = leads[topology]
+            groups = {"G": int(seen.scenarios[plan.division].number("G"))} if free else {}
+            counts = " ".join(f"{symbol} = {n}" for symbol, n in {**groups, **plan.counts}.items())
+            times = f"{plan.total / best.total:.3g}"
+            said.append(f"{title(topology)} {counts}" + (f" ({times} times as much)" if times != "1" else ""))
+    return ", ".join(said)

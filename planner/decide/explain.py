@@ -1,0 +1,198 @@
+"""The answer in sentences: what wins and why, what the clock does to it, what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hflbounds.topology import all_topologies
+from planner.decide.recommendation import Row
+from planner.predict.question import Question, first_bound
+from planner.scenario.fields import Objective
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_duration, format_rate, format_size
+
+TERMS = {
+    "start": "the gap to the optimum still to be closed",
+    "noise": "gradient noise, averaged over every step of every client",
+    "client_sampling": "the draw of clients",
+    "group_sampling": "the draw of groups",
+    "local_noise_drift": "gradient noise in a client's own steps",
+    "noise_drift": "gradient noise along the round",
+    "intra_drift": "intra-group heterogeneity",
+    "sampled_intra_drift": "intra-group heterogeneity of the clients drawn",
+    "inter_drift": "inter-group heterogeneity",
+}
+BY = {"rounds": "rounds", "time": "the clock", "bytes": "traffic"}
+
+
+def title(topology: str) -> str:
+    """As people write it."""
+    return all_topologies(2)[topology].title
+
+
+def names(ids: Sequence[str]) -> str:
+    """``A``, ``A and B``, ``A, B and C``."""
+    shown = [title(t) for t in ids]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def explain(
+    question: Question,
+    scenario: Scenario,
+    rows: Sequence[Row],
+    recommended: Sequence[str],
+    doubted: bool,
+    met: bool,
+    resolution: float,
+) -> list[str]:
+    """Sentences, the answer first.
+
+    Args:
+        question: what was asked.
+        scenario: as given.
+        rows: best first.
+        recommended: the first tie group.
+        doubted: whether measured runs contradict the order.
+        met: whether the target is met before the first round.
+        resolution: relative difference below which they tie.
+    """
+    objective = scenario.objective
+    if met:
+        return ["The target is met before the first round: 2 L A, which bounds the start, does not exceed it."]
+    first = rows[0]
+    said = [_answer(first, objective, recommended)]
+    if doubted:
+        said.append("Measured runs contradict the order per round here: see the warning before you follow it.")
+    said.append(_target(question))
+    if len(recommended) > 1:
+        said.append(_tie(question, recommended, scenario.resolution, resolution))
+        said += _cheapest_of(rows, recommended, objective)
+    clock = _clock_against_rounds(rows, objective)
+    if clock:
+        said.append(clock)
+    if first.dominant:
+        share = first.terms[first.dominant] / sum(first.terms.values())
+        held = f"What holds {title(first.topology)} back most is {TERMS[first.dominant]}: {share:.0%} of its bound"
+        said.append(f"{held}, at the largest learning rate allowed." if first.cap_binds else f"{held}.")
+    return said
+
+
+def _target(question: Question) -> str:
+    goal = f"{float(question.goal()):.3g}"
+    if question.target is not None:
+        return f"The target is a mean squared gradient of {goal}."
+    if float(question.goal()) <= 1.001e-12 * first_bound(question.values):
+        return "Without noise, heterogeneity and a cap the bound is 0 after one round, so any target is met."
+    whose = "Star-Star's bound" if question.predictor.id == "bound" else "Star-Star"
+    return (
+        f"The target, a mean squared gradient of {goal}, is what {whose} reaches in {question.horizon:,.0f} rounds: "
+        "compare topologies by it, and give --target for hours that stand alone."
+    )
+
+
+def _answer(first: Row, objective: Objective, recommended: Sequence[str]) -> str:
+    verb = "come" if len(recommended) > 1 else "comes"
+    seconds = "no finite time" if first.seconds is None else format_duration(first.seconds)
+    traffic = "no finite traffic" if first.bytes is None else format_size(first.bytes)
+    who = f"; {title(first.topology)} takes" if len(recommended) > 1 else ":"
+    return (
+        f"{names(recommended)} {verb} first by {BY[objective]}{who} "
+        f"{first.rounds:,} rounds, {seconds} and {traffic} to the target."
+    )
+
+
+def _tie(question: Question, recommended: Sequence[str], asked: float, resolution: float) -> str:
+    values = question.values
+    reasons = []
+    if set(recommended) == set(question.twins(recommended[0])):
+        if values["S1"] == 1:
+            reasons.append("with one group the top tier is neither star nor ring")
+        if values["S2"] == 1:
+            reasons.append("with one client in a group the low tier is neither star nor ring")
+    if not any(values[n] for n in ("sigma", "zeta", "delta")):
+        reasons.append("without noise and heterogeneity only the optimisation term is left, the same for all")
+    if reasons:
+        return f"They tie by structure: {'; '.join(reasons)}."
+    if resolution > asked:
+        return (
+            f"They tie: their predictions differ by {resolution:.2g} of the first or less, and in measured scenarios "
+            "like this the predictor's errors in rounds reach as far."
+        )
+    return f"They tie: their predictions differ by less than {asked:.2g} of the first, the resolution asked for."
+
+
+def _cheapest_of(rows: Sequence[Row], recommended: Sequence[str], objective: Objective) -> list[str]:
+    """Which of the tied ones the clock prefers, where rounds or traffic decided."""
+    tied = sorted((r for r in rows if r.topology in recommended and r.seconds), key=lambda r: r.seconds or 0)
+    if objective == "time" or len(tied) < 2:
+        return []
+    first, last = tied[0], tied[-1]
+    if not first.seconds or not last.seconds or last.seconds <= 1.05 * first.seconds:
+        return []
+    return [
+        f"Of these, {title(first.topology)} is the fastest by the clock: {format_duration(first.seconds)} "
+        f"against {format_duration(last.seconds)} for {title(last.topology)}."
+    ]
+
+
+def _clock_against_rounds(rows: Sequence[Row], objective: Objective) -> str | None:
+    """Where the winner per round is not the winner by the clock, by how much, and the break-even."""
+    known = [r for r in rows if r.rounds and r.seconds is not None]
+    if len(known) < 2:
+        return None
+    by_round = min(known, key=lambda r: (r.rounds or 0, r.rank))
+    by_clock = min(known, key=lambda r: (r.seconds or 0, r.rank))
+    if by_round.topology == by_clock.topology or by_round.rounds == by_clock.rounds:
+        return None
+    fewer = (by_round.rounds or 1) / (by_clock.rounds or 1)
+    slow, quick = by_round.seconds_per_round or 0.0, by_clock.seconds_per_round or 0.0
+    if not quick:
+        return None
+    longer = slow / quick
+    even = 1 / fewer
+    a, b = title(by_round.topology), title(by_clock.topology)
+    lead = f"By the clock {b} wins: " if objective == "rounds" else ""
+    return (
+        f"{lead}{a} needs {fewer:.2g} times the rounds of {b}, "
+        f"but each of its rounds takes {longer:.3g} times as long "
+        f"({format_duration(slow)} against {format_duration(quick)}); "
+        f"it would win if they took less than {even:.3g} times as long."
+    )
+
+
+def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[str]) -> str | None:
+    """What happens if a rate that was given without a word on sharing is the server's and not each client's."""
+    link = scenario.network.client_link
+    if not scenario.network_given or link.sharing != "per-client":
+        return None
+    if scenario.known["client_link.sharing"].origin == "given":
+        return None
+    other = scenario.with_link(sharing="per-server").network
+    shared = question.varied(network=other)
+    rounds = question.rounds()
+    then = min(question.bounds, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
+    up = format_rate(link.up)
+    seconds = float(rounds[then]) * shared.of_a_round(then).seconds
+    change = "the answer stays" if then in recommended else f"the answer becomes {title(then)}"
+    change += f", in {format_duration(seconds)}"
+    return (
+        f"The {up} are taken to be each client's own. If the clients of a server share them, {change} "
+        "(--link-sharing per-server)."
+    )
+
+
+def about_metric(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
+    """What comes first instead where a network's accuracy is what counts and not the gradient of the theorems."""
+    if question.metric != "gradient" or "accuracy" not in question.predictor.metrics:
+        return []
+    other = question.varied(metric="accuracy")
+    totals = {t: float(n) * other.price(t, scenario.objective) for t, n in other.rounds().items()}
+    then = min(totals, key=lambda t: totals[t])
+    kept = min(recommended, key=lambda t: totals[t])
+    least = totals[kept]
+    if least <= totals[then] * (1 + scenario.resolution):
+        return []
+    return [
+        f"Where the accuracy of a network is what counts, heterogeneity fades as it learns, and {title(then)} comes "
+        f"first, {1 - totals[then] / least:.0%} below {title(kept)} (--metric accuracy)."
+    ]

@@ -1,0 +1,305 @@
+"""What of a question can be moved: every number, what moving it does, and how far it is looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.predict.participation import Attended
+from planner.predict.question import Question
+from planner.scenario.fields import LARGEST_COUNT, LARGEST_ROUNDS, Objective
+
+Array = NDArray[np.float64]
+
+COUNTS = ("G", "M", "P", "K")
+DRAWN = {"S1": "G", "S2": "M"}  # how many take part, of how many
+DEVIATIONS = {"zeta": "M", "delta": "G"}  # each is 0 where this count is 1
+TOGETHER = ("G", "M", "P", "K", "S1", "S2", "sigma", "zeta", "delta")
+RATIO = "zeta^2/delta^2"
+LINK_PARTS = {"up": ("bit/s", 1e7), "down": ("bit/s", 1e7), "latency": ("s", 0.01)}
+NICKNAMES = {
+    "uplink": "client_link.up",
+    "downlink": "client_link.down",
+    "latency": "client_link.latency",
+    "server_uplink": "server_link.up",
+    "server_downlink": "server_link.down",
+    "server_latency": "server_link.latency",
+    "model-size": "model_size",
+    "step-time": "step_time",
+    "zeta/delta": RATIO,
+}
+LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
+LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
+FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A question with inputs moved; arrays of values broadcast.
+
+    Attributes:
+        question: with what is not in ``values`` moved.
+        changes: to the values of the question.
+    """
+
+    question: Question
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All values, moved."""
+        return {**self.question.values, **self.changes}
+
+    def rounds(self) -> dict[str, Any]:
+        """Rounds of every topology."""
+        changes = dict(self.changes)
+        if is_attended(self.question):  # which wants all that it combines in one shape
+            moved = {name: self.values[name] for name in TOGETHER}
+            changes |= dict(zip(TOGETHER, np.broadcast_arrays(*moved.values()), strict=True))
+        return self.question.rounds(**changes)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A number that can be moved.
+
+    Attributes:
+        name: as in the scenario.
+        value: now.
+        put: moves it; to one value at a time where it is ``timed``.
+        unit: of the value.
+        whole: whether it counts things.
+        timed: whether it moves the clock and who comes, and no count of rounds where everyone does.
+        scale: what is near, where the value is 0.
+        power: the time of a round is affine in this power of the value, between ``bends``, without stragglers.
+        bends: where it is not smooth.
+        least, most: the ends of what there is.
+        coupled: whether it moves what the bounds need in more than one way, so that it is enclosed quantity by
+            quantity: both deviations at once, or a deviation with the target that follows from it.
+    """
+
+    name: str
+    value: float
+    put: Callable[[Moved, Any], Moved]
+    unit: str = ""
+    whole: bool = False
+    timed: bool = False
+    scale: float = 1.0
+    power: int = 1
+    bends: tuple[float, ...] = ()
+    least: float = 0.0
+    most: float = math.inf
+    coupled: bool = False
+
+    def totals(self, question: Question, objective: Objective, topologies: Sequence[str], at: Array) -> Array:
+        """The objective of each topology at each of some values: shape (topologies, values)."""
+        start = Moved(question)
+        if self.timed:
+            moved = [self.put(start, float(x)).question for x in at]
+            prices = np.array([[q.price(t, objective) for t in topologies] for q in moved]).T
+            every = [q.rounds() for q in moved] if is_attended(question) else [question.rounds()]
+            return np.asarray(np.array([[float(rounds[t]) for rounds in every] for t in topologies]) * prices)
+        there = self.put(start, at)
+        found = there.rounds()
+        counted = np.stack([np.broadcast_to(found[t], at.shape) for t in topologies])
+        if not self.whole:
+            return np.asarray(counted * np.array([[question.price(t, objective)] for t in topologies]))
+        return np.asarray(counted * np.stack([_prices(there, objective, t, at) for t in topologies]))
+
+
+def _prices(moved: Moved, objective: Objective, topology: str, at: Array) -> Array:
+    """What a round costs for every one of many counts."""
+    question = moved.question
+    if objective == "rounds" and not is_attended(question):
+        return np.ones_like(at)
+    counts = {name: np.broadcast_to(moved.values[name], at.shape) for name in ("S1", "S2", "P", "K")}
+
+    def price(i: int) -> float:
+        return question.price(topology, objective, **{name: float(n[i]) for name, n in counts.items()})
+
+    varied = [n for n in counts.values() if n[0] != n[-1]]
+    if len(at) <= FEW or is_drawn(question) or is_attended(question):
+        return np.array([price(i) for i in range(len(at))])
+    if not varied:
+        return np.full(len(at), price(0))
+    # Without stragglers seconds and bytes of a round are affine in every single count.
+    moving = varied[0]
+    ends, middle = np.array([price(0), price(len(at) - 1)]), len(at) // 2
+    slope = (ends[1] - ends[0]) / (moving[-1] - moving[0])
+    prices = np.asarray(ends[0] + slope * (moving - moving[0]))
+    assert abs(prices[middle] - price(middle)) <= 1e-9 * prices[middle], topology  # noqa: S101 - see `planner.cost.round`
+    return prices
+
+
+def is_drawn(question: Question) -> bool:
+    """Whether compute times are random, so that a round is timed by draws."""
+    compute = question.compute
+    return compute.straggler.kind != "none" and compute.straggler.cv > 0 and compute.step_time > 0
+
+
+def is_attended(question: Question) -> bool:
+    """Whether some devices do not always come, so that the clock decides how many rounds are worth what."""
+    return isinstance(question, Attended)
+
+
+def is_quick(question: Question) -> bool:
+    """Whether a count costs microseconds: a formula, and nothing drawn or attended."""
+    return question.predictor.id == "bound" and not is_attended(question)
+
+
+def is_played(question: Question) -> bool:
+    """Whether a round is played event by event."""
+    network = question.network
+    return is_drawn(question) and network.tiers == 1 and network.client_link.sharing == "per-server"
+
+
+def size_drawn(question: Question) -> float:
+    """Compute times in one draw of a round."""
+    return question.values["S1"] * question.values["S2"] * question.values["P"]
+
+
+def largest_drawn(question: Question) -> int:
+    """The most compute times in a draw that are drawn again and again to look around."""
+    return LARGEST_PLAYED if is_played(question) else LARGEST_DRAWN
+
+
+def inputs(question: Question, objective: Objective) -> dict[str, Input]:
+    """Every input that can move the order of the topologies, by name.
+
+    By rounds and by traffic no link and no compute time can: they change no count of rounds, and the bytes of a
+    round are models times the size of one.
+    """
+    values, found = question.values, []
+    floating = question.target is None  # then the target follows from the values
+    for name, count in DEVIATIONS.items():
+        if values[count] > 1:
+            scale = values["sigma"] or 1.0
+            found.append(Input(name, values[name], partial(_deviate, name), scale=scale, coupled=floating))
+    noise = Input("sigma", values["sigma"], partial(_change, "sigma"), coupled=floating)
+    found.insert(0, noise)
+    if values["zeta"] > 0 and values["delta"] > 0:
+        found.append(Input(RATIO, (values["zeta"] / values["delta"]) ** 2, _split, coupled=True))
+    if question.target is not None:
+        found.append(Input("target", float(question.target), _retarget))
+    if question.horizon is not None:
+        found.append(Input("R", float(question.horizon), _prolong, least=1.0, most=LARGEST_ROUNDS))
+    found += [
+        Input(name, values[name], partial(_recount, name), whole=True, least=1.0, most=LARGEST_COUNT) for name in COUNTS
+    ]
+    for drawn, of in DRAWN.items():
+        if any(values[s] != values[n] for s, n in DRAWN.items()):
+            found.append(Input(drawn, values[drawn], partial(_change, drawn), whole=True, least=1.0, most=values[of]))
+    if objective == "time" or is_attended(question):
+        found += _timed(question)
+    if isinstance(question, Attended):
+        found += [
+            Input(
+                f"absence.{who}",
+                1 - getattr(question.availability, who),
+                partial(_miss, who),
+                scale=1e-3,
+                timed=True,
+                most=0.999,
+            )
+            for who in ("client", "server")[: question.network.tiers]
+        ]
+    return {each.name: each for each in found}
+
+
+def ratios(question: Question) -> dict[str, Input]:
+    """Deviations in units of sigma: axes of a map."""
+    sigma = question.values["sigma"]
+    if not sigma:
+        return {}
+    return {
+        f"{name}/sigma": Input(f"{name}/sigma", question.values[name] / sigma, partial(_in_sigmas, name))
+        for name, count in DEVIATIONS.items()
+        if question.values[count] > 1
+    }
+
+
+def _timed(question: Question) -> list[Input]:
+    network = question.network
+    found = [
+        Input("model_size", question.model_bytes, _resize, "bytes", timed=True),
+        Input("step_time", question.compute.step_time, _slow, "s", timed=True, scale=0.1),
+    ]
+    for tier in ("client_link", "server_link")[: network.tiers]:
+        link = getattr(network, tier)
+        for part, (unit, scale) in LINK_PARTS.items():
+            other = {"up": link.down, "down": link.up}.get(part)
+            bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
+            power = 1 if part == "latency" else -1
+            put = partial(_relink, tier, part)
+            value = getattr(link, part)
+            found.append(Input(f"{tier}.{part}", value, put, unit, timed=True, scale=scale, power=power, bends=bends))
+    return found
+
+
+def _change(name: str, moved: Moved, at: Any) -> Moved:
+    return Moved(moved.question, {**moved.changes, name: at})
+
+
+def _deviate(name: str, moved: Moved, at: Any) -> Moved:
+    alone = np.asarray(moved.values[DEVIATIONS[name]]) == 1
+    return _change(name, moved, np.where(alone, 0.0, at)[()])
+
+
+def _in_sigmas(name: str, moved: Moved, at: Any) -> Moved:
+    return _deviate(name, moved, at * moved.values["sigma"])
+
+
+def _split(moved: Moved, at: Any) -> Moved:
+    """Shift heterogeneity between the tiers; the sum of squares stays."""
+    whole = np.hypot(moved.values["zeta"], moved.values["delta"])
+    return _deviate("delta", _deviate("zeta", moved, whole * np.sqrt(at / (1 + at))), whole / np.sqrt(1 + at))
+
+
+def _recount(name: str, moved: Moved, at: Any) -> Moved:
+    """Where everyone takes part everyone still does, and one alone differs from none."""
+    question = moved.question
+    changes = {**moved.changes, name: at}
+    for drawn, of in DRAWN.items():
+        if of == name:
+            everyone = question.values[drawn] == question.values[of]
+            changes[drawn] = at if everyone else np.minimum(moved.values[drawn], at)
+    for deviation, of in DEVIATIONS.items():
+        if of == name:
+            changes[deviation] = np.where(np.asarray(at) == 1, 0.0, moved.values[deviation])[()]
+    return Moved(question, changes)
+
+
+def _retarget(moved: Moved, at: Any) -> Moved:
+    return Moved(replace(moved.question, target=at, share=None), moved.changes)
+
+
+def _prolong(moved: Moved, at: Any) -> Moved:
+    return Moved(replace(moved.question, horizon=np.round(at)), moved.changes)
+
+
+def _miss(who: str, moved: Moved, at: float) -> Moved:
+    question = moved.question
+    assert isinstance(question, Attended)  # noqa: S101 - by construction
+    comes = question.availability
+    comes = replace(comes, client=1 - at) if who == "client" else replace(comes, server=1 - at)
+    return Moved(replace(question, availability=comes), moved.changes)
+
+
+def _resize(moved: Moved, at: float) -> Moved:
+    return Moved(moved.question.varied(model_bytes=at), moved.changes)
+
+
+def _slow(moved: Moved, at: float) -> Moved:
+    return Moved(moved.question.varied(compute=replace(moved.question.compute, step_time=at)), moved.changes)
+
+
+def _relink(tier: str, part: str, moved: Moved, at: float) -> Moved:
+    network = moved.question.network
+    link = replace(getattr(network, tier), **{part: at})
+    return Moved(moved.question.varied(network=replace(network, **{tier: link})), moved.changes)

@@ -1,0 +1,352 @@
+"""Who comes first over two inputs at once: a grid, the margin in every cell, and where the theorem says nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from planner import version
+from planner.cost.round import CostError, RoundCost
+from planner.decide.breakpoints import answers
+from planner.decide.parameters import (
+    NICKNAMES,
+    Array,
+    Input,
+    Moved,
+    inputs,
+    is_attended,
+    is_drawn,
+    is_quick,
+    largest_drawn,
+    ratios,
+    size_drawn,
+)
+from planner.decide.recommendation import Part
+from planner.decide.sensitivity import check_known, chosen, name_of
+from planner.errors import ScenarioError
+from planner.predict import participation as attendance
+from planner.predict.question import Question, first_bound, settled, whole
+from planner.scenario.fields import LARGEST_COUNT, Objective
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import parse_duration, parse_rate, parse_size
+
+CELLS = 33  # along each axis
+CELLS_SLOW = 17  # where every cell needs a model or an attendance of its own
+CELLS_DRAWN = 9  # where compute times are drawn for every cell
+SPAN = 30.0  # from 1/SPAN to SPAN times the value, where no range was given
+LEAST_COUNT = 30  # counts go at least so far
+PARSE = {"bit/s": parse_rate, "bytes": parse_size, "s": parse_duration}
+
+Outside = Literal["", "not reached", "met at the start", "says nothing", "step"]
+OUTSIDE: dict[Outside, str] = {
+    "not reached": "no topology reaches the target",
+    "met at the start": "the target is met before the first round",
+    "says nothing": "the target's bound is still above 2 L A, which holds before the first round",
+    "step": "the best learning rate exceeds what the theorem allows",
+}
+
+
+class Axis(Part):
+    """One of the two inputs."""
+
+    parameter: str
+    unit: str
+    values: tuple[float, ...]
+    now: float = Field(description="in the scenario")
+
+
+class Phase(Part):
+    """Who comes first in every cell; rows go with ``y``, upwards, columns with ``x``."""
+
+    schema_: Literal["hfl-plan/phase/1"] = Field("hfl-plan/phase/1", alias="schema")
+    version: str
+    title: str
+    objective: Objective
+    bounds: str
+    predictor: str = Field(description="whose rounds are meant")
+    resolution: float
+    among: tuple[str, ...]
+    x: Axis
+    y: Axis
+    first: tuple[tuple[str | None, ...], ...]
+    tied: tuple[tuple[tuple[str, ...], ...], ...] = Field(description="all within the resolution of the first")
+    margin: tuple[tuple[float | None, ...], ...] = Field(description="relative excess of the second over the first")
+    outside: tuple[tuple[Outside, ...], ...] = Field(description="why a cell is outside what is known")
+    rounds: tuple[tuple[int | None, ...], ...] = Field(description="of the first")
+    seconds: tuple[tuple[float | None, ...], ...]
+    bytes: tuple[tuple[float | None, ...], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """One document."""
+        return self.model_dump(mode="json")
+
+    def rows(self) -> list[dict[str, object]]:
+        """One row a cell, as for a CSV."""
+        return [
+            {
+                self.x.parameter: x,
+                self.y.parameter: y,
+                "first": self.first[i][j],
+                "tied": " ".join(self.tied[i][j]),
+                "margin": self.margin[i][j],
+                "outside": self.outside[i][j],
+                "rounds": self.rounds[i][j],
+                "seconds": self.seconds[i][j],
+                "bytes": self.bytes[i][j],
+            }
+            for i, y in enumerate(self.y.values)
+            for j, x in enumerate(self.x.values)
+        ]
+
+
+def source(found: Phase) -> str:
+    """Whose rounds these are, in short."""
+    return found.bounds if found.predictor == "bound" else f"{found.predictor} model"
+
+
+def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int | None = None) -> Phase:
+    """The diagram of two inputs, all else fixed.
+
+    Args:
+        scenario: with known groups.
+        asked: two names with a comma between, each perhaps with a range: ``G=1:50,uplink=1Mbit/s:1Gbit/s``.
+        among: topologies that compete; empty for all.
+        cells: along each axis.
+
+    Raises:
+        ScenarioError: for inputs that cannot be moved so.
+    """
+    check_known(scenario)
+    scenario = settled(scenario)
+    question, objective = attendance.ask(scenario), scenario.objective
+    attendance.check(question)
+    competing = chosen(question, among)
+    sides = _sides(question, objective, asked)
+    timed = objective == "time" and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
+    count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if _is_slow(question, sides) else CELLS)
+    if timed and size_drawn(question) > largest_drawn(question):
+        raise ScenarioError(
+            "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none."
+        )
+    x, y = (_values(each, span, count) for each, span in sides)
+    grid = _Grid(question, objective, competing, sides[0][0], sides[1][0], x, y)
+    totals, rounds, costs = grid.totals()
+    tied = answers(totals.reshape(len(competing), -1), scenario.resolution).reshape(totals.shape)
+    ordered = np.sort(totals, axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        margin = np.where(ordered[0] > 0, ordered[1] / ordered[0] - 1, 0.0)
+    winner = totals.argmin(axis=0)
+    outside = grid.outside(totals, rounds, tied)
+    shape = (len(y), len(x))
+
+    def table(cell: Any) -> tuple[tuple[Any, ...], ...]:
+        return tuple(tuple(cell(i, j) for j in range(shape[1])) for i in range(shape[0]))
+
+    def reached(i: int, j: int) -> bool:
+        return math.isfinite(totals[winner[i, j], i, j])
+
+    def spent(i: int, j: int, part: str) -> float | None:
+        cost = costs[i][j][winner[i, j]] if reached(i, j) else None
+        return float(rounds[winner[i, j], i, j] * getattr(cost, part)) if cost else None
+
+    return Phase(
+        version=version(),
+        title=scenario.title,
+        objective=objective,
+        bounds=next(iter(question.bounds.values())).family,
+        predictor=question.predictor.id,
+        resolution=scenario.resolution,
+        among=competing,
+        x=_axis(sides[0][0], x),
+        y=_axis(sides[1][0], y),
+        first=table(lambda i, j: competing[winner[i, j]] if reached(i, j) else None),
+        tied=table(lambda i, j: tuple(t for t, ties in zip(competing, tied[:, i, j], strict=True) if ties)),
+        margin=table(lambda i, j: float(margin[i, j]) if math.isfinite(margin[i, j]) else None),
+        outside=table(lambda i, j: outside[i][j]),
+        rounds=table(lambda i, j: whole(rounds[winner[i, j], i, j]) if reached(i, j) else None),
+        seconds=table(lambda i, j: spent(i, j, "seconds")),
+        bytes=table(lambda i, j: spent(i, j, "bytes")),
+    )
+
+
+def _is_slow(question: Question, sides: Sequence[tuple[Input, str]]) -> bool:
+    return is_attended(question) or (not is_quick(question) and all(each.whole for each, _ in sides))
+
+
+def _axis(each: Input, values: Array) -> Axis:
+    return Axis(parameter=each.name, unit=each.unit, values=tuple(float(v) for v in values), now=float(each.value))
+
+
+class _Grid:
+    """Two inputs moved at once."""
+
+    def __init__(
+        self,
+        question: Question,
+        objective: Objective,
+        among: Sequence[str],
+        across: Input,
+        up: Input,
+        x: Array,
+        y: Array,
+    ) -> None:
+        self.question, self.objective, self.among = question, objective, among
+        self.shape = (len(y), len(x))
+        self.clock = [(each, at) for each, at in ((up, y), (across, x))]
+        moved = Moved(question)
+        # A deviation in units of sigma waits until sigma is moved.
+        sides = sorted(((across, x[None, :]), (up, y[:, None])), key=lambda side: "/" in side[0].name)
+        for each, at in sides:
+            if not each.timed:
+                moved = each.put(moved, at)
+        self.moved = moved
+
+    def totals(self) -> tuple[Array, Array, list[list[list[RoundCost | None]]]]:
+        """Objective and rounds, shape (topologies, y, x), and what one round costs by y, x and topology."""
+        rounds = self.rounds()
+        counts = {n: np.broadcast_to(self.moved.values[n], self.shape) for n in ("S1", "S2", "P", "K")}
+        known: dict[tuple[int, int], list[RoundCost | None]] = {}
+        costs: list[list[list[RoundCost | None]]] = []
+        (up, y), (across, x) = self.clock
+        for i in range(self.shape[0]):
+            costs.append([])
+            for j in range(self.shape[1]):
+                key = (i if up.timed or up.whole else 0, j if across.timed or across.whole else 0)
+                if key not in known:
+                    there = Moved(self.question)
+                    for each, at in ((up, float(y[i])), (across, float(x[j]))):
+                        there = each.put(there, at) if each.timed else there
+                    known[key] = self.timed(there.question, {n: float(c[i, j]) for n, c in counts.items()})
+                costs[-1].append(known[key])
+        prices = np.array([[[self.price(cost) for cost in cell] for cell in row] for row in costs]).transpose(2, 0, 1)
+        with np.errstate(invalid="ignore"):
+            totals = rounds * prices
+        return np.where(np.isfinite(totals), totals, np.inf), rounds, costs
+
+    def rounds(self) -> Array:
+        """Of every topology; shape (topologies, y, x)."""
+        (up, y), (across, x) = self.clock
+        if not (is_attended(self.question) and (up.timed or across.timed)):
+            found = self.moved.rounds()
+            return np.stack([np.broadcast_to(found[t], self.shape) for t in self.among]).astype(np.float64)
+        cells = np.empty((len(self.among), *self.shape))  # the clock decides who comes, cell by cell
+        for i, j in np.ndindex(*self.shape):
+            there = across.put(up.put(Moved(self.question), float(y[i])), float(x[j])).rounds()
+            cells[:, i, j] = [float(there[t]) for t in self.among]
+        return cells
+
+    def timed(self, question: Question, counts: dict[str, float]) -> list[RoundCost | None]:
+        """What a round of each topology costs; None where it cannot be timed."""
+        try:
+            return [question.of_a_round(t, **counts) for t in self.among]
+        except CostError:
+            return [None] * len(self.among)
+
+    def price(self, cost: RoundCost | None) -> float:
+        if self.objective == "rounds":
+            return 1.0
+        if cost is None:
+            return math.inf
+        return cost.seconds if self.objective == "time" else cost.bytes
+
+    def outside(self, totals: Array, rounds: Array, tied: NDArray[np.bool_]) -> list[list[Outside]]:
+        """Why each cell is outside what the theorem says; empty where it is inside."""
+        question, moved = self.moved.question, self.moved
+        nowhere = ~np.isfinite(totals.min(axis=0))
+        met = rounds.max(axis=0) == 0
+        floor = first_bound(moved.values)
+        hidden = next(iter(question.bounds.values())).constants == "hidden"
+        mute = (question.target is None) & (question.goal(**moved.changes) >= floor) & (not hidden)
+        beyond = np.zeros(self.shape, dtype=bool)
+        for k, topology in enumerate(self.among if question.predictor.id == "bound" else ()):
+            beyond |= tied[k] & self.beyond(topology, rounds[k]) & ~nowhere & ~met
+        reasons: dict[Outside, Any] = {"step": beyond, "says nothing": mute, "met at the start": met}
+        reasons["not reached"] = nowhere
+        found: list[list[Outside]] = [[""] * self.shape[1] for _ in range(self.shape[0])]
+        for reason, where in reasons.items():
+            for i, j in zip(*np.nonzero(np.broadcast_to(where, self.shape)), strict=True):
+                found[i][j] = reason
+        return found
+
+    def beyond(self, topology: str, rounds: Array) -> NDArray[np.bool_]:
+        """Where the learning rate a bound is tuned at exceeds the step condition its theorem prints."""
+        question = self.moved.question
+        bound = question.bounds[topology]
+        run = np.where(np.isfinite(rounds), np.maximum(rounds, 1.0), 1.0)
+        values = {**self.moved.values, "R": run if question.horizon is None else question.horizon}
+        tuned = bound.tuned(cap=question.cap, **values)
+        if tuned.eta_eff is None:
+            return np.zeros(self.shape, dtype=bool)
+        finite = np.broadcast_to(np.isfinite(tuned.eta_eff), self.shape)
+        step = np.where(np.isfinite(tuned.eta_eff), tuned.eta_eff, 1.0)
+        return np.asarray(finite & ~np.broadcast_to(bound.applies(**values, eta_eff=step), self.shape))
+
+
+def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
+    """The two inputs, and the range written for each."""
+    every = {**inputs(question, objective), **ratios(question)}
+    parts = [part.strip() for part in asked.split(",")]
+    if len(parts) != 2:
+        raise ScenarioError(f"--map: {asked!a:.60} is not two inputs. Write --map G,M or --map uplink,model_size.")
+    found = []
+    for part in parts:
+        name, _, span = part.partition("=")
+        name = name.strip().removeprefix("network.")
+        name = NICKNAMES.get(name, name)
+        if name not in every:
+            if name in inputs(question, "time"):
+                raise ScenarioError(f"--map: {name_of(name)} changes no order by {objective}. Ask with -o time.")
+            raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.")
+        found.append((every[name], span.strip()))
+    if found[0][0].name == found[1][0].name:
+        raise ScenarioError(f"--map: {found[0][0].name} is both axes. Name two inputs.")
+    return found
+
+
+def _values(each: Input, span: str, cells: int) -> Array:
+    """The values along one axis: evenly by their logarithms, whole where the input counts."""
+    if span:
+        low, high = _span(each, span)
+    elif each.whole:
+        low, high = each.least, min(each.most, max(LEAST_COUNT, 4 * each.value))
+    else:
+        middle = each.value or each.scale
+        low, high = max(each.least, middle / SPAN), min(each.most, middle * SPAN)
+    if each.whole and high - low < cells:
+        return np.arange(low, high + 1)
+    values = np.geomspace(low, high, cells)
+    return np.unique(np.round(values)) if each.whole or each.name == "R" else values
+
+
+def _span(each: Input, text: str) -> tuple[float, float]:
+    """A range such as ``1:50`` or ``1Mbit/s:1Gbit/s``."""
+    field = f"--map: {each.name}"
+    ends = [end.strip() for end in text.split(":")]
+    if len(ends) != 2:
+        raise ScenarioError(f"{field}: {text!a:.40} is not a range. Write it as from:to.")
+    if each.unit:
+        low, high = (float(PARSE[each.unit](end, field=field)) for end in ends)
+    else:
+        low, high = (_plain(end, field) for end in ends)
+    if each.whole and not (low.is_integer() and high.is_integer()):
+        raise ScenarioError(f"{field}: {text!a:.40} counts things. Give whole numbers.")
+    most = min(each.most, LARGEST_COUNT if each.whole else 1e100)
+    if not max(each.least, 1e-100) <= low < high <= most:
+        raise ScenarioError(
+            f"{field}: {text!a:.40} must rise from {each.least or '1e-100'} or more to {most:g} or less."
+        )
+    return low, high
+
+
+def _plain(text: str, field: str) -> float:
+    if not text or not set(text) <= set("0123456789.eE+-"):
+        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.")
+    try:
+        return float(text)
+    except ValueError:
+        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.") from None

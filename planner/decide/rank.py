@@ -1,0 +1,267 @@
+"""The pure core: a scenario in, a `Recommendation` out; nothing is read, printed or run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hflbounds.evaluate.compare import ties
+from planner import version
+from planner.decide import confidence, explain, uncertainty
+from planner.decide.flips import flips
+from planner.decide.recommendation import KnownValue, Recommendation, Row
+from planner.errors import NoAnswerError
+from planner.families.single_tier import about as one_tier
+from planner.families.single_tier import families
+from planner.predict import participation as attendance
+from planner.predict.evidence import orderings as evidence
+from planner.predict.question import LONGEST, Question, first_bound, settled, whole
+from planner.scenario.fields import LARGEST_ROUNDS
+from planner.scenario.resolve import Scenario
+
+
+def recommend(scenario: Scenario) -> Recommendation:
+    """Rank the topologies for a scenario.
+
+    Every topology gets the rounds to one common target that the predictor expects, those that its bound
+    guarantees, and the seconds and bytes that they cost; the objective decides the order, and what is closer
+    than the resolution, or than the predictor can tell, ties. Where counts are free, the answer is for the best.
+
+    Raises:
+        ScenarioError: if the bound family asked for does not fit the scenario.
+        NoAnswerError: if no topology reaches the target.
+    """
+    if scenario.divisions:
+        from planner.decide import counts as structure
+
+        return structure.best(scenario, recommend)
+    scenario = settled(scenario)
+    question = attendance.ask(scenario)
+    attendance.check(question)
+    objective = scenario.objective
+    met = question.target is not None and question.target >= first_bound(question.values)
+    rounds = {t: float(n) for t, n in question.rounds().items()}
+    _check_reached(question, rounds)
+
+    totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
+    agreement, resolution = uncertainty.agreement(question, scenario, ordered)
+    tie_numbers = dict(zip(ordered, ties(ordered.values(), resolution), strict=True))
+    late = [t for t in question.bounds if t not in totals]
+    recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
+    how_sure = uncertainty.assess(question, scenario, recommended)
+    p_best = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
+    if how_sure and agreement:
+        how_sure = how_sure.model_copy(update={"model": agreement})
+    rows = [
+        _row(
+            question,
+            scenario,
+            topology,
+            place,
+            tie_numbers.get(topology, len(question.bounds)),
+            rounds[topology],
+            p_best,
+        )
+        for place, topology in enumerate([*ordered, *late], 1)
+    ]
+
+    records = evidence.records(question, scenario, agreement)
+    doubt = [] if scenario.partial or question.predictor.id != "bound" else _doubt(question, scenario, recommended)
+    warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
+    warnings += _about_cost(question, scenario)
+    sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
+    if sharing:
+        warnings.append(sharing)
+    for why in dict.fromkeys(r.why for r in rows if r.why):
+        warnings.append(f"{explain.names([r.topology for r in rows if r.why == why])}: {why}.")
+    warnings += attendance.about(question, scenario, recommended)
+    found, looked = ((), "") if met else flips(question, scenario, recommended)
+    beyond = () if met else families(question, scenario, recommended[0])
+    return Recommendation(
+        version=version(),
+        title=scenario.title,
+        scenario=_shown(scenario, question),
+        objective=objective,
+        predictor=question.predictor.id,
+        metric=question.metric,
+        bounds=next(iter(question.bounds.values())).family,
+        constants=next(iter(question.bounds.values())).constants,
+        cap=question.cap,
+        resolution=resolution,
+        cost=scenario.cost,
+        seed=scenario.seed,
+        ranking=tuple(rows),
+        recommended=recommended,
+        families=beyond,
+        confidence=confidence.judge(
+            ordered,
+            list(recommended),
+            agreement.p_best if agreement else p_best,
+            bool(doubt) or question.metric != "gradient",  # for which there is no record but on digits
+        ),
+        uncertainty=how_sure,
+        explanation=(
+            *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),
+            *([] if met else explain.about_metric(question, scenario, recommended)),
+            *one_tier(beyond, scenario),
+            *attendance.in_words(question),
+        ),
+        flips=found,
+        flips_searched=looked,
+        evidence=tuple(records),
+        warnings=tuple(warnings),
+    )
+
+
+def _about_status(question: Question) -> list[str]:
+    refuted = [bound for bound in question.bounds.values() if bound.status == "refuted"]
+    if not refuted:
+        return []
+    entries = ", ".join(dict.fromkeys(e.id for bound in refuted for e in bound.errata if e.gravity == "refuted"))
+    return [
+        f"{explain.names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
+        f"({entries}), and was used because its full id was given."
+    ]
+
+
+def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
+    if any(math.isfinite(n) for n in rounds.values()):
+        return
+    goal = float(question.goal())
+    if question.allowed < LONGEST:
+        bounded = question.predictor.id == "bound"
+        best = {
+            t: float(question.predictor.reached(question, t, question.allowed, question.values))
+            for t in question.bounds
+        }
+        first = min(best, key=lambda t: best[t])
+        needed = min(float(n) for n in replace(question, horizon=None).rounds().values())
+        more = f"Allow {math.ceil(needed):,} rounds, or give" if needed <= LARGEST_ROUNDS else "Give"
+        raise NoAnswerError(
+            f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
+            f"{'best bound' if bounded else 'least expected'} there is "
+            f"{best[first]:.4g}, by {explain.title(first)}. {more} a looser target."
+        )
+    raise NoAnswerError(
+        f"the target {goal:.4g} is not reached within {LONGEST:.0e} rounds by any topology. Give a looser target."
+    )
+
+
+def _row(
+    question: Question,
+    scenario: Scenario,
+    topology: str,
+    place: int,
+    tie: int,
+    rounds: float,
+    p_best: Mapping[str, float],
+) -> Row:
+    reached = math.isfinite(rounds)
+    rounds = whole(rounds) if reached else rounds
+    horizon = question.horizon or (max(1.0, rounds) if reached else 1.0)
+    tuned = question.best_of_twins(topology, horizon)
+    terms = {name: float(value) for name, value in tuned.split.items()}
+    finite = tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
+    start = question.predictor.rate(question, topology, max(1.0, rounds)) if reached and finite else None
+    cost = question.of_a_round(topology)
+    seconds, traffic = rounds * cost.seconds, rounds * cost.bytes
+    why = ""
+    if not reached:
+        late = f"the target is not reached within {question.allowed:,.0f} rounds"
+        why = attendance.refusal(question, topology) or late
+    elif tuned.eta_eff is None:
+        why = "this bound is a rate at a step already chosen, and names no learning rate"
+    elif not finite:
+        why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
+    return Row(
+        topology=topology,
+        rank=place,
+        tie=tie,
+        bound_id=tuned.bound.id,
+        value=float(tuned.value),
+        eta_eff=float(tuned.eta_eff) if finite else None,
+        eta=float(tuned.eta) if finite else None,
+        rounds=int(rounds) if reached else None,
+        rounds_guaranteed=_guaranteed(question, topology),
+        start_eta_eff=start,
+        start_eta=None if start is None else start / question.chain(topology),
+        seconds=seconds if reached and math.isfinite(seconds) else None,
+        bytes=traffic if reached and math.isfinite(traffic) else None,
+        terms=terms,
+        p_best=p_best.get(topology),
+        seconds_per_round=cost.seconds,
+        bytes_per_round=cost.bytes,
+        dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
+        cap_binds=bool(tuned.cap_binds),
+        beyond_own_cap=finite
+        and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
+        why=why,
+        **attendance.of_row(question, scenario, topology, rounds),
+    )
+
+
+def _guaranteed(question: Question, topology: str) -> float | None:
+    """Rounds until the bound is at the target; None where it never is."""
+    values, goal = question.values, float(question.goal())
+    found = min(float(question.bounds[t].rounds_to(goal, cap=question.cap, **values)) for t in question.twins(topology))
+    return found if found <= LONGEST else None
+
+
+def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
+    """Where measured runs contradict a recommended ring: in a quarter or more of the nearest measured pairs."""
+    pairs = [r for r in evidence.near(question.values) if r.ring in recommended and r.star not in recommended]
+    lost = [r for r in pairs if r.verdict == "ring worse"]
+    if 4 * len(lost) < max(1, len(pairs)):
+        return []
+    worst = max(r.ratio for r in lost)
+    order = "" if scenario.order == "fixed" else " (measured for fixed order)"
+    return [
+        f"Measured runs contradict this order per round{order}: at delta/sigma = {lost[0].delta:g} and zeta/sigma = "
+        f"{lost[0].zeta:g}, the measured regime nearest to yours, the topology with one more ring did worse in "
+        f"{len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. "
+        "Regroup for smaller delta, or try both."
+    ]
+
+
+def _about_cost(question: Question, scenario: Scenario) -> list[str]:
+    said = []
+    links = [question.network.client_link, question.network.server_link][: question.network.tiers]
+    if question.cost == "formula" and any(link is not None and link.sharing == "per-server" for link in links):
+        said.append(
+            "--cost formula takes every rate as undivided, so it ignores that a rate is shared per-server. "
+            "Use schedule, or diluted."
+        )
+    costs = [question.of_a_round(t) for t in question.bounds]
+    spread = max((c.standard_error / c.seconds for c in costs if c.seconds > 0), default=0.0)
+    if spread > scenario.resolution / 2:
+        said.append(f"Stragglers are drawn at random: the time of a round is known to about {spread:.1%} (one sigma).")
+    return said
+
+
+def _about_target(question: Question, met: bool) -> list[str]:
+    hidden = next(iter(question.bounds.values())).constants == "hidden"
+    if met or hidden or question.target is not None:
+        return []
+    goal = float(question.goal())
+    if goal < first_bound(question.values):
+        return []
+    return [
+        f"After {question.horizon:,.0f} rounds the bound on Star-Star ({goal:.3g}) is still above 2 L A = "
+        f"{first_bound(question.values):.3g}, which holds before the first: it says nothing yet. Give more --rounds."
+    ]
+
+
+def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
+    shown = {
+        name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, note=k.note, reading=k.reading)
+        for name, k in scenario.known.items()
+    }
+    if question.share is not None:
+        note = f"{question.share:.3g} of the squared gradient at the start, as {question.predictor.id} has it"
+        shown["target"] = KnownValue(value=question.target, origin="given", note=note)
+    if question.target is None:
+        known = scenario.known["target"]
+        shown["target"] = KnownValue(value=float(question.goal()), origin="derived", note=known.note)
+    return shown

@@ -1,0 +1,344 @@
+"""The answer, as data: what ``--json`` prints and every report renders."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from planner.scenario.fields import CostMethod, Objective
+from planner.scenario.resolve import Origin
+
+if TYPE_CHECKING:
+    from planner.runs.difference import Difference
+
+Level = Literal["tie", "weak", "fair"]
+SCHEMA = "hfl-plan/recommendation/1"
+Text = Annotated[str, StringConstraints(max_length=2000)]
+
+
+class Part(BaseModel):
+    """A part of the answer; frozen, and without numbers that are not finite."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
+    )
+
+
+class KnownValue(Part):
+    """A number or a word of the scenario, and who says so."""
+
+    value: float | int | str | None
+    origin: Origin
+    unit: str = ""
+    note: str = ""
+    reading: str = Field("", description="the user's quantity in canonical spelling")
+
+
+class Presence(Part):
+    """What becomes of the global rounds of one topology where devices do not always come."""
+
+    rounds_begun: float | None = Field(description="expected rounds begun until the completed ones meet the target")
+    groups: float | None = Field(description="expected groups in a completed round")
+    clients: float | None = Field(description="expected clients in each group round of those")
+    client: float = Field(description="probability that a client that is asked completes its turn in time")
+    cut_off: float = Field(description="part of the turns that would be completed, and are too late")
+    timeout: float | None = Field(description="longest turn that is waited for, in seconds")
+
+
+class Row(Part):
+    """One topology."""
+
+    topology: str
+    rank: int
+    tie: int = Field(description="topologies of one number cannot be told apart")
+    bound_id: str
+    value: float | None = Field(description="the tuned bound after R rounds, or after its own rounds")
+    eta_eff: float | None = Field(description="effective learning rate the bound is tuned at")
+    eta: float | None = Field(description="raw learning rate of a local step there")
+    rounds: int | None = Field(description="global rounds until the predictor has it at the target")
+    rounds_guaranteed: float | None = Field(None, description="global rounds until the bound is at the target")
+    start_eta_eff: float | None = Field(None, description="the predictor's effective rate: start a search here")
+    start_eta: float | None = Field(None, description="raw learning rate of a local step there")
+    seconds: float | None
+    bytes: float | None
+    terms: dict[str, float] = Field(description="the parts of `value`")
+    p_best: float | None = Field(description="share of draws of the unknown constants in which it is best")
+    seconds_per_round: float | None
+    bytes_per_round: float | None
+    dominant: str | None = Field(description="the largest term")
+    cap_binds: bool = Field(description="whether a cap, and not the trade-off, decides the learning rate")
+    beyond_own_cap: bool = Field(description="whether `eta_eff` exceeds the step condition that the theorem prints")
+    why: str = Field("", description="why a number is null")
+    survival: float | None = Field(None, description="of a global round, where availability was given")
+    feasible: bool | None = Field(None, description="whether it survives often enough to plan with")
+    availability: Presence | None = None
+
+
+class Confidence(Part):
+    """How far apart the first two stand, and in how many draws the first is first."""
+
+    level: Level
+    p_best: float | None
+    margin: float | None = Field(description="relative excess of the first topology outside the first tie")
+
+
+class Flip(Part):
+    """The nearest value of one input, all others fixed, at which another topology comes first."""
+
+    parameter: str
+    from_: float | int | str = Field(alias="from")
+    at: float | int | str
+    to: str
+    unit: str = ""
+    exact: bool = Field(description="from a closed form, not from a search")
+
+
+class Evidence(Part):
+    """How often this predictor's order was the measured one."""
+
+    kind: Literal["published", "measured"]
+    where: str
+    agrees: int
+    of: int
+    note: str = ""
+    regret_median: float | None = Field(None, description="of following the first choice, in rounds")
+    regret_p90: float | None = None
+
+
+class Division(Part):
+    """A division of the fleet into groups, or one value of a count searched: with the best that was found there."""
+
+    groups: int
+    clients_per_group: int = Field(description="in the mean, rounded, where groups differ by one client")
+    group_rounds: int
+    local_steps: int
+    groups_per_round: int
+    clients_per_round: int = Field(description="of the largest group, where everyone takes part")
+    zeta: float = Field(description="intra-group deviation after this division")
+    delta: float = Field(description="inter-group deviation after this division")
+    grouping: Literal["random", "chosen", "given"] = Field(
+        description="at random, in expectation; by label counts; or as given"
+    )
+    topology: str | None
+    rounds: int | None
+    seconds: float | None
+    bytes: float | None
+    tie: int = Field(description="those of one number cannot be told apart by the objective")
+    why: str = Field("", description="why a number is null")
+
+
+class Family(Part):
+    """A way to train without two tiers, or beyond them; ranked only where the same quantity is bounded."""
+
+    id: str
+    title: str
+    comparable: bool = Field(description="whether its numbers are to the same target on the same problem class")
+    rounds: int | None = None
+    seconds: float | None = None
+    bytes: float | None = None
+    why: str = Field("", description="why it is not comparable or a number is null")
+    command: str = Field("", description="that answers for it")
+
+
+class Estimate(Part):
+    """A number from draws."""
+
+    value: float
+    error: float = Field(description="standard error, from independent blocks of draws; at least one draw's share")
+
+
+class Index(Part):
+    """A share of a variance, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Alone(Part):
+    """One input moved from its low to its high, all others at their middle."""
+
+    margin_low: float = Field(description="log of the best other topology's objective over the first's, at low")
+    margin_high: float
+    swing: float = Field(description="largest less smallest margin on the way")
+    first_low: str | None
+    first_high: str | None
+    changes: bool = Field(description="whether another topology comes first anywhere on the way")
+
+
+class Drawn(Part):
+    """Something that is not known exactly."""
+
+    name: str
+    kind: Literal["given", "measured", "assumed"] = Field(
+        description="limits from the user, an error from a file, or a factor because nobody gave it"
+    )
+    distribution: Literal["log-uniform", "lognormal"]
+    middle: float
+    low: float = Field(description="the end, or the 5 % quantile of a lognormal")
+    high: float = Field(description="the end, or the 95 % quantile of a lognormal")
+    unit: str
+    explains: Index | None = Field(description="total Sobol index of the log margin; null where it does not vary")
+    alone: Alone | None = Field(description="null where all topologies take the same")
+
+
+class Regret(Part):
+    """What following the recommendation costs: relative excess of its objective over the best of each draw."""
+
+    of: str
+    mean: Estimate | None = Field(description="null where it reaches no target in some draws, and another does")
+    p90: Estimate | None = Field(description="90th percentile; null where that is such a draw")
+    lost: float = Field(description="share of draws in which it does not reach the target and another does")
+
+
+class InputUncertainty(Part):
+    """First kind: what the answer was told, and what nobody told it."""
+
+    draws: int
+    drawn: tuple[Drawn, ...]
+    p_best: dict[str, Estimate]
+    regret: Regret
+    unanswered: float = Field(description="share of draws in which no topology reaches the target")
+    said: tuple[Text, ...] = Field(description="what to measure next, and what was left out")
+
+
+class ConstantSet(Part):
+    """The answer under one family of bounds that holds in this scenario."""
+
+    bounds: str
+    constants: Literal["explicit", "hidden"]
+    cap: str | float
+    first: tuple[str, ...] = Field(description="the first tie group; empty where none reaches the target")
+    order: tuple[str, ...] = Field(description="best first; those that do not reach the target are left out")
+
+
+class ConstantUncertainty(Part):
+    """Second kind: the constants of the analysis, which other proofs of the same order choose otherwise."""
+
+    sets: tuple[ConstantSet, ...]
+    topology: str
+    first_in: int = Field(description="sets in whose first tie group `topology` is")
+    of: int = Field(description="sets under which a topology reaches the target")
+
+
+class ModelUncertainty(Part):
+    """Third kind: whether rounds are what the predictor says, by its record in the measured scenarios most like this.
+
+    Scenarios of controlled problems, by the mean squared gradient; docs/predictors.md has the whole record.
+    """
+
+    predictor: str
+    scenarios: int = Field(description="measured, nearest to this one")
+    right: int = Field(description="in which its first choice needed at most 2 % more rounds than the best")
+    regret_median: float = Field(description="relative excess of the rounds of its first choice over the fewest")
+    regret_p90: float
+    like: bool = Field(description="whether they are like this one at all")
+    p_best: dict[str, float] = Field(
+        description="share of draws, of inputs and of errors like those measured, in which it is within 2 % of the best"
+    )
+
+
+class Uncertainty(Part):
+    """How sure, in three kinds that are kept apart; the record's `p_best` joins the first and the third."""
+
+    inputs: InputUncertainty
+    constants: ConstantUncertainty
+    model: ModelUncertainty | None = Field(None, description="null for a predictor or a metric that has no record")
+
+
+class Recommendation(Part):
+    """A ranked, explained answer. ``hfl-plan schema`` prints its JSON Schema."""
+
+    schema_: Literal["hfl-plan/recommendation/1"] = Field("hfl-plan/recommendation/1", alias="schema")
+    version: str
+    title: str
+    scenario: dict[str, KnownValue]
+    objective: Objective
+    predictor: str = Field("bound", description="whose rounds these are")
+    metric: str = Field("gradient", description="what is to get small")
+    bounds: str
+    constants: Literal["explicit", "hidden"]
+    cap: str | float
+    resolution: float
+    cost: CostMethod
+    seed: int
+    ranking: tuple[Row, ...]
+    recommended: tuple[str, ...]
+    confidence: Confidence
+    families: tuple[Family, ...] = Field((), description="one tier to the same target, and what to ask otherwise")
+    uncertainty: Uncertainty | None = Field(None, description="null where no draws were asked for")
+    explanation: tuple[Text, ...]
+    flips: tuple[Flip, ...]
+    flips_searched: str = Field(description="which inputs were looked at, and how far")
+    evidence: tuple[Evidence, ...]
+    warnings: tuple[Text, ...]
+    divisions: tuple[Division, ...] = Field((), description="by number of groups, where counts were searched")
+    choices: dict[str, tuple[Division, ...]] = Field({}, description="by value of each other count searched")
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the answer as ``recommend --json`` prints it; the file is there whole or not at all.
+
+        Args:
+            path: of the file.
+            force: whether to overwrite one.
+
+        Raises:
+            ScenarioError: if there is something already, or no folder to put it in.
+            NoAnswerError: if it cannot be written.
+        """
+        from planner.io.atomic import write
+        from planner.report.render import render
+
+        write(path, render("json", self), force, "save")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recommendation:
+        """An answer that was saved.
+
+        Raises:
+            ScenarioError: for a file that holds none; it is read as text, and nothing in it is run.
+        """
+        from planner.io import json_documents as documents
+
+        document = documents.read(Path(path))
+        documents.of_schema(Path(path), document, [SCHEMA])
+        return documents.checked(Path(path), cls, document)
+
+    def diff(self, after: Recommendation) -> Difference:
+        """What changed from this answer to a later one; false where nothing did, and text by ``str``."""
+        from planner.runs.difference import difference
+
+        return difference(self, after)
+
+    def _repr_html_(self) -> str:
+        """For a notebook."""
+        from planner.report.render import render
+
+        return render("html", self)
+
+    def __str__(self) -> str:
+        """As a terminal shows it, without colours."""
+        from planner.report.render import render
+
+        return render("table", self)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the contract has it: empty notes, units and readings are left out."""
+        data = self.model_dump(mode="json")
+        for known in data["scenario"].values():
+            for key in ("unit", "note", "reading"):
+                if not known[key]:
+                    del known[key]
+        for row in itertools.chain(data["ranking"], data["divisions"], *data["choices"].values()):
+            if not row["why"]:
+                del row["why"]
+        for row in data["ranking"]:
+            if row["availability"] is None:
+                del row["survival"], row["feasible"], row["availability"]
+        for part in ("divisions", "choices"):
+            if not data[part]:
+                del data[part]
+        return data

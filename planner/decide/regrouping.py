@@ -1,0 +1,143 @@
+"""What a grouping of clients does to the recommendation: the same question before and after, to one target.
+
+Nothing of the fleet changes but the two deviations, of which the sum of squares stays. Before are the present groups,
+or where there are none groups put together at random, in expectation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from hflbounds.evaluate.compare import ties
+from planner.cost.round import CostError
+from planner.data.heterogeneity import FromFile, Heterogeneity
+from planner.decide.counts import with_one_target
+from planner.predict.participation import ask
+from planner.predict.question import Question, settled, whole
+from planner.scenario.fields import Objective
+from planner.scenario.resolve import Scenario
+
+ALONG = 33  # groupings between the two at which the first place is looked at
+Kind = Literal["present", "random", "new"]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The squared deviations of clients in groups.
+
+    Attributes:
+        kind: which groups.
+        zeta2, delta2: of gradients where ``absolute``, else of label shares; to expect of the clients themselves,
+            without the noise of counting.
+        absolute: whether the scale is known.
+        labels: that occur.
+        sizes: clients of every group.
+    """
+
+    kind: Kind
+    zeta2: float
+    delta2: float
+    absolute: bool
+    labels: int
+    sizes: Sequence[int]
+
+    def heterogeneity(self, text: str) -> Heterogeneity:
+        """As a scenario takes it; ``text`` is the name of the file."""
+        measured = FromFile(
+            zeta=math.sqrt(max(self.zeta2, 0.0)),
+            delta=math.sqrt(max(self.delta2, 0.0)),
+            absolute=self.absolute,
+            labels=self.labels,
+            groups=len(self.sizes),
+            clients=(min(self.sizes), sum(self.sizes) / len(self.sizes), max(self.sizes)),
+            ratio=(self.zeta2 / self.delta2 if self.delta2 > 0 else None, None, None),
+        )
+        return Heterogeneity("file", text, measured=measured)
+
+
+def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[str, Any]:
+    """Rounds, seconds and bytes of every topology with both groupings, who comes first, and where that changes.
+
+    Args:
+        before: what groups, and the scenario in them.
+        after: likewise, for the same fleet.
+
+    Returns:
+        A part of a JSON document.
+
+    Raises:
+        NoAnswerError: where Star-Star's bound says nothing before, and no target was given.
+    """
+    first, then = with_one_target([settled(before[1]), settled(after[1])])
+    objective = first.objective
+    questions = ask(first), ask(then)
+    parts = [_ranked(q, objective, first.resolution) for q in questions]
+    changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
+    target = first.known["target"]
+    return {
+        "objective": objective,
+        "target": {"value": questions[0].goal(), "origin": target.origin, "note": target.note},
+        "resolution": first.resolution,
+        "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0]},
+        "after": {"grouping": after[0], **_deviations(questions[1]), **parts[1]},
+        "first_place_changes": changed,
+        "changes_below_delta": change_of_leaders(questions, objective, parts[0]["recommended"]) if changed else None,
+    }
+
+
+def _deviations(question: Question) -> dict[str, float]:
+    return {name: float(question.values[name]) for name in ("zeta", "delta")}
+
+
+def _ranked(question: Question, objective: Objective, resolution: float) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    totals: dict[str, float] = {}
+    for topology, count in question.rounds().items():
+        row: dict[str, Any] = {"topology": topology, "tie": None, "rounds": None, "seconds": None, "bytes": None}
+        rows.append(row)
+        if not math.isfinite(count):
+            row["why"] = f"the target is not reached within {question.allowed:,.0f} rounds"
+            continue
+        try:
+            cost = question.of_a_round(topology)
+            totals[topology] = float(count * question.price(topology, objective))
+        except CostError as error:
+            row["why"] = str(error).rstrip(".")
+            continue
+        rounds = whole(count)
+        row |= {"rounds": rounds, "seconds": float(rounds * cost.seconds), "bytes": float(rounds * cost.bytes)}
+    rows.sort(key=lambda row: totals.get(row["topology"], math.inf))
+    for row, tie in zip(rows, ties(sorted(totals.values()), resolution), strict=False):
+        row["tie"] = tie
+    return {"recommended": [row["topology"] for row in rows if row["tie"] == 1], "ranking": rows}
+
+
+def change_of_leaders(
+    questions: tuple[Question, Question], objective: Objective, leaders: Sequence[str]
+) -> float | None:
+    """The inter-group deviation below which, on the way from the first grouping to the second, another leads.
+
+    Args:
+        questions: before and after.
+        objective: what decides.
+        leaders: before; those not among them are others.
+
+    Returns:
+        None where none of the others leads on the way; else the first of `ALONG` deviations at which one does.
+    """
+    (zeta, delta), (_, least) = ((q.values["zeta"], q.values["delta"]) for q in questions)
+    if not leaders or not 0 < delta != least:
+        return None
+    total2 = zeta**2 + delta**2
+    between = np.geomspace(delta, max(least, 1e-3 * delta), ALONG)
+    rounds: Mapping[str, Any] = questions[0].rounds(zeta=np.sqrt(np.maximum(total2 - between**2, 0.0)), delta=between)
+    totals = {topology: n * questions[0].price(topology, objective) for topology, n in rounds.items()}
+    led = np.min([totals[t] for t in leaders], axis=0)
+    others = [np.full(ALONG, np.inf), *(total for topology, total in totals.items() if topology not in leaders)]
+    overtaken = np.flatnonzero(np.min(others, axis=0) < led)
+    return float(between[overtaken[0]]) if len(overtaken) else None

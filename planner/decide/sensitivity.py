@@ -1,0 +1,414 @@
+"""What `hfl-plan flip` answers, as data: how far every input is from another answer, and what comes first beyond."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from hflbounds.errors import HflBoundsError
+from hflbounds.evaluate.compare import SAME, crossings
+from planner import version
+from planner.cost.round import CostError
+from planner.decide import breakpoints as changes
+from planner.decide import explain
+from planner.decide.parameters import Input, Moved, inputs, is_attended, is_drawn, is_quick, largest_drawn, size_drawn
+from planner.decide.recommendation import KnownValue, Part, Text
+from planner.decide.uncertainty import agreement
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict import participation as attendance
+from planner.predict.question import Question, settled, whole
+from planner.scenario.fields import CostMethod, Objective
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_duration, format_rate, format_size
+
+UNITS: dict[str, Callable[[float], str]] = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
+TITLES = {
+    "client_link.up": "uplink",
+    "client_link.down": "downlink",
+    "client_link.latency": "latency",
+    "server_link.up": "server uplink",
+    "server_link.down": "server downlink",
+    "server_link.latency": "server latency",
+    "model_size": "model size",
+    "step_time": "step time",
+}
+CROSSED = ("G", "M", "P", "K", "S1", "S2", "zeta", "delta", "sigma")  # whose crossings have a closed form
+Progress = Callable[[str], None]
+
+
+class Beyond(Part):
+    """The nearest change on one side."""
+
+    at: float | int = Field(description="the first value at which a topology outside the first tie comes first")
+    before: float | int = Field(description="the last value seen without it; `at` itself where it is solved")
+    words: str = Field(description="such as: uplink > 34 Mbit/s")
+    distance: float | None = Field(description="ln(at / value), negative below; null where the value or `at` is 0")
+    to: tuple[str, ...] = Field(description="who comes first there; empty where the target is not reached")
+    clear: float | int | None = Field(description="from where on none of the first tie is within the resolution")
+    exact: bool = Field(description="solved, or every whole number looked at; not searched")
+    crossing: float | None = Field(description="where the two bounds are equal at every step, in closed form")
+    rounds: int | None = Field(description="of the new first one, there")
+    seconds: float | None
+    bytes: float | None
+
+
+class Stretch(Part):
+    """A stretch of an input over which the same topologies stay within the resolution of the best."""
+
+    low: float | int
+    high: float | int
+    topologies: tuple[str, ...] = Field(description="empty where the target is not reached")
+
+
+class Line(Part):
+    """What lies along one input."""
+
+    parameter: str
+    value: float | int
+    unit: str
+    low: float | int = Field(description="the range: from")
+    high: float | int = Field(description="the range: to")
+    road: changes.Road = Field(description="how the range was followed")
+    unseen: float = Field(description="relative width of the widest interval in which a change could hide")
+    note: str = Field(description="why it was only looked at, where it was")
+    below: Beyond | None
+    above: Beyond | None
+    stretches: tuple[Stretch, ...] = Field(description="over the whole range, upwards")
+
+
+class Alternative(Part):
+    """Another word in place of one of the scenario's."""
+
+    parameter: str
+    value: str
+    other: str
+    first: tuple[str, ...] = Field(description="the first tie then; empty where the target is not reached")
+    flips: bool = Field(description="whether it has none of the present first tie")
+    rounds: int | None = Field(description="of the first then")
+    seconds: float | None
+    bytes: float | None
+
+
+class Flips(Part):
+    """Every change of the answer, along every input. Nearest first."""
+
+    schema_: Literal["hfl-plan/flip/1"] = Field("hfl-plan/flip/1", alias="schema")
+    version: str
+    title: str
+    scenario: dict[str, KnownValue]
+    objective: Objective
+    bounds: str
+    predictor: str = Field(description="whose rounds are meant")
+    cost: CostMethod
+    resolution: float
+    seed: int
+    among: tuple[str, ...] = Field(description="the topologies that compete")
+    first: tuple[str, ...] = Field(description="the first tie now")
+    rounds: int | None = Field(description="of the first")
+    seconds: float | None
+    bytes: float | None
+    lines: tuple[Line, ...]
+    alternatives: tuple[Alternative, ...]
+    unmoved: dict[str, str] = Field(description="inputs that were not followed, and why")
+    warnings: tuple[Text, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """One document."""
+        return self.model_dump(mode="json")
+
+
+def flip(
+    scenario: Scenario,
+    among: Sequence[str] = (),
+    only: Sequence[str] = (),
+    progress: Progress = lambda _: None,
+) -> Flips:
+    """Follow every input to every change of the answer.
+
+    Args:
+        scenario: with known groups.
+        among: topologies that compete; empty for all.
+        only: names of inputs to follow; empty for all.
+        progress: is told the name of each input before it is followed.
+
+    Raises:
+        ScenarioError: for a free number of groups, an unknown topology or input.
+        NoAnswerError: if no topology reaches the target.
+    """
+    check_known(scenario)
+    scenario = settled(scenario)
+    question, objective = attendance.ask(scenario), scenario.objective
+    attendance.check(question)
+    competing = chosen(question, among)
+    now = totals_of(question, objective, competing)
+    resolution = resolution_of(question, scenario)
+    first = first_tie(now, resolution)
+    if not first:
+        raise NoAnswerError(
+            "no topology reaches the target, so there is no answer that could change. "
+            "`hfl-plan recommend` says what it would take."
+        )
+    followed, unmoved = _followed(question, objective, only)
+    lines = []
+    for each in followed:
+        progress(each.name)
+        found = changes.along(each, question, objective, competing, first, resolution)
+        lines.append(_line(found, question, objective, first))
+    lines.sort(key=_nearness)
+    rounds, seconds, traffic = costs(Moved(question), first[0])
+    return Flips(
+        version=version(),
+        title=scenario.title,
+        scenario=shown(scenario),
+        objective=objective,
+        bounds=next(iter(question.bounds.values())).family,
+        predictor=question.predictor.id,
+        cost=scenario.cost,
+        resolution=resolution,
+        seed=scenario.seed,
+        among=competing,
+        first=first,
+        rounds=rounds,
+        seconds=seconds,
+        bytes=traffic,
+        lines=tuple(lines),
+        alternatives=() if only else tuple(_alternatives(question, scenario, competing, first)),
+        unmoved=unmoved,
+        warnings=scenario.warnings,
+    )
+
+
+def check_known(scenario: Scenario) -> None:
+    """Refuse a scenario whose counts are yet to be searched for.
+
+    Raises:
+        ScenarioError: for it.
+    """
+    if scenario.divisions:
+        raise ScenarioError(
+            "flip: the number of groups is free here, so there is no one answer to start from. "
+            "Give --groups and --clients-per-group, such as those `hfl-plan recommend` finds."
+        )
+
+
+def shown(scenario: Scenario) -> dict[str, KnownValue]:
+    """What is known, as an answer shows it."""
+    parts = KnownValue.model_fields
+    return {name: KnownValue(**{part: getattr(k, part) for part in parts}) for name, k in scenario.known.items()}
+
+
+def chosen(question: Question, among: Sequence[str]) -> tuple[str, ...]:
+    """The topologies that compete.
+
+    Raises:
+        ScenarioError: for an unknown one, or fewer than two.
+    """
+    for name in among:
+        if name not in question.bounds:
+            raise ScenarioError(f"--among: {name!a:.40} is not one of {', '.join(question.bounds)}.")
+    kept = tuple(t for t in question.bounds if t in among or not among)
+    if len(kept) < 2:
+        raise ScenarioError("--among: one topology has nothing to change places with. Name two or more.")
+    return kept
+
+
+def totals_of(question: Question, objective: Objective, among: Sequence[str]) -> dict[str, float]:
+    """The objective of each topology; ``inf`` where it does not reach the target."""
+    rounds = question.rounds()
+    return {
+        t: float(rounds[t]) * question.price(t, objective) if math.isfinite(float(rounds[t])) else math.inf
+        for t in among
+    }
+
+
+def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
+    """Those within the resolution of the best, the best first; none where the target is not reached."""
+    best = min(totals.values())
+    if not math.isfinite(best):
+        return ()
+    tied = [t for t, total in totals.items() if total <= best * (1 + max(resolution, SAME))]
+    return tuple(sorted(tied, key=lambda t: totals[t]))
+
+
+def resolution_of(question: Question, scenario: Scenario) -> float:
+    """The relative difference below which `recommend` says that topologies tie here."""
+    totals = {t: float(n) * question.price(t, scenario.objective) for t, n in question.rounds().items()}
+    return agreement(question, scenario, {t: n for t, n in totals.items() if math.isfinite(n)})[1]
+
+
+def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float | None]:
+    """Rounds, seconds and bytes of a topology; None what is not finite."""
+    rounds = float(np.asarray(moved.rounds()[topology]).item())
+    if not math.isfinite(rounds):
+        return None, None, None
+    try:
+        round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
+    except CostError:
+        return whole(rounds), None, None
+    return whole(rounds), whole(rounds) * round_.seconds, whole(rounds) * round_.bytes
+
+
+def amount(value: float, unit: str) -> str:
+    """A value as people write it."""
+    if unit in UNITS:
+        return UNITS[unit](value)
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
+
+
+def name_of(parameter: str) -> str:
+    """An input as people write it."""
+    return TITLES.get(parameter, parameter)
+
+
+def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
+    """The inputs to follow, and why others are not."""
+    found = inputs(question, objective)
+    every = {**found, **inputs(question, "time")}
+    unknown = [name for name in only if name not in every]
+    if unknown:
+        raise ScenarioError(f"--parameter: {unknown[0]!a:.40} is not one of {', '.join(every)}.")
+    unmoved = {}
+    if objective != "time" and not is_attended(question):
+        why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"
+        unmoved = {name: why for name in every if name not in found}
+    if objective == "time" and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+        why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
+        unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
+    kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]
+    return kept, {name: why for name, why in unmoved.items() if not only or name in only}
+
+
+def _line(found: changes.Line, question: Question, objective: Objective, first: Sequence[str]) -> Line:
+    each = found.input
+    sides = {
+        side: _beyond(change, found, question, objective, first)
+        for side, change in (("below", found.below), ("above", found.above))
+    }
+    return Line(
+        parameter=each.name,
+        value=_number(each, each.value),
+        unit=each.unit,
+        low=_number(each, found.low),
+        high=_number(each, found.high),
+        road=found.road,
+        unseen=found.unseen,
+        note=found.grid,
+        stretches=tuple(
+            Stretch(low=_number(each, s.low), high=_number(each, s.high), topologies=s.topologies) for s in found.stages
+        ),
+        **sides,
+    )
+
+
+def _beyond(
+    change: changes.Change | None, found: changes.Line, question: Question, objective: Objective, first: Sequence[str]
+) -> Beyond | None:
+    if change is None:
+        return None
+    each = found.input
+    at = _number(each, change.at)
+    side = 1 if change.at > each.value else -1
+    exact = found.road in ("solved", "counted")
+    just = change.at * (1 + side * 1e-9) if found.road == "solved" else change.at
+    rounds, seconds, traffic = costs(each.put(Moved(question), just), change.to[0]) if change.to else (None,) * 3
+    sign = (">" if side > 0 else "<") + ("=" if each.whole or each.name == "R" else "")
+    return Beyond(
+        at=at,
+        before=_number(each, change.before),
+        words=f"{name_of(each.name)} {sign} {amount(float(at), each.unit)}",
+        distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
+        to=change.to,
+        clear=None if change.clear is None else _number(each, change.clear),
+        exact=exact,
+        crossing=_crossing(each, change, question, objective, first),
+        rounds=rounds,
+        seconds=seconds,
+        bytes=traffic,
+    )
+
+
+def _crossing(
+    each: Input, change: changes.Change, question: Question, objective: Objective, first: Sequence[str]
+) -> float | None:
+    """Where the bound of the first and that of the next are equal at every common step, between now and the change."""
+    bound = question.bounds[first[0]]
+    if objective != "rounds" or not is_quick(question) or not change.to or each.name not in CROSSED:
+        return None
+    if question.cap == "own" and bound.constants == "hidden":  # then the caps differ too
+        return None
+    try:
+        found = crossings(bound, question.bounds[change.to[0]], each.name, **question.values)
+    except HflBoundsError:  # their constants differ, or the difference is no polynomial
+        return None
+    low, high = sorted((each.value, change.at))
+    return next((x for x in found if low <= x <= high), None)
+
+
+def _number(each: Input, value: float) -> float | int:
+    return round(value) if each.whole or each.name == "R" else value
+
+
+def _nearness(line: Line) -> tuple[float, str]:
+    """The nearest change; where the input is 0 now, no ratio says how near it is."""
+    near = [abs(side.distance) if side.distance is not None else 1e9 for side in (line.below, line.above) if side]
+    return min(near, default=math.inf), line.parameter
+
+
+def _alternatives(
+    question: Question, scenario: Scenario, among: Sequence[str], first: Sequence[str]
+) -> Iterator[Alternative]:
+    """The answer with every other word in place of one of the scenario's."""
+    for parameter, value, other, moved, objective in _words(question, scenario):
+        try:
+            totals = totals_of(moved, objective, among)
+            then = first_tie(totals, scenario.resolution)
+            rounds, seconds, traffic = costs(Moved(moved), then[0]) if then else (None, None, None)
+        except CostError:
+            continue
+        yield Alternative(
+            parameter=parameter,
+            value=value,
+            other=other,
+            first=then,
+            flips=not set(then) & set(first),
+            rounds=rounds,
+            seconds=seconds,
+            bytes=traffic,
+        )
+
+
+def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, str, Question, Objective]]:
+    """Parameter, word now, another word, the question with it, the objective."""
+    objective, network = scenario.objective, question.network
+    objectives: tuple[Objective, ...] = ("rounds", "time", "bytes")
+    for other in objectives:
+        if other != objective:
+            yield "objective", objective, other, question, other
+    for tier in ("client_link", "server_link")[: network.tiers]:
+        link = getattr(network, tier)
+        for part, words in (("sharing", ("per-client", "per-server")), ("hop", ("direct", "relayed"))):
+            for word in words:
+                if word != getattr(link, part):
+                    changed = replace(network, **{tier: replace(link, **{part: word})})
+                    yield f"{tier}.{part}", getattr(link, part), word, question.varied(network=changed), objective
+    if network.server_link is not None:
+        tiers: Literal[1, 2] = 1 if network.tiers == 2 else 2
+        changed = replace(network, tiers=tiers)
+        yield "tiers", str(network.tiers), str(tiers), question.varied(network=changed), objective
+    methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
+    for method in methods:
+        if method != scenario.cost:
+            yield "cost", scenario.cost, method, question.varied(cost=method), objective
+    if not scenario.partial and scenario.bounds is None:
+        order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
+        yield "order", scenario.order, order, attendance.ask(replace(scenario, order=order)), objective
+
+
+def names(topologies: Sequence[str]) -> str:
+    """``Ring-Star and Ring-Ring``, or that nobody gets there."""
+    return explain.names(topologies) if topologies else "target not reached"

@@ -1,0 +1,263 @@
+"""Which local steps K, group rounds P and learning rates: what each choice takes to one common target.
+
+Every choice of topology, K and P gets the rounds after which it meets one target, as the predictor has it, and what
+these rounds take. A target that moved with K or P would compare choices that end at different places. Of all choices
+those remain of which none is better in both time and traffic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from planner.errors import NoAnswerError
+from planner.predict.question import Question, first_bound, whole
+from planner.scenario.units import format_duration, format_size
+
+Aim = Literal["time", "bytes"]
+
+LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+GROUP_ROUNDS = tuple(n for n in LADDER if n <= 16)
+TYPICAL = 2.0  # eta_eff L: the upper end of what mostly was best where it was searched for by running
+STABLE = 2.0  # eta L: above it a local step moves away from the minimum where the curvature is L
+LONGEST_GRID = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way to run, and what it takes to the target.
+
+    Attributes:
+        topology: id, top tier first.
+        P: group rounds in a global round.
+        K: local steps in a group round.
+        rounds: global rounds.
+        seconds, bytes: of all rounds.
+        seconds_per_round, bytes_per_round: of one.
+    """
+
+    topology: str
+    P: int
+    K: int
+    rounds: float
+    seconds: float
+    bytes: float
+    seconds_per_round: float
+    bytes_per_round: float
+
+    def amount(self, aim: Aim) -> float:
+        """Seconds or bytes."""
+        return self.seconds if aim == "time" else self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Learning rates of a choice.
+
+    Attributes:
+        eta_eff, eta: effective and raw, as the predictor has them; None where it names none.
+        bound: id of the bound that is tuned beside it.
+        bound_eta_eff, bound_eta: where that bound is smallest after the rounds; None where it is nowhere.
+        why: why there is none.
+    """
+
+    eta_eff: float | None
+    eta: float | None
+    bound: str
+    bound_eta_eff: float | None
+    bound_eta: float | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be spent.
+
+    Attributes:
+        seconds, bytes: at most; ``inf`` for any.
+    """
+
+    seconds: float = math.inf
+    bytes: float = math.inf
+
+    def overrun(self, choice: Choice) -> float:
+        """How many times a choice takes what may be spent; at most 1 where it is within."""
+        return max(choice.seconds / self.seconds, choice.bytes / self.bytes)
+
+    def __str__(self) -> str:
+        """Its parts in words."""
+        parts = [format_duration(self.seconds)] if math.isfinite(self.seconds) else []
+        parts += [format_size(self.bytes)] if math.isfinite(self.bytes) else []
+        return " and ".join(parts) or "any time and traffic"
+
+
+def with_one_target(question: Question) -> Question:
+    """The same question with its target as a number, so that it stays where it is whatever K and P are.
+
+    A limit on rounds remains where it was given beside a target; a horizon that only defined the target does not.
+
+    Raises:
+        NoAnswerError: if the start meets the target.
+    """
+    goal, start = float(question.goal()), float(first_bound(question.values))
+    if goal >= start:
+        raise NoAnswerError(
+            f"the target {goal:.4g} is met before the first round, for 2 L A = {start:.4g} bounds it there. "
+            "Give a smaller --target, or more --rounds to define one."
+        )
+    return question.varied(target=goal, share=None, horizon=None if question.target is None else question.horizon)
+
+
+def choices(
+    question: Question, group_rounds: Iterable[int], local_steps: Iterable[int], among: Iterable[str]
+) -> list[Choice]:
+    """Every choice that reaches the target.
+
+    Args:
+        question: with one target, see `with_one_target`.
+        group_rounds: values of P.
+        local_steps: values of K.
+        among: ids of topologies.
+    """
+    pairs = list(product(sorted(set(group_rounds)), sorted(set(local_steps))))
+    P, K = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
+    rounds = question.rounds(P=P, K=K)
+    found = []
+    for topology in among:
+        for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
+            if not math.isfinite(count):
+                continue
+            count = whole(count)
+            cost = question.of_a_round(topology, P=p, K=k)
+            seconds, traffic = count * cost.seconds, count * cost.bytes
+            if math.isfinite(seconds) and math.isfinite(traffic):
+                found.append(Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes))
+    return found
+
+
+def front(found: Iterable[Choice]) -> list[Choice]:
+    """The choices than which none is better in time or traffic and no worse in the other, the fastest first.
+
+    Choices with the same time and traffic are all kept.
+    """
+    kept: list[Choice] = []
+    for choice in sorted(found, key=lambda c: (c.seconds, c.bytes)):
+        last = kept[-1] if kept else None
+        if last is None or choice.bytes < last.bytes or (choice.seconds, choice.bytes) == (last.seconds, last.bytes):
+            kept.append(choice)
+    return kept
+
+
+def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float) -> Choice:
+    """The choice with the least time (or traffic) within the budget; of those that tie in it, the least of the other.
+
+    Args:
+        best: a front; what is not on it is beaten within any budget by something that is.
+        aim: what is to be least.
+        budget: what may be spent.
+        resolution: relative difference that still ties.
+
+    Raises:
+        NoAnswerError: if nothing is within the budget; it names the nearest.
+    """
+    within = [choice for choice in best if budget.overrun(choice) <= 1]
+    if not within:
+        near = min(best, key=budget.overrun)
+        raise NoAnswerError(
+            f"no topology, P and K tried reaches the target within {budget}: the nearest, {described(near)}, takes "
+            f"{near.rounds:,.0f} rounds, {format_duration(near.seconds)} and {format_size(near.bytes)}, "
+            f"{budget.overrun(near):.4g} times as much. Allow more, or give a looser --target."
+        )
+    least = min(choice.amount(aim) for choice in within)
+    other: Aim = "bytes" if aim == "time" else "time"
+    tied = [choice for choice in within if choice.amount(aim) <= least * (1 + resolution)]
+    return min(tied, key=lambda choice: (choice.amount(other), choice.amount(aim)))
+
+
+def alike(found: Iterable[Choice], chosen: Choice, budget: Budget, resolution: float) -> list[Choice]:
+    """The other choices within the budget that take at most as much in both, up to the resolution."""
+    most = 1 + resolution
+    return [
+        choice
+        for choice in found
+        if choice != chosen
+        and choice.seconds <= chosen.seconds * most
+        and choice.bytes <= chosen.bytes * most
+        and budget.overrun(choice) <= 1
+    ]
+
+
+def tie_numbers(best: Sequence[Choice], resolution: float) -> list[int]:
+    """For a front, the fastest first: choices of one number differ by less than the resolution in both."""
+    numbers: list[int] = []
+    first: Choice | None = None
+    for choice in best:
+        near = first is not None and (
+            choice.seconds <= first.seconds * (1 + resolution) and choice.bytes * (1 + resolution) >= first.bytes
+        )
+        if not near:
+            first = choice
+        numbers.append(numbers[-1] if near else (numbers[-1] if numbers else 0) + 1)
+    return numbers
+
+
+def rate(question: Question, choice: Choice) -> Rate:
+    """The learning rates that the predictor and the bound name for a choice and its rounds."""
+    at = question.varied(values={**question.values, "P": choice.P, "K": choice.K})
+    rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
+    tuned = at.best_of_twins(choice.topology, rounds)
+    predicted = _finite(at.predictor.rate(at, choice.topology, rounds))
+    proved, why = _finite(tuned.eta_eff), ""
+    if chain is None:
+        why = "this bound is a rate at a step already chosen, and names no learning rate"
+    elif predicted is None:
+        why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
+    return Rate(
+        eta_eff=None if chain is None else predicted,
+        eta=None if chain is None or predicted is None else predicted / chain,
+        bound=tuned.bound.id,
+        bound_eta_eff=proved,
+        bound_eta=None if chain is None or proved is None else proved / chain,
+        why=why,
+    )
+
+
+def _finite(eta: float | None) -> float | None:
+    return None if eta is None or not math.isfinite(eta) else float(eta)
+
+
+def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: float = math.inf) -> list[float]:
+    """Effective learning rates to start a search at: by factors of 2, from half the smallest to twice the largest.
+
+    The factor is 4 where that would be many.
+
+    Args:
+        rates: effective; those of all topologies, for a comparison is fair on one grid.
+        least_top: that the grid reaches in any case.
+        most: that it does not exceed.
+    """
+    told = [eta for eta in rates if eta is not None]
+    if not told:
+        return []
+    low, high = min(told) / 2, max(2 * max(told), least_top)
+    octaves = math.ceil(math.log2(high / low) - 1e-9)
+    factor = 2 if octaves < LONGEST_GRID else 4
+    grid = [low * factor**i for i in range(math.ceil(octaves / (factor // 2)) + 1)]
+    return [eta for eta in grid if eta <= most]
+
+
+def chain_length(question: Question, choice: Choice, topology: str) -> float | None:
+    """``eta_eff / eta`` of a topology with the P and K of a choice; None for a bound that names no step."""
+    bound = question.bounds[topology]
+    values = {**question.values, "P": choice.P, "K": choice.K}
+    return None if bound.chain is None else float(bound.chain_length(**values))
+
+
+def described(choice: Choice) -> str:
+    """Topology, P and K in words."""
+    return f"{choice.topology.title()} with P = {choice.P}, K = {choice.K}"

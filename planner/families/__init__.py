@@ -1,0 +1,1 @@
+"""What other families of algorithms would take: single tiers, HHFL, HSL and HGA-FL."""

@@ -1,0 +1,111 @@
+"""Beyond two tiers: what a single tier takes to the same target, and which other families would have to be asked for.
+
+Federated averaging and sequential federated learning are the case of one group of everybody, whose heterogeneity is
+all inside: the same theorem, the same problem class and the same target, so that their rounds, seconds and bytes stand
+in one list with those of two tiers. The other families are about other quantities or other networks. They are not
+ranked with these; what each would need, and the command that answers for it, is said instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.cost.round import CostError
+from planner.decide.recommendation import Family
+from planner.predict.question import Question, whole
+from planner.scenario.network import Network
+from planner.scenario.resolve import Scenario
+
+SINGLE = {"fedavg": ("star-star", "FedAvg, one tier"), "sfl": ("star-ring", "Sequential FL, one tier")}
+OTHERS = (
+    (
+        "hhfl",
+        "HHFL (overlapping servers)",
+        "needs who hears whom, and bounds the distance to the optimum of strongly convex losses",
+        "hfl-plan overlap",
+    ),
+    (
+        "hsl",
+        "HSL (hubs, no trusted cloud)",
+        "needs nodes and edge budgets, and bounds the mean over the nodes' own models",
+        "hfl-plan hubs",
+    ),
+    (
+        "hga-fl",
+        "HGA-FL (asynchronous regions)",
+        "needs how fast each region is, and its bound has a floor from heterogeneity",
+        "hfl-plan async",
+    ),
+)
+
+
+def families(question: Question, scenario: Scenario, best: str) -> tuple[Family, ...]:
+    """The best two-tier topology and the single tiers to one target, best first; then what is not comparable.
+
+    Args:
+        question: what was asked.
+        scenario: says what decides.
+        best: the two-tier topology that comes first.
+    """
+    ranked = [_row(question, best, best, "two tiers")]
+    alone = single_tier(question)
+    for key, (topology, title) in SINGLE.items():
+        try:
+            ranked.append(_row(alone, topology, key, title))
+        except CostError as error:
+            ranked.append(Family(id=key, title=title, comparable=False, why=str(error)))
+    by = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}[scenario.objective]
+    ranked.sort(key=lambda row: math.inf if getattr(row, by) is None else getattr(row, by))
+    others = [
+        Family(id=key, title=title, comparable=False, why=why, command=command) for key, title, why, command in OTHERS
+    ]
+    return (*ranked, *others)
+
+
+def single_tier(question: Question) -> Question:
+    """The same fleet, problem and target without group servers: one group of everybody, one exchange a round."""
+    values = question.values
+    H = math.hypot(values["zeta"], values["delta"])
+    counts = {"G": 1.0, "M": values["G"] * values["M"], "S1": 1.0, "S2": values["S1"] * values["S2"]}
+    return replace(
+        question,
+        values={**values, **counts, "P": 1.0, "K": values["P"] * values["K"], "zeta": H, "delta": 0.0},
+        target=float(question.goal()),
+        share=None,
+        horizon=None,
+        network=Network(1, question.network.client_link),
+    )
+
+
+def _row(question: Question, topology: str, key: str, title: str) -> Family:
+    rounds = float(question.rounds()[topology])
+    cost = question.of_a_round(topology)
+    if not math.isfinite(rounds):
+        return Family(id=key, title=title, comparable=True, why="the target is not reached")
+    count = whole(rounds)
+    seconds, traffic = count * cost.seconds, count * cost.bytes
+    return Family(
+        id=key,
+        title=title,
+        comparable=True,
+        rounds=count,
+        seconds=seconds if math.isfinite(seconds) else None,
+        bytes=traffic if math.isfinite(traffic) else None,
+        why="the target is met before the first round" if count == 0 else "",
+    )
+
+
+def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
+    """That a single tier would be better than the best of two, where it is by more than ties."""
+    by = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}[scenario.objective]
+    compared = [f for f in found if f.comparable and getattr(f, by)]
+    tiers = [f for f in compared if f.id not in SINGLE]
+    if not tiers or compared[0].id not in SINGLE:
+        return []
+    one, best = getattr(compared[0], by), getattr(tiers[0], by)
+    if best <= one * (1 + scenario.resolution):
+        return []
+    word = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
+    return [f"Without group servers {compared[0].title}, would take {one / best:.2g} times the {word}: see below."]

@@ -1,0 +1,122 @@
+"""JSON documents that others may have written: bounded in size and depth, without doubled keys, NaN or infinity."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from planner.errors import ScenarioError
+from planner.io.text_files import capped
+
+LARGEST_FILE = 1 << 24  # bytes
+DEEPEST = 32  # objects and lists within each other
+STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds.
+
+    Raises:
+        ScenarioError: naming the file and the fact.
+    """
+    raw = capped(path, LARGEST_FILE, ", which no answer is. Check the path.")
+    try:
+        document = json.loads(
+            raw.decode("utf-8-sig"), object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ScenarioError(f"{path}: is not JSON ({where}). Check the path.") from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Check the path.") from None
+    except RecursionError:
+        raise ScenarioError(f"{path}: is nested too deeply.") from None
+    except ValueError as error:  # a doubled key, NaN, or a number with thousands of digits
+        raise ScenarioError(f"{path}: {error!s:.160}.") from None
+    _walk(path, document)
+    if not isinstance(document, dict):
+        raise ScenarioError(f"{path}: holds no JSON object. Check the path.")
+    return document
+
+
+def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> str:
+    """The schema that a document says it has.
+
+    Args:
+        path: where it was read.
+        document: what was read.
+        schemas: that are read here.
+
+    Raises:
+        ScenarioError: for another.
+    """
+    said = document.get("schema")
+    if said in schemas:
+        return str(said)
+    family = str(said).rpartition("/")[0]
+    newer = " A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
+    raise ScenarioError(f"{path}: its schema is {said!r:.60}, and {' or '.join(schemas)} is read.{newer}")
+
+
+def canonical(document: Any) -> str:
+    """A document as text that is the same for the same content."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "") -> Model:
+    """A document as a model.
+
+    Args:
+        path: where it was read.
+        model: what it must fit.
+        document: what was read.
+        within: where in the file the document is.
+
+    Raises:
+        ScenarioError: with the first thing that is wrong.
+    """
+    try:
+        return model.model_validate_json(canonical(document))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        at = ".".join(str(part) for part in (*([within] if within else []), *first["loc"])) or "the document"
+        raise ScenarioError(f"{path}: {at:.120}: {first['msg']:.160}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!a:.60} is there twice")
+    return found
+
+
+def _float(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text:.40} is not a number of double precision")
+    return number
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number of JSON")
+
+
+def _walk(path: Path, document: Any) -> None:
+    """See that nothing is too deep, and no text has letters that steer a terminal."""
+    level = [document]
+    for _ in range(DEEPEST):
+        inside = [i for o in level if isinstance(o, dict | list) for i in (o.values() if isinstance(o, dict) else o)]
+        texts = [key for outer in level if isinstance(outer, dict) for key in outer]
+        if any(STEERING.search(text) for text in (*texts, *(i for i in inside if isinstance(i, str)))):
+            raise ScenarioError(f"{path}: has control characters in a text, which no answer has.")
+        level = inside
+        if not level:
+            return
+    raise ScenarioError(f"{path}: is nested too deeply.")

@@ -1,0 +1,283 @@
+"""Pictures: one file per picture, one style, and the numbers of each beside it.
+
+A picture is drawn by a function that returns a matplotlib figure and the rows of its data::
+
+    @style()
+    def draw(...) -> tuple[Figure, Rows]:
+        drawn, axes = figure(COLUMN, 2.4)
+        look = looks(["star-star", "ring-ring"])["ring-ring"]
+        axes.plot(x, y, label=look.title, color=look.color, marker=look.marker, linestyle=look.line)
+        return drawn, [{"rounds": 100, "topology": "ring-ring", "value": 0.1}]
+
+and written by `save`. Nothing here touches pyplot or its state, nobody's own settings count, and the same numbers are
+the same bytes. matplotlib is imported when something is drawn.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hflbounds.topology import all_topologies
+from planner.errors import NoAnswerError, ScenarioError
+from planner.io.atomic import place, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from planner.predict.question import Question
+    from planner.scenario.resolve import Scenario
+
+Rows: TypeAlias = Sequence[Mapping[str, object]]
+
+COLUMN, PAGE = 3.4, 7.0  # inches: one column of a paper, and both
+SUFFIXES = (".svg", ".pdf", ".png")
+DOTS_PER_INCH = 200
+INK, FAINT, GRID, BAND = "#000000", "#555555", "#DADADA", "#ECECEC"
+RC = {
+    "svg.hashsalt": "hfl-plan",
+    "svg.fonttype": "path",
+    "font.size": 8.0,
+    "axes.titlesize": 8.0,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "legend.fontsize": 7.0,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.5,
+    "hatch.linewidth": 0.6,
+}
+# Okabe and Ito's eight colours (2008), each with a marker, a line and a hatch, so that none is needed alone.
+PALETTE = (
+    ("#0072B2", "o", "-", ""),
+    ("#E69F00", "s", "--", "///"),
+    ("#009E73", "^", "-.", "..."),
+    ("#D55E00", "D", ":", "\\\\\\"),
+    ("#56B4E9", "v", (0, (5, 1, 1, 1, 1, 1)), "xxx"),
+    ("#CC79A7", "P", (0, (3, 1)), "---"),
+    ("#F0E442", "X", (0, (1, 3)), "|||"),
+    ("#767676", "*", (0, (8, 2)), "ooo"),
+)
+POWERS = tuple(10.0**n for n in range(-30, 31))
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes the start of a formula to be
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How one thing looks in every picture.
+
+    Attributes:
+        title: as people write it.
+        color: of lines and areas.
+        marker, line, hatch: tell it from the others without the colour.
+    """
+
+    title: str
+    color: str
+    marker: str
+    line: Any
+    hatch: str
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """The look of each name: the topologies' own, and for others what is left, in the order given.
+
+    Raises:
+        ScenarioError: if there are more names than looks.
+    """
+    own = dict(zip(all_topologies(2), PALETTE, strict=False))
+    free = iter([style for style in PALETTE if style not in [own[name] for name in names if name in own]])
+    found = {}
+    for name in dict.fromkeys(names):
+        style_of = own.get(name) or next(free, None)
+        if style_of is None:
+            raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
+        title = all_topologies(2)[name].title if name in all_topologies(2) else plain(name)
+        found[name] = Look(title, *style_of)
+    return found
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw with the settings of all pictures: as a context, or as a decorator of a function that draws.
+
+    Raises:
+        NoAnswerError: if matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+    except ImportError:
+        raise NoAnswerError(
+            "a picture needs matplotlib, which is not installed.\nInstall it: pip install 'hfl-plan[plots]'"
+        ) from None
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # nobody's own settings
+        matplotlib.rcParams.update(RC)
+        yield
+
+
+def figure(width: float = COLUMN, height: float = 2.4, across: int = 1, down: int = 1) -> tuple[Figure, Any]:
+    """A figure of this size [inches] and its axes: one, an array of ``down`` times ``across``, or with 0 none yet."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(drawn)
+    return drawn, drawn.subplots(down, across) if across else None
+
+
+def plain(text: str, most: int = 40) -> str:
+    """A user's text as a picture shows it: one short line, no formula."""
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    shown = shown if len(shown) <= most else shown[: most - 3] + "..."
+    return shown.replace("$", r"\$")
+
+
+def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] = POWERS) -> None:
+    """A few round numbers on a logarithmic axis whose limits are set, in the words of ``say``, and no others.
+
+    Args:
+        axis: of axes.
+        say: a number in words.
+        units: whose multiples are round.
+    """
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+    low, high = axis.get_view_interval()
+    kept = [(low * high) ** 0.5]
+    for multiples in ((1,), (1, 3), (1, 2, 5), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)):
+        inside = sorted({m * unit for unit in units for m in multiples if low <= m * unit <= high})
+        if len(inside) >= 2:
+            kept = inside[:: -(-len(inside) // 5)]
+        if len(inside) >= 3:
+            break
+    axis.set_major_locator(FixedLocator(kept))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FixedFormatter([say(x) for x in kept]))
+
+
+def positive(number: Mapping[str, Sequence[float]]) -> None:
+    """Refuse columns that a logarithmic axis cannot show.
+
+    Raises:
+        ScenarioError: naming the column and the line below the header.
+    """
+    for name, values in number.items():
+        for line, value in enumerate(values, 1):
+            if value <= 0:
+                raise ScenarioError(f"{name}: {value:g}, in line {line} below the header, is not positive.")
+
+
+def panel_letter(axes: Axes, letter: str) -> None:
+    """``(a)`` above the left end of a panel, for captions to refer to."""
+    axes.set_title(f"({letter})", loc="left", weight="bold")
+
+
+def posed(scenario: Scenario) -> tuple[Scenario, Question]:
+    """A scenario with its order of rings, and the question that it poses.
+
+    Raises:
+        ScenarioError: where the number of groups, or another count, is still to be searched for.
+    """
+    from planner.predict import participation as attendance
+    from planner.predict.question import settled
+
+    if scenario.divisions:
+        raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
+    scenario = settled(scenario)
+    return scenario, attendance.ask(scenario)
+
+
+def data_path(path: Path) -> Path:
+    """Where the numbers of a picture are."""
+    return path.with_suffix(".csv")
+
+
+def checked(path: Path, force: bool, option: str = "--output") -> None:
+    """See, before anything is computed, that a picture and its data can be written.
+
+    Raises:
+        ScenarioError: for a suffix that no picture has, or a file that is there.
+        NoAnswerError: if matplotlib is not installed.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise ScenarioError(f"{option}: {str(path)!a:.120} does not end in {', '.join(SUFFIXES)}. Name it so.")
+    for file in (path, data_path(path)):
+        place(file, force, option)
+    with style():
+        pass
+
+
+def save(
+    drawn: Figure, path: Path, rows: Rows, *, says: str = "", force: bool = False, option: str = "--output"
+) -> tuple[Path, Path]:
+    """Write a picture, as its suffix says, and beside it its numbers as CSV; each whole or not at all.
+
+    Args:
+        drawn: the picture.
+        path: ends in .svg, .pdf or .png.
+        rows: what it shows; all with the same keys.
+        says: the picture in words, kept in the file for those who cannot see it.
+        force: whether to overwrite.
+        option: where the path was named.
+
+    Returns:
+        both paths.
+
+    Raises:
+        ScenarioError: for a suffix that no picture has, or a file that is there.
+        NoAnswerError: if it cannot be written.
+    """
+    checked(path, force, option)
+    data = data_path(path)
+    picture = content(drawn, path.suffix.lower().removeprefix("."), says)
+    write(data, table(rows), force, option)
+    write(path, picture, force, option)
+    return path, data
+
+
+@style()
+def content(drawn: Figure, kind: str, says: str = "") -> bytes:
+    """The bytes of a picture: ``svg``, ``pdf`` or ``png``; the same for the same picture."""
+    stream = io.BytesIO()
+    metadata: dict[str, dict[str, str | None]] = {
+        "svg": {"Date": None, "Creator": "hfl-plan", "Description": says or None},
+        "pdf": {"CreationDate": None, "Creator": "hfl-plan", "Producer": None, "Subject": says or None},
+        "png": {"Software": None, "Description": says},
+    }
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # a user's letter that the font has not
+        drawn.savefig(stream, format=kind, dpi=DOTS_PER_INCH, metadata=metadata[kind])
+    return stream.getvalue()
+
+
+def table(rows: Rows) -> str:
+    """The data of a picture as CSV; empty where there is no number, texts kept from being formulas."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    names = list(rows[0]) if rows else []
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_cell(row[name]) for name in names])
+    return stream.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return "'" + value
+    return "" if value is None or value in (math.inf, -math.inf) or value != value else value

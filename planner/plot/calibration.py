@@ -1,0 +1,145 @@
+"""What was predicted against what was measured, with the intervals of the measurements."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from planner.decide.explain import title
+from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.predict.evidence.orderings import SETTING
+from planner.predict.question import Question
+from planner.scenario.resolve import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = ("of", "setting", "predicted", "measured", "low", "high")
+ROUNDS = 30.0  # of the measured runs, docs/evidence
+
+
+@dataclass(frozen=True)
+class Point:
+    """A prediction and its measurement.
+
+    Attributes:
+        of: what tells points apart by colour and marker.
+        setting: where it was measured.
+        predicted, measured: on the same scale.
+        low, high: ends of the interval of ``measured``.
+    """
+
+    of: str
+    setting: str
+    predicted: float
+    measured: float
+    low: float
+    high: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the prediction is within the interval."""
+        return self.low <= self.predicted <= self.high
+
+
+def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+    """For the predictor of a scenario: how it compares pairs of topologies, and how measured runs do."""
+    _, question = posed(replace(scenario, metric="gradient"))
+    points = _measured(question)
+    drawn, rows = draw(points, "predicted ratio", "measured ratio", logarithmic=True)
+    same = sum((p.predicted < 1) == (p.high < 1) for p in points if p.predicted != 1 and not p.low <= 1 <= p.high)
+    clear = sum(not p.low <= 1 <= p.high for p in points)
+    says = (
+        "Mean squared gradient of the topology with one more ring over that of the other: the ratio that predictor "
+        f"{question.predictor.id} has against the measured one with its 95 % interval, in {len(points)} pairs at "
+        f"G = M = 10, P = 1, K = 2, {ROUNDS:g} rounds, fixed order, whatever yours are. "
+        f"Where the interval excludes 1, in {clear} pairs, {same} are on the predicted side."
+    )
+    return drawn, rows, says
+
+
+def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[float]]) -> tuple[Figure, Rows, str]:
+    """The picture of a table with the columns `COLUMNS`."""
+    values = zip(*(number[name] for name in COLUMNS[2:]), strict=True)
+    points = [Point(row["of"], row["setting"], *four) for row, four in zip(rows, values, strict=True)]
+    agree = sum(p.agrees for p in points)
+    says = f"Predicted against measured: {agree} of {len(points)} predictions are within the interval measured."
+    numbers = [x for p in points for x in (p.predicted, p.measured, p.low, p.high)]
+    shares = min(numbers) >= 0 and max(numbers) <= 1
+    wide = not shares and 0 < 3 * min(numbers) < max(numbers)
+    return *draw(points, "predicted", "measured", logarithmic=wide), says
+
+
+@style()
+def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) -> tuple[Figure, Rows]:
+    """Draw the points with their intervals and the line on which prediction and measurement are equal.
+
+    Args:
+        points: filled where the prediction is within the interval.
+        across: what is predicted.
+        up: what is measured.
+        logarithmic: both axes; 1 is then where two things are alike, and quarters that contradict are shaded.
+    """
+    drawn, axes = figure(COLUMN, 3.3)
+    values = np.array([(p.predicted, p.measured, p.low, p.high) for p in points])
+    least, most = float(values.min()), float(values.max())
+    if logarithmic:
+        low, high = least / 1.1, most * 1.1
+        axes.set(xscale="log", yscale="log")
+        for edges in (((low, 1), (1, high)), ((1, high), (low, 1))):
+            (left, right), (bottom, top) = edges
+            axes.fill_between((left, right), bottom, top, color=BAND, linewidth=0, zorder=0)
+    else:
+        room = 0.05 * (most - least or 1.0)
+        low, high = least - room, most + room
+    axes.plot((low, high), (low, high), color=FAINT, linewidth=0.8, zorder=1)
+    for name, look in looks([p.of for p in points]).items():
+        mine = [p for p in points if p.of == name]
+        for p in mine:
+            axes.plot((p.predicted, p.predicted), (p.low, p.high), color=look.color, linewidth=0.6, zorder=2)
+        for filled in (True, False):
+            axes.plot(
+                [p.predicted for p in mine if p.agrees == filled],
+                [p.measured for p in mine if p.agrees == filled],
+                linestyle="",
+                marker=look.marker,
+                color=look.color,
+                markerfacecolor=look.color if filled else "white",
+                markersize=4,
+                markeredgewidth=0.7,
+                zorder=3,
+                label=look.title if filled else None,
+            )
+    axes.set(xlim=(low, high), ylim=(low, high), xlabel=across, ylabel=up)
+    axes.set_aspect("equal")
+    if logarithmic:
+        round_ticks(axes.xaxis, "{:g}".format)
+        round_ticks(axes.yaxis, "{:g}".format)
+    says = "filled: prediction within the interval" + (", grey: opposite order" if logarithmic else "")
+    drawn.legend(loc="outside lower center", ncols=2, title=says, title_fontsize=7)
+    return drawn, [{**asdict(p), "agrees": p.agrees} for p in points]
+
+
+def _measured(question: Question) -> list[Point]:
+    """Every measured pair, and how the predictor of a question compares the two at the setting it was measured at."""
+    found = []
+    with resources.files("planner").joinpath("data", "order_by_regime.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            ring, star = row["ratio_of"].split(" / ")
+            if not {ring, star} <= question.bounds.keys():
+                continue
+            zeta, delta = float(row["zeta_over_sigma"]), float(row["delta_over_sigma"])
+            values = {**SETTING, "L": 1.0, "A": 1.0, "sigma": 1.0, "zeta": zeta, "delta": delta}
+            above, below = (
+                float(question.predictor.reached(question, topology, float(ROUNDS), values))
+                for topology in (ring, star)
+            )
+            measured, low, high = (float(row[name]) for name in ("ratio", "ci95_low", "ci95_high"))
+            where = f"{row['family']}, start {row['start']}, zeta/sigma = {zeta:g}, delta/sigma = {delta:g}"
+            found.append(Point(f"{title(ring)} / {title(star)}", where, above / below, measured, low, high))
+    return found

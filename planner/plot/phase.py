@@ -1,0 +1,242 @@
+"""A phase diagram: who comes first over two inputs, by how much, and where the theorem says nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.decide.explain import BY, names, title
+from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
+from planner.decide.sensitivity import amount, name_of
+from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+CLEAR = 0.5  # ahead by so much is the full colour
+PALEST = 0.22  # share of the colour where two tie
+OUTSIDE_HATCH, PAPER = "////", "#FFFFFF"
+SHADES = (0.02, 0.1, CLEAR)  # margins in the legend
+NAMED = 0.02  # of all cells; smaller regions have no name in them
+
+
+@style()
+def draw(found: Phase) -> tuple[Figure, Rows]:
+    """The diagram and its numbers."""
+    from matplotlib.colors import to_rgb
+
+    drawn, axes = figure(0.7 * PAGE, 0.62 * PAGE)
+    axes.grid(visible=False)
+    across, up = _edges(found.x), _edges(found.y)
+    shown = [t for t in found.among if any(t in row for row in found.first)]
+    look = looks(list(found.among))
+    rgb = np.ones((len(found.y.values), len(found.x.values), 3))
+    for i, row in enumerate(found.tied):
+        for j, tied in enumerate(row):
+            if tied:
+                colors = [_shade(np.array(to_rgb(look[t].color)), _margin(found, i, j)) for t in tied]
+                rgb[i, j] = np.mean(colors, axis=0)
+    axes.pcolormesh(across, up, rgb, shading="flat", rasterized=False, linewidth=0)
+    outside = np.array([[bool(reason) for reason in row] for row in found.outside])
+    _hatched(axes, outside, across, up)
+    ties = np.array([[len(tied) > 1 for tied in row] for row in found.tied]) & ~outside
+    where = np.nonzero(ties)
+    dots = np.asarray(found.x.values)[where[1]], np.asarray(found.y.values)[where[0]]
+    axes.plot(*dots, linestyle="", marker=".", markersize=1.6, color=FAINT, zorder=3)
+    _borders(axes, found, across, up)
+    _sizes(axes, found, across, up)
+    for tied in sorted({tied for row in found.tied for tied in row if tied}):
+        _name(axes, found, tied)
+    if across[0] <= found.x.now <= across[-1] and up[0] <= found.y.now <= up[-1]:
+        axes.plot(
+            [found.x.now],
+            [found.y.now],
+            linestyle="",
+            marker="*",
+            markersize=10,
+            color=INK,
+            markeredgecolor=PAPER,
+            zorder=6,
+        )
+    for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
+        _scale(axes, axis, side, ends)
+    axes.set_title(f"Who comes first by {BY[found.objective]} ({source(found)})", loc="left")
+    _legend(drawn, found, shown, look, any_tied=bool(ties.any()), any_outside=bool(outside.any()))
+    return drawn, found.rows()
+
+
+def says(found: Phase) -> str:
+    """The diagram in words."""
+    cells = [first for row in found.first for first in row]
+    shares = {t: cells.count(t) / len(cells) for t in found.among if t in cells}
+    parts = ", ".join(f"{title(t)} in {share:.0%} of the cells" for t, share in shares.items())
+    ends = " and ".join(
+        f"{name_of(a.parameter)} from {amount(a.values[0], a.unit)} to {amount(a.values[-1], a.unit)}"
+        for a in (found.x, found.y)
+    )
+    return f"Who comes first by {BY[found.objective]} over {ends}: {parts}."
+
+
+def _margin(found: Phase, i: int, j: int) -> float | None:
+    return 0.0 if len(found.tied[i][j]) > 1 else found.margin[i][j]
+
+
+def _shade(color: Floats, margin: float | None) -> Floats:
+    """Paler where the first is less far ahead; None, where no other reaches the target, is far."""
+    share = 1.0 if margin is None else PALEST + (1 - PALEST) * math.sqrt(min(margin / CLEAR, 1.0))
+    return np.asarray(1 - share * (1 - color))
+
+
+def _edges(axis: Axis) -> Floats:
+    """Of the cells: halfway between values by their logarithms."""
+    values = np.log(np.asarray(axis.values))
+    middles = (values[:-1] + values[1:]) / 2
+    ends = [2 * values[0] - middles[0]], [2 * values[-1] - middles[-1]]
+    return np.asarray(np.exp(np.concatenate([ends[0], middles, ends[1]])))
+
+
+def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats) -> None:
+    """Hatch cells, run by run."""
+    from matplotlib.patches import Rectangle
+
+    for i, row in enumerate(cells):
+        turns = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
+        for left, right in turns.reshape(-1, 2):
+            corner, size = (across[left], up[i]), (across[right] - across[left], up[i + 1] - up[i])
+            axes.add_patch(
+                Rectangle(corner, *size, fill=False, hatch=OUTSIDE_HATCH, linewidth=0, edgecolor=FAINT, zorder=2)
+            )
+
+
+def _borders(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
+    """A line between neighbours in which others tie for the first place."""
+    from matplotlib.collections import LineCollection
+
+    lines = []
+    for i, row in enumerate(found.tied):
+        for j, tied in enumerate(row):
+            if j and row[j - 1] != tied:
+                lines.append([(across[j], up[i]), (across[j], up[i + 1])])
+            if i and found.tied[i - 1][j] != tied:
+                lines.append([(across[j], up[i]), (across[j + 1], up[i])])
+    axes.add_collection(LineCollection(lines, colors=INK, linewidths=0.9, zorder=4), autolim=False)
+
+
+def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
+    """Over numbers and sizes of groups: those of as many clients as now."""
+    if {found.x.parameter, found.y.parameter} != {"G", "M"}:
+        return
+    clients = found.x.now * found.y.now
+    x = np.geomspace(across[0], across[-1], 200)
+    y = clients / x
+    inside = (y >= up[0]) & (y <= up[-1])
+    axes.plot(x[inside], y[inside], color=INK, linestyle="--", linewidth=0.8, zorder=5)
+    ends = np.flatnonzero(inside)
+    if len(ends):
+        k = ends[len(ends) // 4]
+        axes.annotate(
+            f"G M = {clients:,.0f}",
+            (x[k], y[k]),
+            xytext=(3, 3),
+            textcoords="offset points",
+            fontsize=6.5,
+            zorder=6,
+            path_effects=_halo(),
+        )
+
+
+def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
+    """Who comes first, in the cell of a region that is farthest from any other; nothing in a small one."""
+    left = np.pad(np.array([[cell == tied for cell in row] for row in found.tied]), 1)
+    if left.sum() < NAMED * left.size:
+        return
+    while True:
+        inner = left.copy()
+        inner[1:-1, 1:-1] &= left[:-2, 1:-1] & left[2:, 1:-1] & left[1:-1, :-2] & left[1:-1, 2:]
+        inner[[0, -1]] = inner[:, [0, -1]] = False
+        if not inner.any():
+            break
+        left = inner
+    cells = np.argwhere(left)
+    i, j = cells[np.abs(cells - cells.mean(axis=0)).sum(axis=1).argmin()] - 1
+    text = "all tie" if set(tied) == set(found.among) else "\n= ".join(title(t) for t in tied)
+    axes.text(
+        found.x.values[j],
+        found.y.values[i],
+        text,
+        ha="center",
+        va="center",
+        fontsize=8 if len(tied) == 1 else 6,
+        weight="bold",
+        zorder=7,
+        path_effects=_halo(),
+        clip_on=True,
+    )
+
+
+def _halo() -> list[Any]:
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.2, foreground=PAPER)]
+
+
+def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
+    """Logarithmic, with ticks as people write them."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
+    getattr(axes, f"set_{side}scale")("log")
+    getattr(axes, f"set_{side}lim")(ends[0], ends[-1])
+    drawn = getattr(axes, f"{side}axis")
+    decades = math.log10(ends[-1] / ends[0])
+    narrow = side == "x" and bool(axis.unit)  # labels with units are long
+    steps = (1.0,) if decades > (1.5 if narrow else 4) else (1.0, 3.0) if decades > 2 else (1.0, 2.0, 5.0)
+    ticks = [t for t in LogLocator(subs=steps).tick_values(ends[0], ends[-1]) if ends[0] <= t <= ends[-1]]
+    drawn.set_major_locator(FixedLocator(ticks))
+    drawn.set_minor_locator(FixedLocator([]))
+    drawn.set_major_formatter(FuncFormatter(lambda value, _: amount(value, axis.unit)))
+    drawn.set_minor_formatter(NullFormatter())
+    getattr(axes, f"set_{side}label")(MEANING.get(axis.parameter, name_of(axis.parameter)))
+
+
+MEANING = {
+    "G": "groups G",
+    "M": "clients per group M",
+    "P": "group rounds P",
+    "K": "local steps K",
+    "S1": "groups drawn S1",
+    "S2": "clients drawn S2",
+    "zeta": "intra-group deviation zeta",
+    "delta": "inter-group deviation delta",
+    "zeta/sigma": "intra-group deviation, zeta / sigma",
+    "delta/sigma": "inter-group deviation, delta / sigma",
+    "sigma": "gradient noise sigma",
+    "R": "rounds R",
+    "target": "target, a mean squared gradient",
+}
+
+
+def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tied: bool, any_outside: bool) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    keys: list[Any] = [Patch(facecolor=look[t].color, label=look[t].title) for t in shown]
+    gray = np.zeros(3) + 0.35
+    keys += [Patch(facecolor=tuple(_shade(gray, m)), label=f"ahead by {m:.0%}") for m in SHADES]
+    if any_tied:
+        keys.append(Line2D([], [], linestyle="", marker=".", markersize=3, color=FAINT, label="tie"))
+    if any_outside:
+        present = {reason for row in found.outside for reason in row if reason}
+        words = "\n".join(OUTSIDE[reason] for reason in OUTSIDE if reason in present)
+        keys.append(Patch(facecolor=PAPER, hatch=OUTSIDE_HATCH, edgecolor=INK, linewidth=0.5, label=_folded(words)))
+    keys.append(Line2D([], [], linestyle="", marker="*", markersize=8, color=INK, label="the scenario"))
+    drawn.legend(handles=keys, loc="outside right center", title=_folded(f"first of {names(found.among)}", 22))
+
+
+def _folded(text: str, width: int = 26) -> str:
+    from textwrap import fill
+
+    return "\n".join(fill(line, width) for line in text.splitlines())

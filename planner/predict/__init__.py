@@ -1,0 +1,1 @@
+"""Questions, and the predictors that answer them."""

@@ -1,0 +1,143 @@
+"""How a predictor did in measured scenarios like this one: how often its first choice was right, and what it cost.
+
+The scenarios are those of ``benchmarks/measured_orders.py``, and what each predictor made of them is written by
+``benchmarks/predictor_record.py``; docs/predictors.md has the whole record. Nearest are those that are closest in
+noise, heterogeneity and target, in units of the initial gap and the smoothness, and in the sizes of the fleet.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.decide.recommendation import ModelUncertainty
+from planner.predict.question import Question
+
+FILE = "predictor_record.csv"
+NEAREST = 100
+RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
+FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
+LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
+DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Measured scenarios, one row each.
+
+    Attributes:
+        places: as of `place`, shape (rows, features).
+        regret: by predictor, of its first choice in rounds, relative to the best; shape (rows,).
+        errors: log of measured over typical rounds, relative to Star-Star's, of `TOPOLOGIES`; shape (rows, 4).
+    """
+
+    places: Array
+    regret: Mapping[str, Array]
+    errors: Array
+
+    def nearest(self, at: Array) -> tuple[NDArray[np.intp], float]:
+        """The `NEAREST` rows, nearest first, and how far the median of them is."""
+        distance = np.sqrt(((self.places - at) ** 2).sum(1))
+        order = np.argsort(distance, kind="stable")[:NEAREST]
+        return order, float(np.median(distance[order]))
+
+
+def place(values: Mapping[str, Any], target: Any, drawn: Any) -> Array:
+    """Where scenarios lie: logarithms, in units of L A; shape (..., features).
+
+    Args:
+        values: numbers, or arrays of one shape.
+        target: squared gradient norms.
+        drawn: whether orders or participants are drawn.
+    """
+    unit = values["L"] * values["A"]
+    deviations = [np.maximum(values[name] / np.sqrt(unit), LEAST) for name in ("sigma", "zeta", "delta")]
+    sizes = [values["G"], values["M"], values["P"] * values["K"]]
+    taking_part = [values["S1"] / values["G"], values["S2"] / values["M"]]
+    logs = [np.log(x) for x in (*deviations, target / unit, *sizes, *taking_part)]
+    return np.stack(np.broadcast_arrays(*logs, DRAWN_WEIGHT * np.asarray(drawn, dtype=float)), axis=-1)
+
+
+def _here(question: Question) -> Array:
+    values = question.values
+    drawn = question.order == "random" or values["S1"] < values["G"] or values["S2"] < values["M"]
+    return place(values, float(question.goal()), drawn)
+
+
+@cache
+def record() -> Record:
+    """The record that comes with the package."""
+    with resources.files("planner").joinpath("data", FILE).open(encoding="utf-8") as stream:
+        header, *rows = csv.reader(stream)
+    column = {name: i for i, name in enumerate(header)}
+
+    def numbers(name: str) -> Array:
+        return np.array([row[column[name]] for row in rows], dtype=float)
+
+    values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
+    drawn = [row[column["order"]] == "random" for row in rows]  # who takes part in draws runs in the order drawn
+    regret = {name: numbers(f"regret_{name}") for name in ("typical", "bound")}
+    errors = np.stack([numbers(f"error_{t}") for t in TOPOLOGIES], axis=-1)
+    return Record(place(values, numbers("target"), drawn), regret, errors)
+
+
+def of(question: Question) -> ModelUncertainty | None:
+    """The record of the question's predictor near it; None where it has none, or not about this metric."""
+    if question.predictor.id != "typical" or question.metric != "gradient":
+        return None
+    known = record()
+    rows, distance = known.nearest(_here(question))
+    regret = known.regret[question.predictor.id][rows]
+    return ModelUncertainty(
+        predictor=question.predictor.id,
+        scenarios=len(rows),
+        right=int((regret <= RIGHT).sum()),
+        regret_median=float(np.median(regret)),
+        regret_p90=float(np.quantile(regret, 0.9)),
+        like=distance <= FAR,
+        p_best={},
+    )
+
+
+def widened(agreement: ModelUncertainty | None, totals: Mapping[str, float]) -> float:
+    """How far topologies may differ and still tie, by the record; 0 where it supports the choice.
+
+    Where most first choices were wrong in scenarios like this, what one in ten of them cost. Where another topology is
+    first more often once errors like those measured are drawn, as much as sets the two apart.
+
+    Args:
+        agreement: the record near this scenario, with shares of first places.
+        totals: the objective of every topology that reaches the target, best first.
+    """
+    if agreement is None or len(totals) < 2:
+        return 0.0
+    poor = agreement.regret_p90 if 2 * agreement.right < agreement.scenarios else 0.0
+    likely = max(totals, key=lambda t: agreement.p_best.get(t, 0.0))
+    least = next(iter(totals.values()))
+    return max(poor, (totals[likely] / least - 1) * (1 + 1e-9) if least > 0 else 0.0)
+
+
+def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
+    """Draws of how far measured rounds were from the typical ones near a question; (topologies, number).
+
+    One nearby scenario is drawn for all topologies, because their errors go together.
+    """
+    known = record()
+    rows, _ = known.nearest(_here(question))
+    drawn = known.errors[rng.choice(rows, number)]
+    return np.asarray(drawn[:, [TOPOLOGIES.index(_one_name(question, t)) for t in question.bounds]].T)
+
+
+def _one_name(question: Question, topology: str) -> str:
+    """The same name for topologies that are one algorithm here: a tier of one is neither star nor ring."""
+    sides = zip(("S1", "S2"), topology.split("-"), strict=True)
+    return "-".join("star" if question.values[count] == 1 else side for count, side in sides)

@@ -1,0 +1,32 @@
+"""The rounds after which a convergence bound guarantees the target, at the step that makes the bound smallest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planner.predict.question import Question
+
+
+class _Bound:
+    id = "bound"
+    says = "after which the bound guarantees the target"
+    monotone = True
+    metrics = ("gradient",)
+
+    def start(self, values: Mapping[str, Any]) -> Any:
+        return 2 * values["L"] * values["A"]  # the largest that it can be, and so what a bound starts from
+
+    def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
+        return question.bounds[topology].tuned(cap=question.cap, **{**values, "R": rounds}).value
+
+    def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
+        return question.bounds[topology].rounds_to(target, cap=question.cap, **values)
+
+    def rate(self, question: Question, topology: str, rounds: float) -> float | None:
+        tuned = question.best_of_twins(topology, rounds)
+        return None if tuned.eta_eff is None else float(tuned.eta_eff)
+
+
+PREDICTOR = _Bound()

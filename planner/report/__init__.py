@@ -1,0 +1,1 @@
+"""From answers to documents, and from documents to bytes."""

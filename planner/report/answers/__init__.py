@@ -1,0 +1,1 @@
+"""What each command answers beside `recommend`, one file each."""

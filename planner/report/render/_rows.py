@@ -1,0 +1,330 @@
+"""What the formats for people have in common: the columns, and sentences about flips and evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hflbounds.topology import all_topologies
+from planner.decide.confidence import FACTOR
+from planner.decide.explain import names, title
+from planner.decide.recommendation import (
+    ConstantUncertainty,
+    Division,
+    Drawn,
+    Estimate,
+    Family,
+    Flip,
+    InputUncertainty,
+    ModelUncertainty,
+    Recommendation,
+    Row,
+)
+from planner.decide.uncertainty import few, listed
+from planner.scenario.fields import CHOICES
+from planner.scenario.units import format_duration, format_rate, format_size
+
+COLUMNS = (
+    "",
+    "topology",
+    "rounds",
+    "time",
+    "traffic",
+    "time/round",
+    "eta_eff",
+    "eta",
+    "held back by",
+    "first in",
+)
+SHORT = {
+    "start": "start gap",
+    "noise": "noise",
+    "client_sampling": "client draw",
+    "group_sampling": "group draw",
+    "local_noise_drift": "local noise",
+    "noise_drift": "noise drift",
+    "intra_drift": "intra-group gap",
+    "sampled_intra_drift": "intra-group gap",
+    "inter_drift": "inter-group gap",
+}
+LISTED = 12  # lines of a table of divisions for people; csv and json have all
+UNITS = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """The texts of one row, in the order of `COLUMNS`; a dash where there is no number."""
+    return (
+        f"{row.rank}" + ("=" if row.tie == 1 and row.rank > 1 else ""),
+        title(row.topology),
+        *_amounts(row),
+        "-" if row.seconds_per_round is None else format_duration(row.seconds_per_round),
+        "-" if row.start_eta_eff is None else f"{row.start_eta_eff:.3g}",
+        "-" if row.start_eta is None else f"{row.start_eta:.3g}",
+        "-" if row.dominant is None else SHORT[row.dominant] + (", cap" if row.cap_binds else ""),
+        "-" if row.p_best is None else f"{row.p_best:.0%}",
+    )
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What was searched, as a table: the best that was found with each number of groups, or value of a count.
+
+    Attributes:
+        heading: what the lines differ in.
+        columns: their names.
+        lines: their texts.
+        best: for every line, whether it is as good as the best within the resolution.
+        rest: a sentence about lines left out; "" where there are none.
+    """
+
+    heading: str
+    columns: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    best: tuple[bool, ...]
+    rest: str
+
+
+def searched(answer: Recommendation) -> list[Searched]:
+    """The tables of a search; none where nothing was searched."""
+    of_groups = [_table("By number of groups", "G", "groups", answer.divisions, answer)]
+    of_counts = [
+        _table(f"By {letter}", letter, CHOICES[letter], rows, answer) for letter, rows in answer.choices.items()
+    ]
+    return [found for found in of_groups + of_counts if len(found.lines) > 1]
+
+
+def _table(heading: str, letter: str, key: str, rows: Sequence[Division], answer: Recommendation) -> Searched:
+    counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.choices}
+    kept = [i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value]
+    if len(rows) > LISTED:
+        kept = sorted({*kept, *(round(i * (len(rows) - 1) / (LISTED - 2)) for i in range(LISTED - 1))})
+    else:
+        kept = list(range(len(rows)))
+    left = len(rows) - len(kept)
+    return Searched(
+        heading,
+        ("", "G", "M", *counts, "zeta", "delta", "topology", "rounds", "time", "traffic"),
+        tuple(_line(rows[i], [getattr(rows[i], key) for key in counts.values()]) for i in kept),
+        tuple(rows[i].tie == 1 for i in kept),
+        f"{left} more, none better, are in --format csv and --json." if left else "",
+    )
+
+
+def _line(row: Division, counts: Sequence[int]) -> tuple[str, ...]:
+    return (
+        "=" if row.tie == 1 else "",
+        f"{row.groups:,}",
+        f"{row.clients_per_group:,}",
+        *(f"{count:,}" for count in counts),
+        f"{row.zeta:.3g}",
+        f"{row.delta:.3g}",
+        "-" if row.topology is None else title(row.topology),
+        *_amounts(row),
+    )
+
+
+def _amounts(row: Row | Division | Family) -> tuple[str, str, str]:
+    return (
+        "-" if row.rounds is None else f"{row.rounds:,}",
+        "-" if row.seconds is None else format_duration(row.seconds),
+        "-" if row.bytes is None else format_size(row.bytes),
+    )
+
+
+def flip_sentence(flip: Flip) -> str:
+    """One flip in words."""
+    before, after = (_amount(value, flip.unit) for value in (flip.from_, flip.at))
+    how = "" if flip.exact else " (searched)"
+    return f"{flip.parameter} from {before} to {after}: {title(flip.to)} comes first{how}"
+
+
+def sections(answer: Recommendation) -> list[tuple[str, Sequence[str]]]:
+    """What follows the tables: headings, and their sentences; none without sentences."""
+    found = (
+        ("Beyond two tiers", beyond_two_tiers(answer)),
+        ("How sure", how_sure(answer)),
+        ("What would change it", flips(answer)),
+        ("Warnings", answer.warnings),
+        ("What it stands on", basis(answer)),
+    )
+    return [(heading, sentences) for heading, sentences in found if sentences]
+
+
+def basis(answer: Recommendation) -> list[str]:
+    """What the answer stands on: the bound, what nobody gave, and the record of the order."""
+    hidden = " (up to a hidden constant)" if answer.constants == "hidden" else ""
+    drawn = "within 2 % of the best" if any("predictor_record" in e.where for e in answer.evidence) else "first"
+    share = "" if answer.confidence.p_best is None else f", {drawn} in {answer.confidence.p_best:.0%} of draws"
+    margin = (
+        "" if answer.confidence.margin is None else f", {answer.confidence.margin:.0%} ahead of the first to not tie"
+    )
+    said = [
+        f"Confidence: {answer.confidence.level}{share}{margin}.",
+        _whose(answer),
+        f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}.",
+    ]
+    beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
+    if beyond and answer.predictor == "bound":
+        said.append(
+            f"The learning rates of {', '.join(beyond)} exceed the caps that the theorem prints; that its order "
+            "statement holds there too is by hflbounds.sharp for full participation, and an assumption for partial."
+        )
+    assumed = [
+        f"{name} = {_amount(known.value, known.unit)}"
+        for name, known in answer.scenario.items()
+        if known.origin == "default" and isinstance(known.value, int | float) and "." not in name
+    ]
+    if assumed:
+        said.append(f"Not given, so assumed: {', '.join(assumed)}.")
+    for record in answer.evidence:
+        if record.regret_median is None or record.regret_p90 is None:
+            held = f"as predicted in {record.agrees} of {record.of}"
+            said.append(f"Record of the order per round: {held}, {record.where} ({record.note}).")
+        else:
+            said.append(
+                f"Record of first choices: right in {record.agrees} of {record.of}, costing {record.regret_median:.0%} "
+                f"more rounds in the median and {record.regret_p90:.0%} in one of ten, {record.where} ({record.note})."
+            )
+    said.append(
+        "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of performance."
+    )
+    return said
+
+
+def _whose(answer: Recommendation) -> str:
+    """Whose rounds are shown, and when the bound guarantees the target."""
+    if answer.predictor == "bound" and answer.constants == "hidden":
+        return "Rounds: those of the bound up to a constant that its source hides: an order, and no guarantee."
+    if answer.predictor == "bound":
+        return "Rounds: those after which the bound guarantees the target, where its constants are explicit."
+    said = f"Rounds: those that the predictor {answer.predictor} expects with these constants; no guarantee."
+    known = [(title(row.topology), row.rounds_guaranteed) for row in answer.ranking]
+    sure = [f"{name} {rounds:,.3g}" for name, rounds in known if rounds is not None]
+    return f"{said} The bound guarantees the target after: {', '.join(sure)}." if sure else said
+
+
+def how_sure(answer: Recommendation) -> list[str]:
+    """What the draws say, what to measure next, and what other proofs say; nothing where no draws were made."""
+    found = answer.uncertainty
+    if found is None:
+        return []
+    inputs = found.inputs
+    said = [_draws(inputs)] if inputs.draws else []
+    if found.model is not None:
+        said.append(_agreement(found.model))
+    elif answer.metric != "gradient":
+        digits = [e for e in answer.evidence if e.regret_median is not None]
+        right = f"{sum(e.agrees for e in digits)} of {sum(e.of for e in digits)}"
+        said.append(f"By {answer.metric} the predictor was measured on digits alone: right in {right} first choices.")
+    return [*said, *inputs.said, _other_constants(found.constants)]
+
+
+def _agreement(model: ModelUncertainty) -> str:
+    """How the predictor did in measured scenarios, and what its errors make of the choice."""
+    first = max(model.p_best, key=lambda t: model.p_best[t])
+    alike = "most like yours" if model.like else "least unlike yours (none is like it)"
+    return (
+        f"In {model.right} of the {model.scenarios} measured scenarios {alike} the predictor's first choice was within "
+        f"2 % of the best; following it cost {model.regret_median:.1%} more rounds in the median, and "
+        f"{model.regret_p90:.0%} or more in one of ten. With errors like those drawn too, {title(first)} is within "
+        f"2 % of the best in {model.p_best[first]:.0%}."
+    )
+
+
+def _draws(inputs: InputUncertainty) -> str:
+    """How often the first is first, of draws of what, and what following it costs."""
+    regret, share = inputs.regret, inputs.p_best[inputs.regret.of]
+    limits = [f"{d.name} {_range(d)}" for d in inputs.drawn if d.kind != "assumed"]
+    assumed = [d.name for d in inputs.drawn if d.kind == "assumed"]
+    if assumed:
+        limits.append(f"{few(assumed)} within a factor {FACTOR:g} either way, as nobody gave them or their error")
+    said = f"{title(regret.of)} comes first in {_percent(share)} of "
+    said += f"{inputs.draws:,} draws ({'; '.join(limits)})."
+    if inputs.unanswered:
+        said += f" In {inputs.unanswered:.1%} no topology reaches the target."
+    if regret.mean is None:
+        return f"{said} In {regret.lost:.1%} it does not reach the target, and another does."
+    if regret.mean.value < 5e-4:
+        return f"{said} Following it costs next to nothing more than the best of each draw."
+    worst = f", and {regret.p90.value:.2%} or more in one of ten" if regret.p90 and regret.p90.value else ""
+    return f"{said} Following it costs {regret.mean.value:.2%} more than the best of each draw on average{worst}."
+
+
+def _percent(share: Estimate) -> str:
+    """A share and its error, with the digits that the error leaves."""
+    error = 100 * share.error
+    digits = max(0, -math.floor(math.log10(error))) if error > 0 else 0
+    return f"{100 * share.value:.{digits}f} +- {error:.{digits}f} %"
+
+
+def _range(drawn: Drawn) -> str:
+    central = " (90 %)" if drawn.distribution == "lognormal" else ""
+    low, high = (_amount(float(f"{value:.3g}"), drawn.unit) for value in (drawn.low, drawn.high))
+    return f"{low} to {high}{central}"
+
+
+def _other_constants(found: ConstantUncertainty) -> str:
+    """Under how many admissible sets of constants the same topology is first, and what is first under the others."""
+    others: dict[tuple[str, ...], list[str]] = {}
+    for each in found.sets:
+        if each.first and found.topology not in each.first:
+            others.setdefault(each.first, []).append(each.bounds)
+    but = "".join(f"; {names(first)} under {listed(bounds)}" for first, bounds in others.items())
+    return (
+        f"By guarantees, {title(found.topology)} is first, or ties for it, under {found.first_in} of {found.of} "
+        f"admissible sets of constants (proved bounds that are about this setting){but}."
+    )
+
+
+DRAWN = ("", "known", "low", "middle", "high", "explains of the margin (95 %)", "margin at low", "margin at high")
+
+
+def drawn(answer: Recommendation) -> list[tuple[str, ...]]:
+    """One line for each input that is not known exactly, in the order of `DRAWN`, the most important first."""
+    inputs = answer.uncertainty.inputs.drawn if answer.uncertainty else ()
+    lines = []
+    for d in sorted(inputs, key=lambda d: -d.explains.value if d.explains else 0.0):
+        share = f"{d.explains.value:.0%} ({d.explains.low:.0%} to {d.explains.high:.0%})" if d.explains else "-"
+        ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
+        moved = [f"x {math.exp(margin):.3g}, {title(first) if first else 'nobody'} first" for margin, first in ends]
+        amounts = [_amount(value, d.unit) for value in (d.low, d.middle, d.high)]
+        lines.append((d.name, f"{d.kind}, {d.distribution}", *amounts, share, *(moved or ("-", "-"))))
+    return lines
+
+
+def flips(answer: Recommendation, most: int = 6) -> list[str]:
+    """The nearest flips in words, or that there are none."""
+    if not answer.flips_searched:
+        return []
+    found = [flip_sentence(flip) for flip in answer.flips[:most]]
+    if len(answer.flips) > most:
+        found.append(f"{len(answer.flips) - most} more, further off, are in --json and in `hfl-plan flip`.")
+    return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
+
+
+def _amount(value: float | int | str | None, unit: str) -> str:
+    if isinstance(value, str) or value is None:
+        return str(value)
+    return UNITS[unit](float(value)) if unit in UNITS else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def beyond_two_tiers(answer: Recommendation) -> list[str]:
+    """What a single tier takes to the same target, and which command answers for the other families."""
+    said = []
+    compared = [f for f in answer.families if f.comparable]
+    if len(compared) > 1:
+        shown = [
+            f"{title(f.id) if f.id in all_topologies(2) else f.title} {f.why}"
+            if f.rounds is None
+            else f"{title(f.id) if f.id in all_topologies(2) else f.title} {', '.join(_amounts(f))}"
+            for f in compared
+        ]
+        said.append(f"To the same target (rounds, time, traffic): {'; '.join(shown)}.")
+    for f in answer.families:
+        if not f.comparable and f.rounds is not None:
+            said.append(f"Not ranked with these: {f.title} {', '.join(_amounts(f))}; {f.why} (`{f.command}`).")
+    asked = [f"{f.title}: `{f.command}`" for f in answer.families if f.command and f.rounds is None]
+    if asked:
+        said.append(f"Not ranked with these, as other quantities are bounded there: {'; '.join(asked)}.")
+    return said

@@ -1,0 +1,1 @@
+"""Runs of the planner as values: manifests, and what changed between two answers."""

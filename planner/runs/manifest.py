@@ -1,0 +1,213 @@
+"""A run as a value: the scenario as it was told, what it was run with, the files it read, and its answer.
+
+A manifest is enough to run again, and to see whether the same comes out. Paths in it are those that were written, so it
+is run in the folder it was made in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from planner import version
+from planner.decide.recommendation import Part, Recommendation
+from planner.errors import NoAnswerError, ScenarioError
+from planner.io import json_documents as documents
+from planner.scenario.fields import put, read
+from planner.scenario.resolve import Scenario, load
+
+SCHEMA = "hfl-plan/manifest/1"
+FILES = (".csv", ".json")  # what a value of a scenario may name
+CHUNK = 1 << 20  # bytes
+Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+Name = Annotated[str, StringConstraints(max_length=4096)]
+Spoken = Mapping[str, tuple[str, Any]]
+
+
+class Input(Part):
+    """A file that was read."""
+
+    path: Name
+    key: Name = Field(description="of the scenario; config for a scenario file, which `scenario` has whole")
+    sha256: Hash
+
+
+class Software(Part):
+    """What ran."""
+
+    hfl_plan: Name = Field(alias="hfl-plan")
+    python: Name
+    numpy: Name
+    platform: Name
+
+
+class Manifest(Part):
+    """A run of ``recommend``."""
+
+    schema_: Literal["hfl-plan/manifest/1"] = Field("hfl-plan/manifest/1", alias="schema")
+    software: Software
+    seed: int
+    scenario: dict[str, Any] = Field(description="tables and keys of a scenario file, as they were told")
+    inputs: tuple[Input, ...]
+    answer: dict[str, Any] = Field(description="what recommend --json prints")
+    answer_sha256: Hash
+    sha256: Hash = Field(description="of all else here, as JSON with sorted keys and without spaces")
+
+    def text(self) -> str:
+        """As a file."""
+        return json.dumps(self.model_dump(mode="json"), indent=1, allow_nan=False) + "\n"
+
+
+def told(config: Path | None, spoken: Spoken) -> dict[str, Any]:
+    """The tables and keys of a scenario, from a file and options that have been read without complaint."""
+    table = read(config)[0] if config else {}
+    for path, (option, value) in spoken.items():
+        put(table, path, value, option)
+    return table
+
+
+def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifest:
+    """The manifest of a run.
+
+    Args:
+        config: the scenario file.
+        spoken: options, by key of the scenario.
+        answer: what came out.
+
+    Raises:
+        ScenarioError: for a scenario that JSON cannot hold.
+        NoAnswerError: if a file that was read cannot be read again.
+    """
+    scenario = told(config, spoken)
+    inputs = [("config", config)] if config else []
+    inputs += [(key, Path(value.strip())) for key, value in _leaves(scenario) if _names_a_file(key, value)]
+    document = answer.to_json()
+    parts: dict[str, Any] = {
+        "schema": SCHEMA,
+        "software": software(),
+        "seed": answer.seed,
+        "scenario": scenario,
+        "inputs": [{"path": str(path), "key": key, "sha256": hash_of_file(path)} for key, path in inputs],
+        "answer": document,
+        "answer_sha256": hash_of(document),
+    }
+    try:
+        return Manifest.model_validate({**parts, "sha256": hash_of(parts)})
+    except (TypeError, ValueError):  # a date, for one, which TOML has and JSON has not
+        raise ScenarioError("--save: the scenario has values that JSON cannot hold. Leave out --save.") from None
+
+
+def software() -> dict[str, str]:
+    """What runs now."""
+    import numpy as np
+
+    return {
+        "hfl-plan": version(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def open_manifest(path: Path) -> Manifest:
+    """Read a manifest and see that it is as it was written.
+
+    Raises:
+        ScenarioError: for a file that is no manifest.
+        NoAnswerError: for one that was edited.
+    """
+    document = documents.read(path)
+    documents.of_schema(path, document, [SCHEMA])
+    manifest = documents.checked(path, Manifest, document)
+    parts = {key: value for key, value in document.items() if key != "sha256"}
+    for name, said, is_now in (
+        ("answer", manifest.answer_sha256, hash_of(document["answer"])),
+        ("manifest", manifest.sha256, hash_of(parts)),
+    ):
+        if said != is_now:
+            raise NoAnswerError(
+                f"{path}: the {name} was edited: its sha256 is {is_now[:12]}..., and {said[:12]}... is written there. "
+                "Make it anew with `hfl-plan recommend --save`."
+            )
+    return manifest
+
+
+def scenario_of(manifest: Manifest, path: Path) -> Scenario:
+    """The scenario of a manifest, read again.
+
+    Args:
+        manifest: of a run.
+        path: where it was read, for errors.
+
+    Raises:
+        ScenarioError: where this version, or a file that has changed, does not take it.
+    """
+    return load(None, {key: (f"{path}: {key}", value) for key, value in _leaves(manifest.scenario)})
+
+
+def changed_inputs(manifest: Manifest) -> dict[str, str]:
+    """The files that are not what they were: ``changed`` or ``missing``, by path."""
+    found = {}
+    for file in manifest.inputs:
+        try:
+            if hash_of_file(Path(file.path)) != file.sha256:
+                found[file.path] = "changed"
+        except NoAnswerError:
+            found[file.path] = "missing"
+    return found
+
+
+def hash_of(document: Any) -> str:
+    """Of its canonical text."""
+    return hashlib.sha256(documents.canonical(document).encode()).hexdigest()
+
+
+def hash_of_file(path: Path) -> str:
+    """Of its bytes.
+
+    Raises:
+        NoAnswerError: if it cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        if path.exists() and not path.is_file():
+            raise ScenarioError(f"{path}: is no file that a scenario can be read from. Check the manifest.")
+        with path.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                digest.update(chunk)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no such name"
+        raise NoAnswerError(f"{path}: cannot be read ({reason}).") from None
+    return digest.hexdigest()
+
+
+def differences(then: Any, now: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """The places at which two documents differ, and what is there; None where nothing is."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*now, *then)):  # a manifest's keys are sorted, an answer's are not
+            yield from differences(then.get(key), now.get(key), f"{at}.{key}" if at else key)
+    elif isinstance(then, list) and isinstance(now, list):
+        for i in range(max(len(then), len(now))):
+            before, after = (part[i] if i < len(part) else None for part in (then, now))
+            yield from differences(before, after, f"{at}[{i}]")
+    elif documents.canonical(then) != documents.canonical(now):
+        yield at, then, now
+
+
+def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        path = f"{at}.{key}" if at else key
+        if isinstance(value, dict):
+            yield from _leaves(value, path)
+        else:
+            yield path, value
+
+
+def _names_a_file(key: str, value: Any) -> bool:
+    return key == "problem.heterogeneity" and isinstance(value, str) and value.strip().lower().endswith(FILES)

@@ -1,0 +1,1 @@
+"""What a user knows, with the origin of every number."""

@@ -1,0 +1,306 @@
+"""What a federation's machines and links can do: rates, latencies, sharing, step times, stragglers.
+
+Frozen settings only; :mod:`planner.cost.round` turns them into seconds and bytes. Rates are in bit/s, times in
+seconds. Two questions decide the clock by orders of magnitude and are therefore fields and not footnotes:
+whether a rate is every client's own or is shared at the server (``sharing``), and whether a ring passes the
+model from client to client or through a server (``hop``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final, Literal, cast, get_args
+
+from planner.errors import PlannerError
+
+__all__ = [
+    "PRESETS",
+    "Compute",
+    "Hop",
+    "Link",
+    "Network",
+    "NetworkError",
+    "Preset",
+    "Sharing",
+    "Straggler",
+    "StragglerKind",
+    "link_preset",
+    "parse_straggler",
+]
+
+Sharing = Literal["per-client", "per-server"]
+Hop = Literal["relayed", "direct"]
+StragglerKind = Literal["none", "exponential", "lognormal"]
+
+_MAX_LOGNORMAL_CV: Final = 10.0
+
+
+class NetworkError(PlannerError, ValueError):
+    """A link, network or compute setting that cannot be; the message names the field and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The links between one server and the endpoints that talk to it.
+
+    Attributes:
+        up: Rate from an endpoint to the server [bit/s].
+        down: Rate from the server to an endpoint [bit/s].
+        latency: Time before the first bit of a transfer arrives [s], one way, paid once per hop.
+        sharing: ``per-client``: every endpoint has ``up`` and ``down`` for itself. ``per-server``: they are
+            the server's, and the transfers under way at the same time in the same direction share them
+            equally; a direct hop counts in both directions.
+        hop: How a ring passes the model on. ``direct``: from one endpoint to the next, at the smaller of the
+            sender's ``up`` and the receiver's ``down``, one latency. ``relayed``: through the server, up and
+            then down, two latencies, two traversals. Devices behind address translation are ``relayed``.
+    """
+
+    up: float
+    down: float
+    latency: float = 0.0
+    sharing: Sharing = "per-client"
+    hop: Hop = "relayed"
+
+    def __post_init__(self) -> None:
+        for name in ("up", "down"):
+            _number(f"link.{name}", getattr(self, name), "a rate in bit/s above 0", positive=True)
+        _number("link.latency", self.latency, "a time in s, 0 or more")
+        _choice("link.sharing", self.sharing, get_args(Sharing))
+        _choice("link.hop", self.hop, get_args(Hop))
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Who talks to whom.
+
+    Attributes:
+        tiers: 2: every group has a group server; ``client_link`` joins a client and its group server,
+            ``server_link`` a group server and the top server. 1: there are no group servers, groups are
+            logical, and every client talks to the top server over ``client_link``; a ``per-server``
+            ``client_link`` is then shared by all clients active at the same time, whatever their group.
+        client_link: The low tier's links.
+        server_link: The top tier's links; needed when ``tiers`` is 2, and costs nothing when it is 1.
+    """
+
+    tiers: Literal[1, 2]
+    client_link: Link
+    server_link: Link | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tiers, bool) or self.tiers not in (1, 2):
+            raise NetworkError(
+                f"network.tiers: {self.tiers!r} is not 1 or 2. Use 2 with group servers, 1 without them."
+            )
+        if self.tiers == 2 and self.server_link is None:
+            raise NetworkError(
+                "network.server_link: two tiers need the link between the group servers and the top server. "
+                "Give it, or set tiers to 1 if there are no group servers."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """A random factor of mean 1 on the time of one client's K local steps in one group round.
+
+    Drawn independently for every client and group round.
+
+    Attributes:
+        kind: ``none``: the factor is 1. ``exponential``: ``1 - cv + cv * Exp(1)``, a machine that is never
+            faster than ``1 - cv`` of its mean. ``lognormal``: the log is normal.
+        cv: Coefficient of variation of the factor, its standard deviation over its mean [-].
+    """
+
+    kind: StragglerKind = "none"
+    cv: float = 0.0
+
+    def __post_init__(self) -> None:
+        _choice("straggler.kind", self.kind, get_args(StragglerKind))
+        _number("straggler.cv", self.cv, "a number, 0 or more")
+        if self.kind == "none" and self.cv != 0:
+            raise NetworkError(
+                f"straggler.cv: {self.cv!r} contradicts the kind none. Write exponential:{self.cv:g} or "
+                f"lognormal:{self.cv:g}, or set cv to 0."
+            )
+        if self.kind == "exponential" and self.cv > 1:
+            raise NetworkError(
+                f"straggler.cv: {self.cv!r} is above 1, and a shifted exponential time would be negative. "
+                f"Use lognormal:{self.cv:g}."
+            )
+        if self.kind == "lognormal" and self.cv > _MAX_LOGNORMAL_CV:
+            raise NetworkError(
+                f"straggler.cv: {self.cv!r} is above {_MAX_LOGNORMAL_CV:g}, where averages over draws are no "
+                "longer trustworthy. Model such clients as absent instead."
+            )
+
+    def __str__(self) -> str:
+        """The form that :func:`parse_straggler` reads."""
+        return self.kind if self.kind == "none" else f"{self.kind}:{self.cv!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """How long the work itself takes.
+
+    Attributes:
+        step_time: Mean time of one local step of one client [s].
+        straggler: How the time of a client's K local steps varies.
+        aggregation_time: Time of one group server per global round [s]: tau_g of zhou2026, Appendix A.2,
+            Table 3.
+    """
+
+    step_time: float
+    straggler: Straggler = field(default_factory=Straggler)
+    aggregation_time: float = 0.0
+
+    def __post_init__(self) -> None:
+        _number("compute.step_time", self.step_time, "a time in s, 0 or more")
+        _number("compute.aggregation_time", self.aggregation_time, "a time in s, 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A named link with the source of its numbers.
+
+    Attributes:
+        name: What the user writes.
+        link: The link.
+        source: Where each number comes from; a number of ours is called the project's choice.
+    """
+
+    name: str
+    link: Link
+    source: str
+
+
+def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
+    """Read ``none``, ``exponential:CV`` or ``lognormal:CV``.
+
+    Args:
+        text: What the user wrote.
+        field: The option or key it was written for; it opens the message of a refusal.
+
+    Raises:
+        NetworkError: If the kind is unknown, or the coefficient of variation is missing or impossible.
+
+    >>> parse_straggler("lognormal:0.3")
+    Straggler(kind='lognormal', cv=0.3)
+    """
+    if not isinstance(text, str) or len(text) > 64:
+        raise NetworkError(f"{field}: write none, exponential:0.5 or lognormal:0.3.")
+    kind, colon, rest = (part.strip() for part in text.partition(":"))
+    kinds = get_args(StragglerKind)
+    if kind not in kinds:
+        close = get_close_matches(kind.lower(), kinds, n=1)
+        hint = f"Did you mean {close[0]}?" if close else "Write none, exponential:0.5 or lognormal:0.3."
+        raise NetworkError(f"{field}: {kind!a} is not a kind of straggler. {hint}")
+    if kind == "none":
+        if colon:
+            raise NetworkError(f"{field}: {text!a}: none takes no number. Write none, or exponential:0.5.")
+        return Straggler()
+    # float() alone would also read nan, inf, 1_0 and digits of other scripts
+    if not rest or not rest.isascii() or not set(rest) <= set("0123456789.eE+-"):
+        raise NetworkError(f"{field}: {text!a} needs a coefficient of variation after the colon. Write {kind}:0.5.")
+    try:
+        cv = float(rest)
+    except ValueError:
+        raise NetworkError(f"{field}: {rest!a} in {text!a} is not a number. Write {kind}:0.5.") from None
+    try:
+        return Straggler(cast(StragglerKind, kind), cv)
+    except NetworkError as error:
+        raise NetworkError(f"{field}: {error}") from None
+
+
+def link_preset(name: str, *, field: str = "link") -> Preset:
+    """The preset of that name.
+
+    Raises:
+        NetworkError: If there is none; the message lists them.
+    """
+    found = PRESETS.get(name)
+    if found is None:
+        close = get_close_matches(str(name).lower(), PRESETS, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise NetworkError(f"{field}: {name!a} is not a link preset ({', '.join(PRESETS)}).{hint}")
+    return found
+
+
+def _number(name: str, value: float, rule: str, *, positive: bool = False) -> None:
+    """Refuse what is not a finite number of the right sign."""
+    bad = isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value)
+    if bad or value < 0 or (positive and value == 0):
+        raise NetworkError(f"{name}: {value!r} is not {rule}.")
+
+
+def _choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is not one of the choices."""
+    if value not in choices:
+        close = get_close_matches(str(value), choices, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise NetworkError(f"{name}: {value!r} is not one of {', '.join(choices)}.{hint}")
+
+
+def _presets() -> Mapping[str, Preset]:
+    """The table of presets, in the order in which they are listed."""
+    rows = (
+        Preset(
+            "lan",
+            Link(up=1e9, down=1e9, latency=0.25e-3, sharing="per-client", hop="direct"),
+            "Rates: 1000BASE-T, IEEE Std 802.3ab-1999, 1000 Mb/s in both directions at once. Latency (half "
+            "of the 0.5 ms round trip of the datacenter preset), a switch that gives every port its own "
+            "rate, and direct hops: project's choice.",
+        ),
+        Preset(
+            "datacenter",
+            Link(up=10e9, down=10e9, latency=0.25e-3, sharing="per-client", hop="direct"),
+            "Rates: 10 Gigabit Ethernet, IEEE Std 802.3ae-2002, full duplex. Latency: half of the 0.5 ms "
+            "round trip within one data centre in J. Dean's list of latency numbers, as quoted by secondary "
+            "sources. Sharing and direct hops: project's choice.",
+        ),
+        Preset(
+            "wifi",
+            Link(up=200e6, down=200e6, latency=2e-3, sharing="per-server", hop="relayed"),
+            "Rates: project's choice, about half of 433.3 Mbit/s, the physical-layer rate of IEEE Std "
+            "802.11ac-2013 with one spatial stream, 80 MHz, MCS 9 and short guard interval. The stations of "
+            "an access point share its channel and talk through it. Latency: project's choice. On the air "
+            "both directions share one channel; here each has the whole rate.",
+        ),
+        Preset(
+            "5g",
+            Link(up=50e6, down=100e6, latency=4e-3, sharing="per-client", hop="relayed"),
+            "Rates: Report ITU-R M.2410-0 (2017), user experienced data rate, eMBB dense urban: 100 Mbit/s "
+            "down, 50 Mbit/s up. Latency: the same report, user plane latency of eMBB, 4 ms, which is the "
+            "radio part alone. A rate per user is per-client by definition; relayed hops: project's choice.",
+        ),
+        Preset(
+            "4g",
+            Link(up=8.63e6, down=27.33e6, latency=27e-3, sharing="per-client", hop="relayed"),
+            "Rates: Ookla, 2018 Speedtest U.S. Mobile Performance Report (Q1-Q2 2018), mean over all mobile "
+            "tests: 27.33 Mbps down, 8.63 Mbps up. Latency: half of the 54.1 ms LTE response time in "
+            "OpenSignal, State of Mobile Networks: USA (July 2018), the best operator's. Taking these means "
+            "for 4G, per-client, and relayed hops: project's choice.",
+        ),
+        Preset(
+            "broadband",
+            Link(up=20e6, down=100e6, latency=10e-3, sharing="per-client", hop="relayed"),
+            "Rates: FCC, 2024 Section 706 Report (GN Docket No. 22-270), fixed speed benchmark 100/20 Mbps. "
+            "Latency, per-client sharing and relayed hops (home routers translate addresses): project's "
+            "choice.",
+        ),
+        Preset(
+            "wan",
+            Link(up=100e6, down=100e6, latency=44e-3, sharing="per-client", hop="direct"),
+            "Rates: project's choice; that the wide-area network between regions is the bottleneck is Hsieh "
+            "et al., Gaia, NSDI 2017 (communication over it slowed training by up to 53.7 times there). "
+            "Latency: half of an 88 ms round trip between Oregon and N. Virginia, edge-cloud.net, 28 June "
+            "2013. Sharing and direct hops: project's choice.",
+        ),
+    )
+    return MappingProxyType({row.name: row for row in rows})
+
+
+PRESETS: Final = _presets()
+"""Link presets by name. They are starting points for what nobody measured, and say so in ``source``."""

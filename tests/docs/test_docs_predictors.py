@@ -1,0 +1,229 @@
+"""The numbers of docs/predictors.md are those of the data that come with the package."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.predict.predictors import typical
+from planner.predict.question import ask
+from planner.scenario.resolve import load
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "predictors.md").read_text(encoding="utf-8")
+DATA = ROOT / "planner" / "data"
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+Row = Mapping[str, str]
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """A table without repeated scenarios, families and targets."""
+    with path.open(encoding="utf-8", newline="") as file:
+        read = list(csv.DictReader(file))
+    return list({(r["scenario"], r["family"], r["reference"]): r for r in read}.values())
+
+
+def table(heading: str, start: str) -> dict[str, list[str]]:
+    """Cells of the first table below a heading, by the first cell, or by the first two where the first repeats."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    block = next(b for b in re.split(r"\n\n", section) if b.lstrip().startswith(start))
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in block.strip().splitlines()[2:]]
+    several = len({c[0] for c in cells}) < len(cells)
+    return {" ".join(c[:2]) if several else c[0]: c[2 if several else 1 :] for c in cells}
+
+
+def told(regrets: Iterable[float]) -> list[str]:
+    """Rows, right, and quantiles of regret, as the page writes them."""
+    x = np.array(list(regrets))
+    if not len(x):
+        return ["0", "-", "-", "-"]
+    return [f"{len(x):,}", f"{(x <= 0.02).mean():.0%}", f"{np.quantile(x, 0.9):.1%}", f"{x.max():.0%}"]
+
+
+def measured(row: Row) -> dict[str, float]:
+    return {t: min(float(row[t]), float(row["rounds"])) for t in TOPOLOGIES}
+
+
+def joined() -> list[dict[str, str]]:
+    """The record beside what was measured."""
+    kept = {(r["scenario"], r["family"], r["reference"]): r for r in rows(DATA / "measured_orders.csv")}
+    record = rows(DATA / "predictor_record.csv")
+    assert len(record) == len(kept)
+    return [kept[r["scenario"], r["family"], r["reference"]] | r for r in record]
+
+
+RECORD = joined()
+
+
+@pytest.mark.parametrize("predictor", ["typical", "bound"])
+@pytest.mark.parametrize("family", ["all", "quadratic", "log-cosh", "cosine", "pseudo-huber"])
+def test_the_record_by_family(predictor: str, family: str) -> None:
+    mine = [r for r in RECORD if family in ("all", r["family"])]
+    regret = np.array([float(r[f"regret_{predictor}"]) for r in mine])
+    tau = np.nanmean([float(r[f"tau_{predictor}"]) for r in mine])
+    count, right, p90, largest = told(regret)
+    shown = table("The record", "| predictor")[f"`{predictor}` {family}"]
+    assert shown == [count, right, f"{np.median(regret):.1%}", p90, largest, f"{regret.mean():.1%}", f"{tau:.2f}"]
+
+
+def test_regrets_of_the_record_follow_from_what_was_measured() -> None:
+    """The regret of the first choice is one of the four topologies', and of a constant choice not smaller than 0."""
+    for row in RECORD:
+        found = measured(row)
+        all_regrets = [n / min(found.values()) - 1 for n in found.values()]
+        for predictor in ("typical", "bound"):
+            assert min(abs(float(row[f"regret_{predictor}"]) - r) for r in all_regrets) < 1e-4
+
+
+def full(row: Row) -> bool:
+    return (row["S1"], row["S2"]) == (row["G"], row["M"])
+
+
+def ratio(row: Row, name: str) -> float:
+    return float(row[name]) / float(row["sigma"])
+
+
+def steps(row: Row) -> int:
+    return int(row["P"]) * int(row["K"])
+
+
+def noise(row: Row) -> float:
+    return float(row["sigma"]) ** 2 / float(row["A"])
+
+
+def is_at(reference: int, row: Row) -> bool:
+    return int(row["reference"]) == reference
+
+
+REGIMES: dict[str, Callable[[Row], bool]] = {
+    "fixed order": lambda r: full(r) and r["order"] == "fixed",
+    "random order": lambda r: full(r) and r["order"] == "random",
+    "partial participation": lambda r: not full(r),
+    r"$\delta=0$": lambda r: ratio(r, "delta") == 0,
+    r"$0<\delta<\sigma$": lambda r: 0 < ratio(r, "delta") < 1,
+    r"$\sigma\le\delta<2.5\,\sigma$": lambda r: 1 <= ratio(r, "delta") < 2.5,
+    r"$\delta\ge2.5\,\sigma$": lambda r: ratio(r, "delta") >= 2.5,
+    r"$\zeta=0$": lambda r: ratio(r, "zeta") == 0,
+    r"$\zeta\ge2.5\,\sigma$": lambda r: ratio(r, "zeta") >= 2.5,
+    r"$\sigma^2<0.05\,LA$": lambda r: noise(r) < 0.05,
+    r"$\sigma^2\ge5\,LA$": lambda r: noise(r) >= 5,
+    "$G<M$": lambda r: int(r["G"]) < int(r["M"]),
+    "$G=M$": lambda r: r["G"] == r["M"],
+    "$G>M$": lambda r: int(r["G"]) > int(r["M"]),
+    r"$PK\le2$": lambda r: steps(r) <= 2,
+    "$PK>2$": lambda r: steps(r) > 2,
+    r"$PK\le2$, $\delta\ge2.5\,\sigma$": lambda r: steps(r) <= 2 and ratio(r, "delta") >= 2.5,
+    "flattest 0.03, start near": lambda r: r["flattest"] == "0.03",
+    "flattest 0.01, start further out": lambda r: r["flattest"] == "0.01",
+    "flattest 0.003, start far out": lambda r: r["flattest"] == "0.003",
+    **{f"target at Star-Star's {n} rounds": partial(is_at, n) for n in (6, 18, 45)},
+    "target at 120 and 300": lambda r: int(r["reference"]) in (120, 300),
+}
+
+
+def test_where_it_fails() -> None:
+    shown = table("Where it fails", "| scenarios")
+    assert list(shown) == list(REGIMES)
+    for name, holds in REGIMES.items():
+        assert shown[name][:4] == told(float(r["regret_typical"]) for r in RECORD if holds(r)), name
+        assert int(shown[name][4]) == sum(map(holds, rows(DATA / "measured_orders_kept.csv"))), name
+    assert all(steps(r) <= 2 for r in RECORD if float(r["regret_typical"]) > 0.5)
+
+
+def test_always_the_same_topology() -> None:
+    kept = [measured(r) for r in rows(DATA / "measured_orders_kept.csv")]
+    shown = table("The kept scenarios", "| kept scenarios")
+    for topology in TOPOLOGIES:
+        x = np.array([found[topology] / min(found.values()) - 1 for found in kept])
+        _, right, _, _ = told(x)
+        assert shown[f"always {topology.title()}"] == [
+            right,
+            f"{np.median(x):.1%}",
+            f"{np.quantile(x, 0.9):.0%}",
+            f"{x.mean():.1%}",
+        ]
+
+
+def test_digits() -> None:
+    with (DATA / "digits_record.csv").open(encoding="utf-8", newline="") as file:
+        record = list(csv.DictReader(file))
+    with (DATA / "measured_digits.csv").open(encoding="utf-8", newline="") as file:
+        runs = list(csv.DictReader(file))
+    models = {"digits-logistic": "logistic regression", "digits-mlp": "perceptron"}
+    quantities = {"mean_gradient": "squared gradient", "loss": "training loss", "error": "test error"}
+    shown = table("Digits", "| | measured by")
+    for (model, quantity), (typical_row, bound_row) in {
+        (r["model"], r["quantity"]): [s for s in record if (s["model"], s["quantity"]) == (r["model"], r["quantity"])][
+            ::-1
+        ]
+        for r in record
+    }.items():
+        cells: list[str] = []
+        for row in (typical_row, bound_row):
+            assert row["rows"] == "24"
+            cells += [row["right"], f"{float(row['regret_median']):.1%}", f"{float(row['regret_p90']):.0%}"]
+        found = [measured(r) for r in runs if (r["model"], r["quantity"]) == (model, quantity)]
+        x = np.array([f["ring-ring"] / min(f.values()) - 1 for f in found])
+        cells += [str((x <= 0.02).sum()), f"{np.median(x):.1%}", f"{np.quantile(x, 0.9):.0%}"]
+        assert shown[f"{models[model]} {quantities[quantity]}"] == cells
+
+
+def test_what_is_stated_is_what_is_drawn() -> None:
+    with (ROOT / "docs" / "pictures" / "stated.csv").open(encoding="utf-8", newline="") as file:
+        points = list(csv.DictReader(file))
+    shown = table("Is what is stated true?", "| stated")
+    for point in points:
+        cells = shown[point["setting"].removeprefix("stated ")]
+        interval = f"{float(point['measured']):.3f} [{float(point['low']):.3f}, {float(point['high']):.3f}]"
+        assert cells[2] == f"{float(point['predicted']):.3f}"
+        assert cells[3 if point["of"].startswith("within") else 4] == interval
+    assert len(points) == 2 * len(shown)
+
+
+@pytest.mark.slow
+def test_the_kept_scenarios_are_judged_as_written() -> None:
+    command = [sys.executable, "benchmarks/predictor_record.py", "--judge", str(DATA / "measured_orders_kept.csv")]
+    printed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    families = table("The kept scenarios", "| predictor")
+    pattern = (
+        r"(\S+) +(\S+) +(\d+) rows: right (\S+), regret median (\S+), 90 % (\S+), largest (\S+), mean (\S+); tau (\S+)"
+    )
+    found = re.findall(pattern, printed)
+    assert len(found) == len(families) == 10
+    for predictor, family, count, right, *numbers, tau in found:
+        cells = families[f"`{predictor}` {family}"]
+        assert (cells[0], cells[1], cells[6]) == (count, right, tau)
+        for cell, number in zip(cells[2:6], numbers, strict=True):
+            assert float(cell.rstrip("%")) / 100 == pytest.approx(float(number), abs=0.0051)
+    stated = table("Is what is stated true?", "| stated")
+    lines = re.findall(
+        r"stated (\S+ to \S+): +(\d+) rows of (\d+) scenarios, mean stated (\S+), (.+?) (\S+ \[.+\])", printed
+    )
+    assert len(lines) == 10
+    for name, count, scenarios, mean, of, interval in lines:
+        cells = stated[name]
+        assert cells[:3] == [count, scenarios, mean]
+        assert cells[3 if of.startswith("within") else 4] == interval
+
+
+def test_the_example_of_a_predictor_predicts() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    scope: dict[str, Any] = {}
+    exec(code, scope)  # noqa: S102 - our own text
+    mine = scope["PREDICTOR"]
+    given = {"fleet.groups": "5", "fleet.clients_per_group": "8", "problem.heterogeneity": "both"}
+    question = ask(load(options={key: (key, value) for key, value in given.items()}))
+    goal, values = question.goal(), question.values
+    expected = float(typical.PREDICTOR.rounds_to(question, "star-ring", goal, values))
+    assert float(mine.rounds_to(question, "star-ring", goal, values)) == expected / 2 > 1
+    assert float(mine.reached(question, "star-ring", expected / 2, values)) == pytest.approx(float(goal), rel=1e-6)
+    assert {name for name in vars(type(typical.PREDICTOR)) if not name.startswith("_")} <= set(dir(mine))

@@ -1,0 +1,1383 @@
+"""A second encoding of the bounds that `second_encoding.py` does not have, typed apart as plain arithmetic.
+
+Each function below was typed from the text of its paper, or from the statement of this project's own results, and
+shares no code and no reading with the catalogue. It returns the summands of the right-hand side, so that a sum with
+negative parts has a size to compare rounding with. What is printed is typed as it is printed, slips included, for
+the ids that say so (`liu2026.*-printed`, `zhou2026.lemma2-printed`, all of `xie2024.*`); a tail that the text copy
+lost is noted where it is filled in.
+
+Letters are those of `hflbounds.core.quantities`: zeta within groups and delta between them (the early version of the
+unified analysis prints zeta-hat and zeta), Ge edge rounds, beta_lr the numerator of a step schedule. An O(.) or a
+`\\lesssim` is read with the constant 1 on every summand.
+
+Numbers may be int, Fraction, float or mpmath.mpf. Where all are rational and no root is taken the value is an exact
+Fraction; what counts alone decide (mixing factors, overlaps, finite sums) is exact in any case.
+"""
+
+import inspect
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from math import comb, lcm
+from numbers import Rational
+from typing import Any, NamedTuple
+
+import mpmath
+from second_encoding import _cbrt, _common, _mpf, _sqrt
+
+Num = Any  # Fraction or mpmath.mpf, the same for all numbers of one call
+Summands = tuple[Num, ...]
+
+
+class _Entry(NamedTuple):
+    """What is known of one bound: its summands, its letters, and whether a root is taken."""
+
+    summands: Callable[..., Summands]
+    letters: tuple[str, ...]
+    roots: bool
+
+
+_ENTRIES: dict[str, _Entry] = {}
+
+
+def _typed(bound_id: str, roots: bool = False) -> Callable[[Callable[..., Summands]], Callable[..., Summands]]:
+    """Enter a function under an id; its arguments are the letters of the bound."""
+
+    def enter(function: Callable[..., Summands]) -> Callable[..., Summands]:
+        assert bound_id not in _ENTRIES
+        _ENTRIES[bound_id] = _Entry(function, tuple(inspect.signature(function).parameters), roots)
+        return function
+
+    return enter
+
+
+def _like(exact: Fraction, x: Num) -> Num:
+    """An exact number in the type of another."""
+    return exact if isinstance(x, Rational) else _mpf(exact)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# zhou2025: the early version of the unified analysis. Theorem 1, equations (5)-(8).
+
+
+@_typed("zhou2025.thm1.star-star")
+def _early_star_star(M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Equation (5)."""
+    return (
+        A / (eta_eff * R),
+        L * eta_eff * sigma**2 / (P * M * K),
+        L * eta_eff * sigma**2 / (P**2 * K**2),
+        L**2 * eta_eff**2 * zeta**2 / P**2,
+        L**2 * eta_eff**2 * delta**2,
+    )
+
+
+@_typed("zhou2025.thm1.star-ring")
+def _early_star_ring(M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Equation (6)."""
+    return (
+        A / (eta_eff * R),
+        L * eta_eff * sigma**2 / (P * M * K),
+        L**2 * eta_eff**2 * zeta**2 / P**2,
+        L**2 * eta_eff**2 * delta**2,
+    )
+
+
+@_typed("zhou2025.thm1.ring-star")
+def _early_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Equation (7)."""
+    return (
+        A / (eta_eff * R),
+        L * eta_eff * sigma**2 / (G * P * M * K),
+        L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
+        L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+        L**2 * eta_eff**2 * delta**2,
+    )
+
+
+@_typed("zhou2025.thm1.ring-ring")
+def _early_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Equation (8)."""
+    return (
+        A / (eta_eff * R),
+        L * eta_eff * sigma**2 / (G * P * M * K),
+        L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+        L**2 * eta_eff**2 * delta**2,
+    )
+
+
+# Corollary 1, equations (9)-(12).
+
+
+@_typed("zhou2025.cor1.star-star", roots=True)
+def _early_rate_star_star(M, P, K, R, L, A, sigma, zeta, delta):
+    """Equation (9)."""
+    return (
+        L * A / R,
+        _sqrt(L * sigma**2 * A) / _sqrt(P * M * K * R),
+        _sqrt(L * sigma**2 * A) / _sqrt(P**2 * K**2 * R),
+        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(P**2) * _cbrt(R**2)),
+        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
+    )
+
+
+@_typed("zhou2025.cor1.star-ring", roots=True)
+def _early_rate_star_ring(M, P, K, R, L, A, sigma, zeta, delta):
+    """Equation (10)."""
+    return (
+        L * A / R,
+        _sqrt(L * sigma**2 * A) / _sqrt(P * M * K * R),
+        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(P**2) * _cbrt(R**2)),
+        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
+    )
+
+
+@_typed("zhou2025.cor1.ring-star", roots=True)
+def _early_rate_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta):
+    """Equation (11)."""
+    return (
+        L * A / R,
+        _sqrt(L * sigma**2 * A) / _sqrt(G * P * M * K * R),
+        _sqrt(L * sigma**2 * A) / _sqrt(G**2 * P**2 * K**2 * R),
+        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(G**2) * _cbrt(P**2) * _cbrt(R**2)),
+        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
+    )
+
+
+@_typed("zhou2025.cor1.ring-ring", roots=True)
+def _early_rate_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta):
+    """Equation (12)."""
+    return (
+        L * A / R,
+        _sqrt(L * sigma**2 * A) / _sqrt(G * P * M * K * R),
+        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(G**2) * _cbrt(P**2) * _cbrt(R**2)),
+        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
+    )
+
+
+# Appendix C.2, the four displays after "With eta~ <= 1/(12L)".
+
+
+@_typed("zhou2025.thm1-proof.star-star")
+def _early_proof_star_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """C.2, Star-Star."""
+    return (
+        12 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+        12 * L**2 * eta_eff**2 * sigma**2 / (P**2 * K**2),
+        12 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
+        12 * L**2 * eta_eff**2 * zeta**2 / P**2,
+        12 * L**2 * eta_eff**2 * delta**2 / P**2,
+        12 * L**2 * eta_eff**2 * delta**2,
+        12 * A / (5 * eta_eff * R),
+    )
+
+
+@_typed("zhou2025.thm1-proof.star-ring")
+def _early_proof_star_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """C.2, Star-Ring; after the noise the text copy breaks off, and Table 6's Phi_2 says what must follow."""
+    return (
+        18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+        18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M**2 * K),
+        18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M * K),
+        18 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
+        18 * L**2 * eta_eff**2 * zeta**2 / (P**2 * M**2),
+        18 * L**2 * eta_eff**2 * zeta**2 / P**2,
+        18 * L**2 * eta_eff**2 * delta**2 / (P**2 * M**2),
+        18 * L**2 * eta_eff**2 * delta**2 / P**2,
+        18 * L**2 * eta_eff**2 * delta**2,
+        18 * A / (5 * eta_eff * R),
+    )
+
+
+@_typed("zhou2025.thm1-proof.ring-star")
+def _early_proof_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """C.2, Ring-Star."""
+    return (
+        18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+        18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
+        18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
+        18 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
+        18 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+        18 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
+        18 * L**2 * eta_eff**2 * delta**2 / G**2,
+        18 * L**2 * eta_eff**2 * delta**2,
+        18 * A / (5 * eta_eff * R),
+    )
+
+
+@_typed("zhou2025.thm1-proof.ring-ring")
+def _early_proof_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """C.2, Ring-Ring."""
+    return (
+        24 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M**2 * K),
+        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M * K),
+        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
+        24 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
+        24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2 * M**2),
+        24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+        24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2 * M**2),
+        24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
+        24 * L**2 * eta_eff**2 * delta**2 / G**2,
+        24 * L**2 * eta_eff**2 * delta**2,
+        24 * A / (5 * eta_eff * R),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Rates of other papers as Table 1 quotes them: the camera ready's (A and constants omitted there) ...
+
+
+@_typed("koloskova2020.fedavg", roots=True)
+def _fedavg(M, K, R, L, sigma, delta):
+    """Camera ready, Table 1, PFL."""
+    return (
+        _sqrt(L) * sigma / _sqrt(M * K * R),
+        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(K * R**2),
+        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
+    )
+
+
+@_typed("li2023.sfl", roots=True)
+def _sequential(M, K, R, L, sigma, delta):
+    """Camera ready, Table 1, SFL."""
+    return (
+        _sqrt(L) * sigma / _sqrt(M * K * R),
+        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(M * K * R**2),
+        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
+    )
+
+
+@_typed("wang2022.hsgd", roots=True)
+def _hsgd(G, M, P, K, R, L, sigma, zeta, delta):
+    """Camera ready, Table 1, second row of Star-Star."""
+    return (
+        _sqrt(L) * sigma / _sqrt(G * P * M * K * R),
+        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(P**2 * K * R**2),
+        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(P * M * K * R**2),
+        _cbrt(L) ** 2 * _cbrt(zeta) ** 2 / _cbrt(P**2 * R**2),
+        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
+    )
+
+
+# ... and the early version's.
+
+
+@_typed("wang2022.hsgd-early", roots=True)
+def _hsgd_early(G, M, P, K, R, L, A, sigma, zeta, delta):
+    """Early version, Table 1, footnote 1; its zeta is between groups, its zeta-hat within."""
+    return (
+        L * A / R,
+        _sqrt(L * A * sigma**2 / (K * P * M * G * R)),
+        _sqrt(L * A * sigma / R * _sqrt(M / (K * P))),
+        _cbrt(L * A * delta / R) ** 2,
+        _cbrt(L * A * zeta / (P * R)) ** 2,
+    )
+
+
+@_typed("liu2022.qsgd", roots=True)
+def _qsgd(G, M, P, K, R, L, A, sigma):
+    """Early version, Table 1, footnote 2."""
+    return (
+        L * A / _sqrt(P * K * R),
+        sigma**2 / (M * R),
+        sigma**2 / (P * R),
+        1 / _sqrt(P * K * R) * sigma**2 / (G * M),
+    )
+
+
+@_typed("jiang2024.hfl", roots=True)
+def _jiang(G, M, P, K, R, L, A, sigma, zeta, delta):
+    """Early version, Table 1, footnote 3."""
+    return (
+        L * A / _sqrt(G * P * M * K * R),
+        L * sigma**2 / _sqrt(G * P * M * K * R),
+        zeta**2 / (K**2 * R),
+        delta**2 / (K**2 * R),
+        delta**2 / R,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# zhou2026, D.1: Lemma 1, with eta c0 GPMK = eta_eff, so that eta^2 c0^2 GPMK = eta_eff^2/(GPMK), and
+# eta c0 = eta_eff/(GPMK). F.1: Lemma 2 likewise with S1 and S2.
+
+
+@_typed("zhou2026.lemma1")
+def _lemma1(G, P, M, K, L, sigma, grad, E_r, eta_eff):
+    """Lemma 1."""
+    return (
+        -(eta_eff / 2) * grad**2,
+        L * eta_eff**2 * sigma**2 / (G * M * P * K),
+        L**2 * eta_eff * E_r / (2 * G * M * P * K),
+    )
+
+
+@_typed("zhou2026.lemma2")
+def _lemma2(S1, P, S2, K, L, sigma, zeta, delta, grad, E_r, eta_eff):
+    """Lemma 2 as F.2-F.5 use it: clients' heterogeneity over S2, groups' over S1."""
+    return (
+        -eta_eff / 2 * grad**2,
+        5 * L * eta_eff**2 / 2 * grad**2,
+        5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
+        5 * L * eta_eff**2 * zeta**2 / (2 * S2),
+        5 * L * eta_eff**2 * delta**2 / (2 * S1),
+        L**2 * eta_eff * E_r / (S1 * S2 * P * K),
+    )
+
+
+@_typed("zhou2026.lemma2-independent")
+def _lemma2_independent(S1, P, S2, K, G, M, L, sigma, zeta, delta, grad, E_r, eta_eff):
+    """Lemma 2 with clients drawn apart in every group, and the variances of draws without replacement."""
+    return (
+        -eta_eff / 2 * grad**2,
+        5 * L * eta_eff**2 / 2 * grad**2,
+        5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
+        5 * L * eta_eff**2 * zeta**2 * (M - S2) / (2 * S1 * S2 * (M - 1)),
+        5 * L * eta_eff**2 * delta**2 * (G - S1) / (2 * S1 * (G - 1)),
+        L**2 * eta_eff * E_r / (S1 * S2 * P * K),
+    )
+
+
+@_typed("zhou2026.lemma2-printed")
+def _lemma2_printed(S1, P, S2, K, L, sigma, zeta, delta, grad, E_r, eta_eff):
+    """Lemma 2 as printed: S1 P^2 S2^2 K^2 zeta^2 and S1^2 P^2 S2 K^2 delta^2."""
+    c0_eta = eta_eff / (S1 * S2 * P * K)
+    return (
+        -eta_eff / 2 * grad**2,
+        5 * L * eta_eff**2 / 2 * grad**2,
+        5 * L * c0_eta**2 * S1 * S2 * P * K * sigma**2 / 2,
+        5 * L * c0_eta**2 * S1 * P**2 * S2**2 * K**2 * zeta**2 / 2,
+        5 * L * c0_eta**2 * S1**2 * P**2 * S2 * K**2 * delta**2 / 2,
+        L**2 * c0_eta * E_r,
+    )
+
+
+# Drift, in the raw step: the lines after "Let c1 =" of D.2-D.5 ...
+
+
+@_typed("zhou2026.drift.star-star")
+def _drift_star_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """D.2."""
+    c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
+    return (
+        10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+        10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
+        10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+        20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
+        20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift.star-ring")
+def _drift_star_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """D.3."""
+    c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
+    return (
+        45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
+        30 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
+        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
+        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift.ring-star")
+def _drift_ring_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """D.4."""
+    c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
+    return (
+        15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+        30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
+        15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * delta**2,
+        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift.ring-ring")
+def _drift_ring_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """D.5."""
+    c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
+    return (
+        80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
+        40 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
+        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * delta**2,
+        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
+    )
+
+
+# ... of E.1-E.4 ...
+
+
+@_typed("zhou2026.drift-shuffle.star-star")
+def _drift_shuffle_star_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """E.1."""
+    c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
+    return (
+        10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+        10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
+        10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+        20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
+        20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-shuffle.star-ring")
+def _drift_shuffle_star_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """E.2."""
+    c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
+    return (
+        45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
+        30 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
+        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
+        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-shuffle.ring-star")
+def _drift_shuffle_ring_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """E.3."""
+    c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
+    return (
+        15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+        30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
+        15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+        45 * c1 * eta**2 * G**2 * P**3 * M * K**3 * delta**2,
+        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-shuffle.ring-ring")
+def _drift_shuffle_ring_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
+    """E.4."""
+    c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
+    return (
+        80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
+        40 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
+        80 * c1 * eta**2 * G**2 * P**3 * M**3 * K**3 * delta**2,
+        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
+    )
+
+
+# ... and of F.2-F.5.
+
+
+@_typed("zhou2026.drift-partial.star-star")
+def _drift_partial_star_star(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
+    """F.2."""
+    c1 = 1 / (1 - 20 * eta**2 * L**2 * P**2 * K**2)
+    return (
+        10 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
+        10 * c1 * eta**2 * S1 * P**2 * K**2 * sigma**2,
+        10 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
+        10 * c1 * eta**2 * S1 * P**3 * K**3 * zeta**2,
+        20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * delta**2,
+        20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-partial.star-ring")
+def _drift_partial_star_ring(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
+    """F.3."""
+    c1 = 1 / (1 - 45 * eta**2 * L**2 * P**2 * S2**2 * K**2)
+    return (
+        45 * c1 * eta**2 * S1 * P**2 * S2**2 * K**2 * sigma**2,
+        45 * c1 * eta**2 * S1 * P**3 * S2**2 * K**3 * zeta**2,
+        45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * delta**2,
+        45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-partial.ring-star")
+def _drift_partial_ring_star(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
+    """F.4."""
+    c1 = 1 / (1 - 45 * eta**2 * L**2 * S1**2 * P**2 * K**2)
+    return (
+        15 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
+        30 * c1 * eta**2 * S1**2 * P**2 * K**2 * sigma**2,
+        15 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
+        30 * c1 * eta**2 * S1**3 * P**3 * K**3 * zeta**2,
+        45 * c1 * eta**2 * S1**2 * P**3 * S2 * K**3 * delta**2,
+        45 * c1 * eta**2 * S1**3 * P**3 * S2 * K**3 * grad**2,
+    )
+
+
+@_typed("zhou2026.drift-partial.ring-ring")
+def _drift_partial_ring_ring(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
+    """F.5; c1 with the L^2 that the display omits."""
+    c1 = 1 / (1 - 80 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2)
+    return (
+        80 * c1 * eta**2 * S1**2 * P**2 * S2**2 * K**2 * sigma**2,
+        80 * c1 * eta**2 * S1**3 * P**3 * S2**2 * K**3 * zeta**2,
+        80 * c1 * eta**2 * S1**2 * P**3 * S2**3 * K**3 * delta**2,
+        80 * c1 * eta**2 * S1**3 * P**3 * S2**3 * K**3 * grad**2,
+    )
+
+
+# This project's drift: five pieces with the same constant, each summed sample by sample over a round's chains
+# (docs/theory/sharp-bound.md, sections 2-4; docs/theory/partial-drift.md).
+
+Sums = tuple[Fraction, Fraction, Fraction, Fraction]
+
+
+@cache
+def _full_sums(top: str, low: str, order: str, G: int, P: int, M: int, K: int) -> Sums:
+    """Coefficients of sigma^2, zeta^2, delta^2 and grad^2, by walking through the samples of a round.
+
+    A sample's chain holds its own k steps, those of the clients before it (ring), the group's earlier group rounds
+    and the groups before (ring). Zero-sum vectors between two prefixes are bounded by convexity, a prefix of j of n
+    by j(n-j) in a fixed order and by j(n-j)/(n-1) in a random one.
+    """
+
+    def prefix(j: int, n: int) -> Fraction:
+        return Fraction(j * (n - j), 1 if order == "fixed" else n - 1)
+
+    per_round = M * K if low == "ring" else K
+    per_group = P * per_round
+    noise = intra = inter = gradient = Fraction(0)
+    for a in range(1, G + 1):
+        for p in range(P):
+            for b in range(1, M + 1):
+                for k in range(K):
+                    inside = k + ((b - 1) * K if low == "ring" else 0) + p * per_round
+                    length = inside + ((a - 1) * per_group if top == "ring" else 0)
+                    gradient += length**2
+                    if low == "ring":
+                        noise += length
+                        share = Fraction(k, K)
+                        intra += K**2 * ((1 - share) * prefix(b - 1, M) + share * prefix(b, M))
+                    else:
+                        noise += k + Fraction(length - k, M)
+                        intra += k**2
+                    if top == "ring":
+                        share = Fraction(inside, per_group)
+                        inter += per_group**2 * ((1 - share) * prefix(a - 1, G) + share * prefix(a, G))
+                    else:
+                        inter += length**2
+    return noise, intra, inter, gradient
+
+
+@cache
+def _partial_sums(top: str, low: str, S1: int, P: int, S2: int, K: int) -> Sums:
+    """The same for drawn groups and clients: sums of squared weights, client by client and group by group.
+
+    Clients keep their places in all groups of a round, so that a client's weight adds up over the groups before.
+    """
+    per_round = S2 * K if low == "ring" else K
+    per_group = P * per_round
+    noise = intra = inter = gradient = Fraction(0)
+    for a in range(1, S1 + 1):
+        for p in range(P):
+            for b in range(1, S2 + 1):
+                for k in range(K):
+                    inside = k + ((b - 1) * K if low == "ring" else 0) + p * per_round
+                    earlier = (a - 1 if top == "ring" else 0) * per_group
+                    rounds_before = p + (a - 1 if top == "ring" else 0) * P
+                    gradient += (inside + earlier) ** 2
+                    noise += inside + earlier if low == "ring" else k + Fraction(inside + earlier - k, S2)
+                    for client in range(1, S2 + 1):
+                        weight = rounds_before * K if low == "ring" else Fraction(rounds_before * K, S2)
+                        weight += K if low == "ring" and client < b else 0
+                        weight += k if client == b else 0
+                        intra += weight**2
+                    inter += inside**2 + (earlier // per_group) * per_group**2
+    return noise, intra, inter, gradient
+
+
+def _enter_drift(label: str, order: str, top: str, low: str) -> None:
+    @_typed(f"hflbounds.{label}.{top}-{low}")
+    def full(G, M, P, K, L, sigma, zeta, delta, grad, eta):
+        chain = P * K * (G if top == "ring" else 1) * (M if low == "ring" else 1)
+        c1 = 1 / (1 - 5 * L**2 * eta**2 * chain * (chain - 1) / 2)
+        sums = _full_sums(top, low, order, *_counts(G, P, M, K))
+        squares = zip(sums, (sigma**2, zeta**2, delta**2, grad**2), strict=True)
+        return tuple(5 * c1 * eta**2 * _like(total, L) * square for total, square in squares)
+
+
+def _enter_partial_drift(top: str, low: str) -> None:
+    @_typed(f"hflbounds.drift-partial.{top}-{low}")
+    def partial(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
+        chain = P * K * (S1 if top == "ring" else 1) * (S2 if low == "ring" else 1)
+        c1 = 1 / (1 - 5 * L**2 * eta**2 * chain * (chain - 1) / 2)
+        sums = _partial_sums(top, low, *_counts(S1, P, S2, K))
+        squares = zip(sums, (sigma**2, zeta**2, delta**2, grad**2), strict=True)
+        return tuple(5 * c1 * eta**2 * _like(total, L) * square for total, square in squares)
+
+
+for _top in ("star", "ring"):
+    for _low in ("star", "ring"):
+        _enter_drift("drift", "fixed", _top, _low)
+        _enter_drift("drift-shuffle", "random", _top, _low)
+        _enter_partial_drift(_top, _low)
+
+
+# Partial participation with those constants: Lemma 2 (L^2 eta E_r/(S1 P S2 K), twice Lemma 1's) after the sums'
+# leading order, so that every 5/4 and 5/6 of the full theorem is doubled.
+
+
+def _sharp_constants(L, eta_eff):
+    """c1 and c2."""
+    c1 = 1 / (1 - 5 * L**2 * eta_eff**2 / 2)
+    return c1, 2 / (1 - 5 * L * eta_eff - 10 * c1 * L**2 * eta_eff**2 / 3)
+
+
+@_typed("hflbounds.sharp-partial.star-star")
+def _sharp_partial_star_star(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """A client has weight k + J/S2 in place of its k."""
+    c1, c2 = _sharp_constants(L, eta_eff)
+    u = L**2 * eta_eff**2
+    return (
+        c2 * A / (eta_eff * R),
+        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+        5 * c1 * c2 * u * sigma**2 / (2 * P**2 * K),
+        5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
+        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * P**2),
+        5 * c1 * c2 * u * zeta**2 / (3 * S2),
+        5 * c1 * c2 * u * delta**2 / 3,
+    )
+
+
+@_typed("hflbounds.sharp-partial.star-ring")
+def _sharp_partial_star_ring(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Clients of a ring differ by K in weight within a pass."""
+    c1, c2 = _sharp_constants(L, eta_eff)
+    u = L**2 * eta_eff**2
+    return (
+        c2 * A / (eta_eff * R),
+        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+        5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
+        5 * c1 * c2 * u * zeta**2 / (3 * S2),
+        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * P**2 * S2),
+        5 * c1 * c2 * u * delta**2 / 3,
+    )
+
+
+@_typed("hflbounds.sharp-partial.ring-star")
+def _sharp_partial_ring_star(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Star-Star's clients with S1 P group rounds; a - 1 whole groups and a part of the next."""
+    c1, c2 = _sharp_constants(L, eta_eff)
+    u = L**2 * eta_eff**2
+    return (
+        c2 * A / (eta_eff * R),
+        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+        5 * c1 * c2 * u * sigma**2 / (2 * S1**2 * P**2 * K),
+        5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * S1**2 * P**2),
+        5 * c1 * c2 * u * zeta**2 / (3 * S2),
+        5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
+    )
+
+
+@_typed("hflbounds.sharp-partial.ring-ring")
+def _sharp_partial_ring_ring(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
+    """Star-Ring's clients with S1 P group rounds; a - 1 whole groups and a part of the next."""
+    c1, c2 = _sharp_constants(L, eta_eff)
+    u = L**2 * eta_eff**2
+    return (
+        c2 * A / (eta_eff * R),
+        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+        5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
+        5 * c1 * c2 * u * zeta**2 / (3 * S2),
+        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * S1**2 * P**2 * S2),
+        5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# liu2026 (HHFL): Lemmas 3 and 4, X of Corollary 2, Z and Theorem 1, equations (24)-(27).
+
+
+def _liu_x(E, Ge, sigma, p2, L, Gamma, H):
+    """X of Corollary 2."""
+    return (
+        p2 * sigma**2
+        + 6 * L * Gamma
+        + 2 ** (2 * int(Ge) + 1) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1))
+    )
+
+
+@_typed("liu2026.lemma3")
+def _liu_lemma3(E, Ge, H, eta):
+    """(24)."""
+    return (eta**2 * 4 ** int(Ge) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1)),)
+
+
+@_typed("liu2026.lemma4")
+def _liu_lemma4(sigma, p2):
+    """(25), the same noise at every client."""
+    return (p2 * sigma**2,)
+
+
+@_typed("liu2026.x")
+def _liu_corollary2(E, Ge, sigma, p2, L, Gamma, H):
+    """Below (26)."""
+    return (_liu_x(E, Ge, sigma, p2, L, Gamma, H),)
+
+
+@_typed("liu2026.z")
+def _liu_z(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0):
+    """Appendix D: beta mu - 1."""
+    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
+    return (max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha),)
+
+
+@_typed("liu2026.z-printed")
+def _liu_z_printed(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0):
+    """Below (27): beta mu + 1."""
+    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
+    return (max(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha),)
+
+
+@_typed("liu2026.thm1")
+def _liu_theorem(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
+    """(27) with Appendix D's beta mu - 1."""
+    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
+    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+
+
+@_typed("liu2026.thm1-printed")
+def _liu_theorem_printed(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
+    """(27) with the beta mu + 1 printed below it."""
+    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
+    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha) / (t + alpha),)
+
+
+# This project's bounds for HHFL: the drift for a coverage with second eigenvalue lambda2, and what follows.
+
+
+def geometric(x: Num, n: Num) -> Num:
+    """x + x^2 + ... + x^n."""
+    return sum((x**k for k in range(1, int(n) + 1)), start=0 * x)
+
+
+def _edge_weight(E, Ge, lambda2):
+    """c(lambda) = (E-1) + E sum_{k=1}^{Ge-1} lambda^k."""
+    return (E - 1) + E * geometric(lambda2, Ge - 1)
+
+
+@_typed("hflbounds.hhfl-drift")
+def _hhfl_drift(E, Ge, H, eta, alpha, lambda2):
+    """The drift of any coverage: eta_t^2 rho^2 c(lambda2)^2 H^2."""
+    return (eta**2 * (1 + (Ge * E - 1) / alpha) ** 2 * _edge_weight(E, Ge, lambda2) ** 2 * H**2,)
+
+
+@_typed("hflbounds.hhfl-spectral")
+def _hhfl_spectral(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t, lambda2):
+    """(L/2) Z_topo/(t + alpha), X_topo with 2 rho^2 c(lambda2)^2 H^2."""
+    rho = 1 + (Ge * E - 1) / alpha
+    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * _edge_weight(E, Ge, lambda2) ** 2 * H**2
+    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+
+
+@_typed("hflbounds.hhfl-any-coverage")
+def _hhfl_any(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
+    """The same with the drift of any coverage at all, 2 rho^2 (Ge E - 1)^2 H^2."""
+    rho = 1 + (Ge * E - 1) / alpha
+    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (Ge * E - 1) ** 2 * H**2
+    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+
+
+@_typed("hflbounds.hhfl-two-level", roots=True)
+def _hhfl_two_level(E, Ge, sigma, zeta, delta, p2, L, Gamma, beta_lr, mu, alpha, Delta0, t, lambda2):
+    """Gradients whose part zeta an edge round erases and whose part delta it passes on; noise adds up in squares.
+
+    The two parts are orthogonal, what an edge round erases builds up over E - 1 steps at most, and noise s steps ago
+    has passed the same edge rounds, so that its square carries lambda2^2 for each; the noise and the rest of a
+    chain add up as lengths.
+    """
+    rho = 1 + (Ge * E - 1) / alpha
+    gradients = (E - 1) ** 2 * zeta**2 + _edge_weight(E, Ge, lambda2) ** 2 * delta**2
+    noise = _edge_weight(E, Ge, lambda2**2) * sigma**2
+    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (_sqrt(gradients) + _sqrt(noise)) ** 2
+    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# sharma2025 (HSL) and devos2023 (Epidemic Learning). The displays are lost in the text copy: the mixing factors
+# are the expectations its proofs describe, by counting.
+
+
+def _pull_factor(nodes: int, degree: int) -> Fraction:
+    """Averages of `degree` of `nodes` vectors drawn without replacement: (1/b)(1 - (b-1)/(n-1)); 0 for one node."""
+    if nodes == 1:
+        return Fraction(0)
+    return Fraction(1, degree) * (1 - Fraction(degree - 1, nodes - 1))
+
+
+@cache
+def _push_factor(nodes: int, degree: int) -> Fraction:
+    """Gossip by pushing: (1/b)(1 - (1 - b/(n-1))^n) - 1/(n-1); 0 for one node, 1 where nobody sends.
+
+    Typed as the expectation it comes from, E[(n-1-D)/((D+1)(n-1))] over a binomial in-degree D of n - 1 senders.
+    """
+    if nodes == 1:
+        return Fraction(0)
+    m, common = nodes - 1, lcm(*range(1, nodes + 1))
+    weighted = sum(
+        comb(m, d) * degree**d * (m - degree) ** (m - d) * (m - d) * (common // (d + 1)) for d in range(nodes)
+    )
+    return Fraction(weighted, common * m**nodes)
+
+
+@cache
+def overlap(nodes: Num, degree: Num) -> Fraction:
+    """E sum_k w_ik w_jk of two different nodes i and j, where each of n nodes pushes to b others, exactly.
+
+    Of the n - 2 others, x reach both i and j, y only i and z only j (a trinomial draw); besides, i may reach j and j
+    may reach i. Equal weights 1/(1 + in-degree) then make the sum (x + both ways)/((1 + D_i)(1 + D_j)).
+    """
+    n, b = int(nodes), int(degree)
+    if n < 2 or b < 1:
+        return Fraction(0)
+    others = n - 2
+    unit = max((n - 1) * (n - 2), 1)  # all probabilities are whole multiples of 1/unit
+    both, only = b * (b - 1), b * (n - 1 - b)
+    none = (unit - both - 2 * only) if others else 0
+    common = lcm(*range(1, n + 1)) ** 2
+    total = Fraction(0)
+    for i_to_j in (0, 1):
+        for j_to_i in (0, 1):
+            p = Fraction(b, n - 1)
+            chance = (p if i_to_j else 1 - p) * (p if j_to_i else 1 - p)
+            if not chance:
+                continue
+            weighted = 0
+            for x in range(others + 1):
+                shared = x + i_to_j + j_to_i
+                if not shared or (x and not both):
+                    continue
+                for y in range(others - x + 1):
+                    if y and not only:
+                        break
+                    ways = comb(others, x) * comb(others - x, y) * both**x * only**y
+                    for z in range(others - x - y + 1):
+                        rest = others - x - y - z
+                        if (z and not only) or (rest and not none):
+                            continue
+                        count = ways * comb(others - x - y, z) * only**z * none**rest
+                        weighted += count * shared * (common // ((1 + x + y + j_to_i) * (1 + x + z + i_to_j)))
+            total += chance * Fraction(weighted, common * unit**others)
+    return total
+
+
+def _hsl(n_s: int, n_h: int, b_hs: int, b_hh: int, b_sh: int) -> tuple[Fraction, Fraction]:
+    """The product of the three factors, and Lemma A.3 summed over its stages."""
+    hs, hh, sh = _pull_factor(n_s, b_hs), _push_factor(n_h, b_hh), _pull_factor(n_h, b_sh)
+    return hs * hh * sh, hs / n_h + hs * hh / n_h + hs * hh * sh / n_s
+
+
+def _counts(*numbers: Num) -> tuple[int, ...]:
+    """Whole numbers, whatever their type."""
+    assert all(x == int(x) for x in numbers)
+    return tuple(int(x) for x in numbers)
+
+
+def _before_tuning(beta, kappa, n, T, L, A, sigma, H, eta):
+    """The sum of Lemma A.5 over the rounds, before the step is chosen."""
+    C = beta * (1 + 3 * beta) / (1 - beta) ** 2
+    S = sigma**2 + H**2
+    return (
+        4 * A / (eta * T),
+        4 * L * eta * sigma**2 / n,
+        4 * L * eta * kappa * (15 + 20 * C) * S,
+        40 * L**2 * C * eta**2 * S,
+    )
+
+
+def _after_tuning(beta, kappa, n, T, L, A, sigma, H, inverse_cap=20):
+    """The same at the best of its three steps; the last summand is 4 A/(T eta_max)."""
+    C = beta * (1 + 3 * beta) / (1 - beta) ** 2
+    S = sigma**2 + H**2
+    B1 = sigma**2 / n + kappa * (15 + 20 * C) * S
+    return (
+        8 * _sqrt(L * A * B1 / T),
+        8 * _cbrt(10 * C * L**2 * A**2 * S / T**2),
+        4 * inverse_cap * L * A / T,
+    )
+
+
+def _in_order(beta, kappa, n, T, L, A, sigma, H):
+    """Theorem 4.4 with every constant 1."""
+    S = sigma**2 + H**2
+    return (
+        _sqrt(L * A * (sigma**2 / n + kappa * S) / T),
+        _cbrt(beta * L**2 * A**2 * S / T**2),
+        L * A / T,
+    )
+
+
+@_typed("sharma2025.beta-hs")
+def _beta_hs(n_s, b_hs):
+    """Lemma A.2(1)."""
+    return (_like(_pull_factor(*_counts(n_s, b_hs)), n_s),)
+
+
+@_typed("sharma2025.beta-hh")
+def _beta_hh(n_h, b_hh):
+    """Lemma A.2(2)."""
+    return (_like(_push_factor(*_counts(n_h, b_hh)), n_h),)
+
+
+@_typed("sharma2025.beta-sh")
+def _beta_sh(n_h, b_sh):
+    """Lemma A.2(3)."""
+    return (_like(_pull_factor(*_counts(n_h, b_sh)), n_h),)
+
+
+@_typed("sharma2025.beta")
+def _beta_hsl(n_s, n_h, b_hs, b_hh, b_sh):
+    """Lemma A.2(4)."""
+    return (_like(_hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh))[0], n_s),)
+
+
+@_typed("sharma2025.kappa")
+def _kappa_hsl(n_s, n_h, b_hs, b_hh, b_sh):
+    """Lemma A.3, its three stages added: hubs' averages move by 1/n_h, the spokes' by 1/n_s."""
+    s, h, hs, hh, sh = _counts(n_s, n_h, b_hs, b_hh, b_sh)
+    first = _pull_factor(s, hs)
+    second = first * _push_factor(h, hh)
+    third = second * _pull_factor(h, sh)
+    return tuple(_like(x, n_s) for x in (first / h, second / h, third / s))
+
+
+@_typed("hflbounds.hsl-exact")
+def _hsl_exact(n_s, n_h, b_hs, b_hh, b_sh):
+    """Exact expectations of a round, in units of the spokes' consensus distance before mixing."""
+    s, h, hs, hh, sh = _counts(n_s, n_h, b_hs, b_hh, b_sh)
+    factor_hs, factor_hh, factor_sh = _pull_factor(s, hs), _push_factor(h, hh), _pull_factor(h, sh)
+    moved = (factor_hh + h * overlap(h, hh) - 1) / h  # how far gossip moves the hubs' average
+    first = (1 - Fraction(1, h)) * factor_hs
+    second = first * (factor_hh - moved)
+    third = second * factor_sh * (1 - Fraction(1, s))
+    return (_like(third, n_s), _like(factor_hs / h + first * moved + second * factor_sh / s, n_s))
+
+
+@_typed("hflbounds.push-exact")
+def _push_exact(n_s, s):
+    """The same of one stage of gossip by pushing."""
+    n, d = _counts(n_s, s)
+    moved = (_push_factor(n, d) + n * overlap(n, d) - 1) / n
+    return (_like(_push_factor(n, d) - moved, n_s), _like(moved, n_s))
+
+
+@_typed("hflbounds.gossip", roots=True)
+def _gossip(n_s, T, L, A, sigma, H, beta_mix, kappa):
+    """Any beta and kappa: the step may be at most 1/(2L) and 1/(L sqrt(20 C))."""
+    C = beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2
+    return _after_tuning(beta_mix, kappa, n_s, T, L, A, sigma, H, inverse_cap=max(2, _sqrt(20 * C)))
+
+
+@_typed("hflbounds.gossip-order", roots=True)
+def _gossip_order(n_s, T, L, A, sigma, H, beta_mix, kappa):
+    """The same in order."""
+    return _in_order(beta_mix, kappa, n_s, T, L, A, sigma, H)
+
+
+@_typed("sharma2025.thm4-4-step")
+def _hsl_step(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H, eta):
+    """Appendix B, (9), with the constants of its reconstruction."""
+    beta, kappa = (_like(x, n_s) for x in _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
+    return _before_tuning(beta, kappa, n_s, T, L, A, sigma, H, eta)
+
+
+@_typed("sharma2025.thm4-4", roots=True)
+def _hsl_tuned(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H):
+    """Theorem 4.4, with the constants of its reconstruction."""
+    beta, kappa = map(_mpf, _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
+    return _after_tuning(beta, kappa, n_s, T, L, A, sigma, H)
+
+
+@_typed("sharma2025.thm4-4-order", roots=True)
+def _hsl_order(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H):
+    """Theorem 4.4, in order."""
+    beta, kappa = map(_mpf, _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
+    return _in_order(beta, kappa, n_s, T, L, A, sigma, H)
+
+
+@_typed("devos2023.beta-local")
+def _beta_local(n_s, s):
+    """EL-Local: each node pushes to s others."""
+    return (_like(_push_factor(*_counts(n_s, s)), n_s),)
+
+
+@_typed("devos2023.beta-oracle")
+def _beta_oracle(n_s, s):
+    """EL-Oracle: each node averages its own model and those of s others, (1/(s+1))(1 - s/(n-1))."""
+    n, d = _counts(n_s, s)
+    return (_like(_pull_factor(n, d + 1), n_s),)
+
+
+@_typed("devos2023.el-local", roots=True)
+def _el_local(n_s, s, T, L, A, sigma, H):
+    """Theorem 4.4's constants with one stage of gossip among n nodes: kappa = beta/n."""
+    beta = _push_factor(*_counts(n_s, s))
+    return _after_tuning(_mpf(beta), _mpf(beta) / n_s, n_s, T, L, A, sigma, H)
+
+
+@_typed("devos2023.el-local-order", roots=True)
+def _el_local_order(n_s, s, T, L, A, sigma, H):
+    """The same in order."""
+    beta = _push_factor(*_counts(n_s, s))
+    return _in_order(_mpf(beta), _mpf(beta) / n_s, n_s, T, L, A, sigma, H)
+
+
+@_typed("devos2023.el-oracle", roots=True)
+def _el_oracle(n_s, s, T, L, A, sigma, H):
+    """The same where every node is also in s averages, so that the mean stays: kappa = 0."""
+    n, d = _counts(n_s, s)
+    return _after_tuning(_mpf(_pull_factor(n, d + 1)), _mpf(0), n_s, T, L, A, sigma, H)
+
+
+@_typed("devos2023.el-oracle-order", roots=True)
+def _el_oracle_order(n_s, s, T, L, A, sigma, H):
+    """The same in order."""
+    n, d = _counts(n_s, s)
+    return _in_order(_mpf(_pull_factor(n, d + 1)), _mpf(0), n_s, T, L, A, sigma, H)
+
+
+@_typed("sharma2025.lemma-a4")
+def _lemma_a4(beta_mix, sigma, H, eta):
+    """Lemma A.4(1): E_X <= 20 C gamma^2 (sigma^2 + H^2)."""
+    return (20 * beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2 * eta**2 * (sigma**2 + H**2),)
+
+
+@_typed("sharma2025.lemma-a4-gradients")
+def _lemma_a4_gradients(sigma, H):
+    """Lemma A.4(2): E_G <= 15 (sigma^2 + H^2)."""
+    return (15 * sigma**2, 15 * H**2)
+
+
+@_typed("sharma2025.lemma-a5")
+def _lemma_a5(n_s, T, L, A, sigma, kappa, CD, eta):
+    """Lemma A.5, averaged over the rounds, where no consensus distance exceeds CD; 1/(2 n^2) of all pairs is CD."""
+    return (
+        2 * A / (eta * T),
+        L**2 * CD,
+        2 * L * eta * sigma**2 / n_s,
+        2 * L * kappa * CD / eta,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# xie2024 (HGA-FL), supplement: equations (36), (38)-(41), (63), (69)-(71), as printed.
+
+
+@_typed("xie2024.prop1")
+def _prop1(L, alpha_dyn):
+    """(36)."""
+    return ((2 + 2 * L**2) / alpha_dyn**2,)
+
+
+@_typed("xie2024.eq38")
+def _eq38(R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
+    """(38)."""
+    return (
+        5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+        30 * R_sub**2 * eta_sub**2 * grad**2,
+    )
+
+
+@_typed("xie2024.eq39")
+def _eq39(R_sub, sigma_s, sigma_g, grad, eta_sub):
+    """(39)."""
+    return (
+        5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+        30 * R_sub**2 * eta_sub**2 * grad**2,
+    )
+
+
+@_typed("xie2024.eq40")
+def _eq40(L, R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
+    """(40)."""
+    return (
+        15 * K_buf * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+        (90 * K_buf * R_sub**4 * L**2 * eta_sub**2 + 3 * K_buf * R_sub**2) * grad**2,
+        3 * M * R_sub**2 * sigma_g**2,
+    )
+
+
+@_typed("xie2024.eq41")
+def _eq41(L, R_sub, M, sigma_s, sigma_g, grad, eta_sub):
+    """(41)."""
+    return (
+        15 * M * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+        (90 * M * R_sub**4 * L**2 * eta_sub**2 + 3 * M * R_sub**2) * grad**2,
+        3 * M * R_sub**2 * sigma_g**2,
+    )
+
+
+@_typed("xie2024.eq40-corrected")
+def _eq40_corrected(L, R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
+    """(40) from (38): three parts, R times the sum over rounds of L^2 times a squared distance."""
+    return (
+        3 * K_buf * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+        3 * K_buf * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
+        3 * K_buf * R_sub**2 * grad**2,
+        3 * M * R_sub**2 * sigma_g**2,
+    )
+
+
+@_typed("xie2024.eq41-corrected")
+def _eq41_corrected(L, R_sub, M, sigma_s, sigma_g, grad, eta_sub):
+    """(41) from (39) likewise."""
+    return (
+        3 * M * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+        3 * M * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
+        3 * M * R_sub**2 * grad**2,
+        3 * M * R_sub**2 * sigma_g**2,
+    )
+
+
+@_typed("xie2024.eq63", roots=True)
+def _eq63(L, R_sub, alpha_dyn, eta_g, Gamma_max, zeta_max):
+    """(63), with eta^_s^2 = (2 + 2 L^2)/alpha^2."""
+    e = _sqrt((2 + 2 * L**2) / alpha_dyn**2)
+    outer = 90 * R_sub**4 * L**2 * e**2 + 3 * R_sub**2
+    return (
+        -eta_g * e * R_sub / 2,
+        10 * eta_g * e * R_sub * L**2 * 30 * R_sub**2 * e**2,
+        5 * 2 * eta_g * e * R_sub * L**2 * eta_g**2 * e**2 * (4 * Gamma_max**2 + zeta_max**2) * outer,
+        5 * L * eta_g**2 * e**2 * R_sub / (2 * R_sub) * outer,
+        -5 * eta_g * e / (2 * R_sub) * outer,
+    )
+
+
+@_typed("xie2024.thm1", roots=True)
+def _eq69(L, R_sub, M, K_buf, alpha_dyn, eta_g, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
+    """(69)."""
+    C = _sqrt(2 + 2 * L**2)
+    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+    S = 4 * Gamma_max**2 + zeta_max**2
+    return (
+        2 * alpha_dyn / (C * eta_g * R_sub * T) * A,
+        5 * R_sub * L**2 * (4 - 3 * L) * B * C**2 / (alpha_dyn**2 * K_buf) * sigma_s**2,
+        60 * R_sub**3 * L**5 * eta_g**2 * S * B * C**4 / (alpha_dyn**4 * K_buf) * sigma_s**2,
+        15 * R_sub**2 * L**4 * eta_g * B * C**3 / (alpha_dyn**3 * K_buf) * sigma_s**2,
+        12 * R_sub**2 * L**2 * eta_g**2 * S * (4 * M + K_buf) * C**2 / (alpha_dyn**2 * K_buf) * sigma_g**2,
+        3 * R_sub * L * eta_g * (4 * M + K_buf) * C / (alpha_dyn * K_buf) * sigma_g**2,
+    )
+
+
+@_typed("xie2024.cor1", roots=True)
+def _eq70(L, R_sub, M, K_buf, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
+    """(70)."""
+    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+    S = 4 * Gamma_max**2 + zeta_max**2
+    return (
+        2 / (_sqrt(T) * _sqrt(K_buf * R_sub)) * A,
+        5 * R_sub * L**2 * K_buf * (4 - 3 * L) * sigma_s**2 * B / (K_buf * R_sub),
+        60 * R_sub**3 * L**5 / T * K_buf**2 * S * sigma_s**2 * B / (K_buf * R_sub**2),
+        15 * R_sub**2 * L**4 / _sqrt(T) * K_buf * _sqrt(K_buf) * sigma_s**2 * B / (K_buf * R_sub * _sqrt(R_sub)),
+        12 * R_sub**2 * L**2 / T * K_buf * S * sigma_g**2 * (4 * M + K_buf) / (K_buf * R_sub),
+        3 * R_sub * L / _sqrt(T) * _sqrt(K_buf) * sigma_g**2 * (4 * M + K_buf) / (K_buf * _sqrt(R_sub)),
+    )
+
+
+@_typed("xie2024.rate", roots=True)
+def _eq71(L, R_sub, M, K_buf, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
+    """(71), each O(.) with what is printed inside it, but for the fourth.
+
+    The text copy has B sigma_s^2 of the fourth under the root of KR; it stands outside here, as (70) and units have it.
+    """
+    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+    S = 4 * Gamma_max**2 + zeta_max**2
+    return (
+        A / _sqrt(T * K_buf * R_sub),
+        60 * R_sub * L**5 * S * K_buf * B * sigma_s**2 / T,
+        12 * R_sub * L**2 * S * (4 * M + K_buf) * sigma_g**2 / T,
+        15 * L**4 * _sqrt(K_buf * R_sub) * B * sigma_s**2 / _sqrt(T),
+        3 * _sqrt(R_sub) * L * (4 * M + K_buf) * sigma_g**2 / _sqrt(T * K_buf),
+    )
+
+
+def _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub):
+    """The three quantities that its conditions bound: R L eta, the drift of a step, and the margin m."""
+    a = eta_g * eta_sub * R_sub
+    return (
+        8 * R_sub * L * eta_sub,
+        L * a * (1 + zeta_max) + 12 * (2 * Gamma_max**2 + zeta_max**2) * L**2 * a**2,
+        1 - 360 * R_sub**2 * L**2 * eta_sub**2 * (2 * M / K_buf + zeta_max + 1),
+    )
+
+
+@_typed("hflbounds.hga-repaired")
+def _repaired(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, sigma_s, sigma_g, A, T, eta_sub):
+    """This project's bound for HGA-FL, with the sub-centers' own step."""
+    a = eta_g * eta_sub * R_sub
+    n2 = 2 * (4 / K_buf + 1 / M) * sigma_s**2 / R_sub
+    d_b = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2)
+    d_c = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2)
+    m = _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub)[2]
+    return (
+        2 * A / (a * T) / m,
+        8 * (M - K_buf) / K_buf * sigma_g**2 / m,
+        12 * L**2 * (2 * d_b + d_c) / m,
+        2 * L * a * (1 + zeta_max) * n2 / m,
+        L * zeta_max * a * sigma_s**2 / R_sub / m,
+        24 * (2 * Gamma_max**2 + zeta_max**2) * L**2 * a**2 * n2 / m,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Dispatch.
+
+BOUND_IDS: tuple[str, ...] = tuple(_ENTRIES)
+
+
+def summands(bound_id: str, **numbers: Any) -> Summands:
+    """The summands of the bound at a point; arguments as of `value`."""
+    entry = _ENTRIES[bound_id]
+    return entry.summands(**_common({letter: numbers[letter] for letter in entry.letters}, roots=entry.roots))
+
+
+def value(bound_id: str, **numbers: Any) -> Num:
+    """The bound at a point.
+
+    Args:
+        bound_id: one of `BOUND_IDS`.
+        **numbers: by the names of `letters`; others are ignored.
+
+    Returns:
+        A Fraction where every number used is rational and no root occurs, otherwise an mpmath.mpf.
+    """
+    first, *rest = summands(bound_id, **numbers)
+    return sum(rest, start=first)
+
+
+def letters(bound_id: str) -> tuple[str, ...]:
+    """The numbers that `value` takes of a bound."""
+    return _ENTRIES[bound_id].letters
+
+
+def _floor(x: Any, bits: int = 40) -> Fraction:
+    """A short binary fraction at most x, and above zero where x is: one that float64 holds exactly."""
+    shift = bits
+    while x > 0 and int(x * 2**shift) < 2**20:
+        shift += 8
+    return Fraction(int(x * 2**shift) >> max(int(x * 2**shift).bit_length() - 40, 0)) * Fraction(
+        2 ** max(int(x * 2**shift).bit_length() - 40, 0), 2**shift
+    )
+
+
+def point(bound_id: str, rng: random.Random) -> dict[str, Fraction]:
+    """An admissible point: all counts different, L not 1, every condition of the statement met with room.
+
+    Every number is a short binary fraction, so that float64 holds it exactly.
+    """
+    numbers = {
+        name: Fraction(rng.randint(1, 4095), 256) for name in ("A", "sigma", "zeta", "delta", "grad", "E_r", "H")
+    }
+    numbers["L"] = Fraction(rng.choice([x for x in range(1, 4096) if x != 256]), rng.choice([64, 256, 1024]))
+    if numbers["L"] == 1:
+        numbers["L"] = Fraction(3, 4)
+    paper = bound_id.partition(".")[0]
+    own = bound_id.partition(".")[2]
+    if paper in ("liu2026",) or own.startswith("hhfl"):
+        numbers |= _hhfl_point(numbers, rng)
+    elif paper in ("sharma2025", "devos2023") or own.startswith(("hsl", "push", "gossip")):
+        numbers |= _hsl_point(numbers, rng)
+        if own == "push-exact":  # summed sender by sender
+            numbers["n_s"] = Fraction(rng.randint(11, 24))
+    elif paper == "xie2024" or own.startswith("hga"):
+        numbers |= _hga_point(bound_id, numbers, rng)
+    else:
+        numbers |= _unified_point(bound_id, numbers, rng)
+    return {letter: Fraction(numbers[letter]) for letter in letters(bound_id)}
+
+
+def _share(rng: random.Random) -> Fraction:
+    """How much of a limit a point uses up."""
+    return rng.choice([Fraction(1, 2**8), Fraction(1, 4), Fraction(1, 2), Fraction(7, 8)])
+
+
+def _unified_point(bound_id: str, numbers: dict[str, Fraction], rng: random.Random) -> dict[str, Any]:
+    """Groups and clients; the step under its cap."""
+    if bound_id.startswith("hflbounds.drift"):  # summed sample by sample
+        s1, s2, group_rounds, local_steps = groups, clients, *_ = rng.sample(range(2, 7), 4)
+    else:
+        s1, groups, s2, clients = rng.choice([(3, 8, 5, 20), (4, 25, 13, 17), (7, 9, 2, 60), (12, 90, 11, 70)])
+        group_rounds, local_steps = rng.sample([1, 6, 10, 14, 15, 27, 33], 2)
+    found: dict[str, Any] = {"G": groups, "M": clients, "S1": s1, "S2": s2, "P": group_rounds, "K": local_steps}
+    found["R"] = rng.randint(100, 10**6)
+    limit = 1 / ((12 if bound_id.startswith("zhou2025") else 8 if "sharp" in bound_id else 5) * numbers["L"])
+    found["eta_eff"] = _floor(limit * _share(rng))
+    # 1/sqrt(20), 1/sqrt(80) of full and partial participation at most; the chain as the topology has it
+    top, _, low = bound_id.rpartition(".")[2].partition("-")
+    partial = "partial" in bound_id
+    chain = group_rounds * local_steps
+    chain *= (s1 if partial else groups) if top == "ring" else 1
+    chain *= (s2 if partial else clients) if low == "ring" else 1
+    found["eta"] = _floor(Fraction(1, 9 if partial else 5) / (numbers["L"] * chain) * _share(rng))
+    return found
+
+
+def _hhfl_point(numbers: dict[str, Fraction], rng: random.Random) -> dict[str, Any]:
+    """A schedule with beta mu > 1, alpha >= max(E, 4 L beta); overlaps from none to full, and next to none."""
+    local, edge = rng.sample([1, 2, 3, 4, 5, 6, 8, 10, 15], 2)
+    mu = _floor(numbers["L"] * Fraction(rng.randint(1, 255), 256))
+    beta = _floor(Fraction(rng.choice([5, 6, 8, 11, 40]), 4) / mu, bits=60)
+    alpha = Fraction(int(max(local, 4 * numbers["L"] * beta)) + rng.randint(1, 50))
+    lambdas = [Fraction(0), Fraction(1), Fraction(1, 2**20), 1 - Fraction(1, 2**20), 1 - Fraction(1, 2**44)]
+    lambdas += [Fraction(rng.randint(1, 4095), 4096) for _ in range(5)]
+    return {
+        **{"E": local, "Ge": edge, "mu": mu, "beta_lr": beta, "alpha": alpha, "lambda2": rng.choice(lambdas)},
+        **{"t": rng.randint(10, 10**6), "p2": Fraction(rng.randint(1, 1023), 4096)},
+        **{
+            "Gamma": Fraction(rng.randint(1, 4095), 1024),
+            "Delta0": Fraction(rng.randint(1, 4095), 64) * 2 ** rng.choice([0, 70]),
+        },
+        "eta": beta / 2 ** rng.randint(8, 16),
+    }
+
+
+def _hsl_point(numbers: dict[str, Fraction], rng: random.Random) -> dict[str, Any]:
+    """Spokes, hubs and budgets, all different: b_hs <= n_s, b_hh < n_h, b_sh <= n_h."""
+    spokes = rng.randint(40, 200)
+    hubs = rng.randint(6, 17)
+    b_hh, b_sh = rng.sample(range(1, hubs - 1), 2)
+    b_hs = rng.randint(18, spokes - 1)
+    factor = Fraction(rng.randint(1, 600), 1024)
+    return {
+        **{"n_s": spokes, "n_h": hubs, "b_hs": b_hs, "b_hh": b_hh, "b_sh": b_sh, "s": rng.randint(1, 9)},
+        **{"T": rng.randint(201, 10**6), "beta_mix": factor, "kappa": Fraction(rng.randint(1, 999), 8192)},
+        "CD": Fraction(rng.randint(1, 4095), 1024),
+        "eta": _floor(1 / (20 * numbers["L"]) * _share(rng)),
+    }
+
+
+def _hga_point(bound_id: str, numbers: dict[str, Fraction], rng: random.Random) -> dict[str, Any]:
+    """Sub-centers and delays; (67), (68) and the conditions of this project's bound met with room."""
+    buffer, rounds, late, cached, centers = rng.sample(range(2, 21), 5)
+    buffer, centers = sorted((buffer, centers))
+    late, cached = sorted((late, cached))
+    if bound_id in ("xie2024.cor1", "xie2024.rate"):
+        numbers["L"] = _floor(_share(rng) / (25 * buffer * rounds))  # 600 K R L^2 <= 1
+    L = numbers["L"]
+    S = 4 * late**2 + cached**2
+    alpha = Fraction(
+        int(25 * _mpf(L) * rounds * mpmath.sqrt(2 + 2 * _mpf(L) ** 2) / _mpf(_share(rng))) + 1 + int(20 * L)
+    )
+    eta_g = _floor(5 * mpmath.sqrt(6) * (mpmath.sqrt(16 * S + 1) - 1) / (4 * S) * _mpf(_share(rng)))
+    eta_sub = _floor(1 / (8 * rounds * L) * _share(rng))
+    if bound_id == "hflbounds.hga-repaired":
+        eta_g = _floor(_share(rng))
+        eta_sub = _floor(1 / (8 * rounds * L))
+        conditions = _repaired_conditions(L, rounds, centers, Fraction(buffer), eta_g, late, cached, eta_sub)
+        while conditions[0] > 1 or conditions[1] > Fraction(7, 16) or conditions[2] < Fraction(1, 16):
+            eta_sub /= 2
+            conditions = _repaired_conditions(L, rounds, centers, Fraction(buffer), eta_g, late, cached, eta_sub)
+        eta_sub *= rng.choice([Fraction(1), Fraction(3, 4), Fraction(1, 64)])
+    noise = {name: Fraction(rng.randint(1, 4095), 512) for name in ("sigma_s", "sigma_g")}
+    return {
+        **{"K_buf": buffer, "R_sub": rounds, "Gamma_max": late, "zeta_max": cached, "M": centers, **noise},
+        **{"L": L, "alpha_dyn": alpha, "eta_g": eta_g, "eta_sub": eta_sub, "T": rng.randint(100, 10**6)},
+    }

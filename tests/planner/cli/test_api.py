@@ -1,0 +1,347 @@
+"""The planner in Python: the same answers as the command line, as values that can be kept and compared."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+
+import planner
+from planner.runs.difference import difference
+
+FAST = {"settings": {"plan.draws": 0}}
+QUICK = ("--set", "plan.draws=0")
+FLEET = {"G": 4, "M": 3, "heterogeneity": "zeta=1,delta=0.5", "target": 0.4, **FAST}
+
+
+@pytest.fixture(scope="module")
+def answer() -> planner.Recommendation:
+    return planner.recommend(**FLEET)
+
+
+def test_importing_the_package_imports_next_to_nothing() -> None:
+    code = "import sys, planner; print(sorted({'numpy', 'sympy', 'typer', 'pydantic', 'rich'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_it_is_what_the_command_line_answers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = (
+        "--G",
+        "4",
+        "--M",
+        "3",
+        "--heterogeneity",
+        "both",
+        "--uplink",
+        "20Mbit/s",
+        "--set",
+        "network.tiers=1",
+        *QUICK,
+    )
+    _, out, _ = run("recommend", *words, "--json", capsys=capsys, monkeypatch=monkeypatch)
+    mine = planner.recommend(
+        G=4, M=3, heterogeneity="both", uplink="20Mbit/s", settings={"network.tiers": 1, "plan.draws": 0}
+    )
+    assert mine.to_json() == json.loads(out)
+
+
+def test_options_tables_files_and_scenarios_say_the_same(answer: planner.Recommendation, tmp_path: Path) -> None:
+    table = {
+        "fleet": {"groups": 4, "clients_per_group": np.int64(3)},
+        "problem": {"heterogeneity": "zeta=1,delta=0.5", "target": np.float64(0.4)},
+        "plan": {"draws": 0},
+    }
+    file = tmp_path / "a.toml"
+    file.write_text(
+        "[fleet]\ngroups = 4\nclients_per_group = 3\n[problem]\nheterogeneity = 'zeta=1,delta=0.5'\ntarget = 0.4\n"
+        "[plan]\ndraws = 0\n"
+    )
+    assert planner.recommend(table) == answer
+    assert planner.recommend(file) == answer
+    assert planner.recommend(planner.load_scenario(str(file))) == answer
+    assert planner.recommend(file, groups=4, sigma=None) == answer
+    assert planner.recommend(file, G=5) != answer
+    assert planner.recommend({**table, "fleet": {"groups": 9, "clients_per_group": 3}}, G=4) == answer
+
+
+def test_label_counts_may_be_a_path(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text("client,group,a,b\nc1,x,9,1\nc2,x,8,2\nc3,y,1,9\nc4,y,3,7\n")
+    assert planner.recommend(heterogeneity=file, **FAST).scenario["G"].value == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"uplnk": "20Mbit/s"}, "'uplnk' is not an option. Did you mean uplink"),
+        ({"G": 3, "groups": 4}, "groups: G says the same"),
+        ({"zeta": 2}, "'zeta' is not an option"),
+    ],
+)
+def test_options_that_are_none_are_type_errors(options: dict, wanted: str) -> None:
+    with pytest.raises(TypeError, match=wanted):
+        planner.recommend(**options)
+
+
+def test_a_scenario_takes_no_options() -> None:
+    scenario = planner.load_scenario(G=2, M=2)
+    with pytest.raises(TypeError, match="takes no options"):
+        planner.recommend(scenario, G=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({"G": 3}, "how many groups of how many clients"),
+        ({"G": True, "M": 3}, "^G: True is not a whole number"),
+        ({"G": 3, "M": 3, "uplink": 20}, "^uplink: "),
+        ({"G": 3, "M": 3, "settings": {"network.tierz": 1}}, r"settings\['network.tierz'\].*Did you mean tiers"),
+        ({"G": np.array([1, 2]), "M": 3}, "^G: "),
+    ],
+)
+def test_refusals_name_the_keyword(options: dict, wanted: str) -> None:
+    with pytest.raises(planner.ScenarioError, match=wanted) as caught:
+        planner.recommend(**options)
+    assert isinstance(caught.value, planner.PlannerError)
+    assert str(caught.value).count("\n") <= 1
+
+
+def test_no_answer_is_its_own_error() -> None:
+    with pytest.raises(planner.NoAnswerError, match="not reached"):
+        planner.recommend(**{**FLEET, "target": 1e-9}, rounds=2)
+
+
+def test_the_function_is_a_function() -> None:
+    from planner.decide.rank import recommend
+
+    assert isinstance(planner.recommend, FunctionType)
+    assert planner.recommend(planner.load_scenario(**FLEET)) == recommend(planner.load_scenario(**FLEET))
+    assert {"recommend", "load_scenario", "Recommendation"} <= set(dir(planner))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        planner.nonsense  # noqa: B018
+
+
+# ---------------------------------------------------------------- notebook
+
+
+class Reader(HTMLParser):
+    """Checks that elements close, and keeps what there is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_notebook_shows_an_accessible_table_that_loads_and_runs_nothing(answer: planner.Recommendation) -> None:
+    reader = Reader()
+    reader.feed(answer._repr_html_())
+    assert reader.open == []
+    tags = [tag for tag, _ in reader.seen]
+    assert not {"script", "link", "img", "iframe", "style", "a"} & set(tags)
+    assert not any(name in attrs for _, attrs in reader.seen for name in ("src", "href", "onclick", "onload"))
+    assert tags.count("table") == tags.count("caption")
+    assert all(attrs.get("scope") == "col" for tag, attrs in reader.seen if tag == "th")
+    text = " ".join(reader.texts)
+    for row in answer.ranking:
+        assert f"{row.rounds:,}" in text
+    assert all(sentence in text for sentence in (*answer.explanation, *answer.warnings))
+
+
+def test_a_hostile_title_stays_a_title() -> None:
+    title = "<script>alert(1)</script><img src=x onerror=alert(1)> \" ' &amp;"
+    reader = Reader()
+    reader.feed(planner.recommend({"title": title}, **FLEET)._repr_html_())
+    assert {"script", "img"} & {tag for tag, _ in reader.seen} == set()
+    assert reader.seen[0][1]["aria-label"] == title
+    assert title in reader.texts
+
+
+# ---------------------------------------------------------------- keeping
+
+
+def test_what_is_saved_is_loaded_as_it_was(answer: planner.Recommendation, tmp_path: Path) -> None:
+    searched = planner.recommend(clients=12, heterogeneity="both", **FAST)
+    for i, one in enumerate((answer, searched)):
+        file = tmp_path / f"{i}.json"
+        one.save(file)
+        back = planner.Recommendation.load(file)
+        assert back == one
+        assert back.to_json() == one.to_json()
+        with pytest.raises(planner.ScenarioError, match=r"exists\. Add --force"):
+            one.save(file)
+        one.save(file, force=True)
+
+
+def test_what_the_command_prints_is_loaded_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--G", "4", "--M", "3", "--heterogeneity", "both", "--json", *QUICK)
+    _, out, _ = run("recommend", *words, capsys=capsys, monkeypatch=monkeypatch)
+    (tmp_path / "a.json").write_text(out)
+    assert planner.Recommendation.load(tmp_path / "a.json") == planner.recommend(G=4, M=3, heterogeneity="both", **FAST)
+
+
+def nested(depth: int) -> str:
+    return '{"a":' * depth + "1" + "}" * depth
+
+
+GOOD = '{"schema": "hfl-plan/recommendation/1"'
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("", "is not JSON"),
+        ("[1, 2]", "holds no JSON object"),
+        ("{", "is not JSON .line 1, column 2"),
+        ("{}", "its schema is None"),
+        ('{"schema": "hfl-plan/recommendation/9"}', "A newer hfl-plan may read it"),
+        ('{"schema": "hfl-plan/manifest/1"}', "its schema is 'hfl-plan/manifest/1'"),
+        (f"{GOOD}}}", "version: Field required"),
+        (f'{GOOD}, "extra": 1}}', "version"),
+        (f'{GOOD}, "a": 1, "a": 2}}', "the key 'a' is there twice"),
+        (f'{GOOD}, "a": NaN}}', "NaN is not a number of JSON"),
+        (f'{GOOD}, "a": 1e999}}', "1e999 is not a number of double precision"),
+        (f'{GOOD}, "a": {"9" * 5000}}}', "digits"),
+        (nested(40), "nested too deeply"),
+        (nested(100_000), "nested too deeply"),
+        ('{"a": "\\u001b[2J"}', "control characters"),
+        ('{"\\u202e": 1}', "control characters"),
+        ("\xff\xfe", "is not UTF-8"),
+        (" " * (1 << 24) + "{}", "is over 16 MiB"),
+    ],
+    ids=lambda content: content[:24],
+)
+def test_hostile_files_are_refused_in_a_line(tmp_path: Path, content: str, wanted: str) -> None:
+    file = tmp_path / "a.json"
+    file.write_bytes(content.encode("latin-1"))
+    with pytest.raises(planner.ScenarioError, match=wanted) as caught:
+        planner.Recommendation.load(file)
+    assert str(caught.value).count("\n") == 0
+    assert len(str(caught.value)) < 600
+
+
+def test_a_changed_field_is_named(answer: planner.Recommendation, tmp_path: Path) -> None:
+    document = answer.to_json()
+    document["ranking"][2]["rounds"] = "many"
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    with pytest.raises(planner.ScenarioError, match=r"a\.json: ranking\.2\.rounds: "):
+        planner.Recommendation.load(tmp_path / "a.json")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(planner.ScenarioError, match="cannot be read"):
+        planner.Recommendation.load(tmp_path / "a.json")
+    with pytest.raises(planner.ScenarioError, match="cannot be read"):
+        planner.Recommendation.load("a\0b")
+
+
+# ---------------------------------------------------------------- comparing
+
+
+def test_nothing_changed(answer: planner.Recommendation) -> None:
+    same = answer.diff(answer)
+    assert not same
+    assert str(same) == "The answers are the same."
+    assert same.to_json()["changed"] is False
+
+
+def test_what_changed_is_what_differs(answer: planner.Recommendation) -> None:
+    other = planner.recommend(**{**FLEET, "M": 6, "heterogeneity": "both", "resolution": 0.3}, sigma=1)
+    found = answer.diff(other)
+    assert found
+    said = {change.name: (change.before, change.after) for change in found.scenario}
+    assert said["M"] == (3, 6)
+    assert said["delta"] == (0.5, 1.0)
+    assert said["zeta"] == (1.0, 1.0)  # the same number, said in another way
+    assert "zeta: 1, given -> derived" in str(found)
+    assert said["sigma"] == (1.0, 1.0)
+    assert "G" not in said
+    assert [(c.name, c.before, c.after) for c in found.asked] == [("resolution", answer.resolution, 0.3)]
+    rows = [{row.topology: row for row in one.ranking} for one in (answer, other)]
+    for change in found.ranking:
+        topology, _, name = change.name.rpartition(".")
+        assert change.before == getattr(rows[0][topology], name) != change.after == getattr(rows[1][topology], name)
+    unchanged = 4 * 6 - len(found.ranking)
+    assert unchanged == sum(
+        getattr(rows[0][t], name) == getattr(rows[1][t], name)
+        for t in rows[0]
+        for name in ("rank", "tie", "rounds", "seconds", "bytes", "p_best")
+    )
+    assert bool(found.recommended) == (set(answer.recommended) != set(other.recommended))
+
+
+def test_another_recommendation_is_said_first(answer: planner.Recommendation) -> None:
+    data = answer.model_dump()
+    other = planner.Recommendation.model_validate({**data, "recommended": ("star-star",)})
+    lines = str(difference(answer, other)).splitlines()
+    assert lines[0].endswith("and is Star-Star.")
+    assert other.diff(answer).recommended[0].before == ["star-star"]
+
+
+def test_flips_that_come_go_and_move(answer: planner.Recommendation) -> None:
+    def flip(parameter: str, at: float) -> dict:
+        return {"parameter": parameter, "from": 10.0, "at": at, "to": "star-star", "exact": True}
+
+    data = answer.model_dump(exclude={"flips"}, by_alias=True)
+    a, b = (
+        planner.Recommendation.model_validate({**data, "flips": flips})
+        for flips in (
+            [flip("M", 5.0), flip("M", 20.0), flip("K", 30.0)],
+            [flip("M", 6.0), flip("M", 20.0), flip("P", 2)],
+        )
+    )
+    changes = {change.name: (change.before, change.after) for change in a.diff(b).flips}
+    assert changes == {
+        "flip of M downwards": ({"at": 5.0, "to": "star-star"}, {"at": 6.0, "to": "star-star"}),
+        "flip of K upwards": ({"at": 30.0, "to": "star-star"}, None),
+        "flip of P downwards": (None, {"at": 2.0, "to": "star-star"}),
+    }
+
+
+def test_sentences_alone_are_a_difference(answer: planner.Recommendation) -> None:
+    other = answer.model_copy(update={"warnings": ("Something else.",)})
+    found = answer.diff(other)
+    assert found
+    assert "Numbers are the same" in str(found)
+
+
+# ---------------------------------------------------------------- docs
+
+
+@pytest.mark.parametrize("page", ["python.md", "pictures.md"])
+def test_the_pages_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if page == "pictures.md":
+        pytest.importorskip("matplotlib")
+    text = (ROOT / "docs" / page).read_text()
+    monkeypatch.chdir(tmp_path)
+    blocks = "\n".join(re.findall(r"```pycon\n(.*?)```", text, flags=re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(blocks, {}, page, None, 0)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    runner.run(test)
+    assert runner.tries >= 5
+    assert runner.failures == 0

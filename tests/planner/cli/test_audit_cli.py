@@ -1,0 +1,94 @@
+"""``hfl-plan audit``: everything is as recorded, the rows add up, and what is misspelt is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from test_cli import run
+
+from hflbounds import catalogue, derive
+from hflbounds.audit import report as ledger
+from hflbounds.core.registry import errata
+
+
+@pytest.fixture(scope="module")
+def everything() -> list[ledger.Row]:
+    return list(ledger.rows())
+
+
+def test_everything_is_as_recorded(everything: list[ledger.Row]) -> None:
+    assert [row for row in everything if not row.as_recorded] == []
+
+
+def test_nothing_is_left_out(everything: list[ledger.Row]) -> None:
+    ids = {kind: [row.id for row in everything if row.kind == kind] for kind in ("line", "erratum", "bound", "family")}
+    assert ids["line"] == [line.id for line in derive.lines()]
+    assert ids["erratum"] == [erratum.id for erratum in errata()]
+    assert ids["bound"] == list(catalogue())
+    assert len(ids["line"]) + len(ids["erratum"]) + len(ids["bound"]) == ledger.size()
+
+
+def test_a_failing_line_names_an_erratum_and_a_witness(everything: list[ledger.Row]) -> None:
+    known = {erratum.id for erratum in errata()}
+    failing = [row for row in everything if row.kind == "line" and row.verdict == "fails"]
+    for row in failing:
+        assert row.erratum in known, row.id
+        assert "Witness" in row.detail
+
+
+def test_json_is_one_document_and_the_tally_adds_up(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run(
+        "audit", "--paper", "zhou2026", "--only", "fails", "--json", capsys=capsys, monkeypatch=monkeypatch
+    )
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    assert document["schema"] == "hfl-plan/audit/1"
+    assert document["as_recorded"] is True
+    assert {row["verdict"] for row in document["rows"]} == {"fails"}
+    assert document["tally"]["zhou2026"]["fails"] == len(document["rows"])
+    assert {row["paper"] for row in document["rows"]} == {"zhou2026"}
+
+
+def test_the_table_shows_what_was_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run("audit", "--paper", "devos2023", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert "devos2023.el-local " in out
+    assert "zhou2026" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--paper", "zhou2027"], "no paper is called 'zhou2027'; known are"),
+        (["--only", "failing"], "--only: 'failing' is not one of all, holds"),
+    ],
+)
+def test_what_is_misspelt_is_refused(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run("audit", *arguments, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert len(err.splitlines()) <= 2
+
+
+def test_a_row_that_is_not_as_recorded_makes_the_command_fail(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ledger.rows
+
+    def doctored(paper: str | None = None) -> list[ledger.Row]:
+        first, *others = real(paper)
+        return [replace(first, as_recorded=False), *others]
+
+    monkeypatch.setattr(ledger, "rows", doctored)
+    code, out, _ = run("audit", "--paper", "devos2023", "--only", "wrong", capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 1
+    assert "NOT AS RECORDED" in out
+    assert "1 NOT." in out

@@ -1,0 +1,384 @@
+"""``hfl-plan bounds`` as a user meets it: what it answers, what it refuses, what it writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from test_cli import loaded, process, run
+
+from hflbounds import catalogue, get
+from hflbounds.audit import checks as audit
+from hflbounds.core.bound import Bound
+from hflbounds.export import Style, formats, render
+from planner.report.answers import bounds as bounds_answers
+
+RING = "zhou2026.thm1.star-ring"
+FLEET = {"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}
+SET = [word for name, value in FLEET.items() for word in ("--set", f"{name}={value}")]
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run("bounds", *words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+# --------------------------------------------------------------------------------------------- list
+
+
+def test_list_names_every_bound(plan) -> None:
+    code, out, err = plan("list")
+    assert (code, err) == (0, "")
+    rows = out.splitlines()[1:-2]
+    assert [row.split()[0] for row in rows] == list(catalogue())
+    assert all(get(row.split()[0]).status == row.split()[1] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "fits"),
+    [
+        (["--paper", "zhou2026"], lambda b: b.id.startswith("zhou2026.")),
+        (["--status", "own"], lambda b: b.status == "own"),
+        (["--metric", "mean-squared-gradient"], lambda b: b.bounds.id == "mean-squared-gradient"),
+        (["--paper", "hflbounds", "--status", "own"], lambda b: b.id.startswith("hflbounds.")),
+    ],
+)
+def test_list_filters(plan, words: list[str], fits) -> None:
+    code, out, err = plan("list", *words, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert document["schema"] == "hfl-plan/bounds-list/1"
+    assert [entry["id"] for entry in document["bounds"]] == [b.id for b in catalogue().values() if fits(b)]
+
+
+# --------------------------------------------------------------------------------------------- show
+
+
+@pytest.mark.parametrize("bound", catalogue().values(), ids=lambda b: b.id)
+def test_show_shows_every_bound(plan, bound: Bound) -> None:
+    code, out, err = plan("show", bound.id)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{bound.id}\n")
+    assert bound.source.paper.authors in out
+    assert ("constants explicit" in out) == (bound.constants == "explicit")
+    for name in bound.needs:
+        assert re.search(rf"^  {re.escape(name)} ", out, flags=re.MULTILINE), name
+    for term in bound.terms:
+        assert term.replace("_", " ") in out
+    assert not re.search(r"[\\$]", out.partition("Printed otherwise")[0])  # readable: no LaTeX is left
+
+
+def test_show_gives_the_value_at_a_step(plan) -> None:
+    _, out, _ = plan("show", RING, *SET, "--set", "eta_eff=0.04")
+    assert "Value: 0.01258, up to a factor that is not stated" in out
+    assert re.search(r"A/\(η̃ R\) +start +0\.0115$", out, flags=re.MULTILINE)
+
+
+def test_show_takes_the_best_step_where_none_is_given(plan) -> None:
+    _, out, _ = plan("show", RING, *SET, "--json")
+    document = json.loads(out)
+    best = get(RING).tuned(**FLEET)
+    assert document["schema"] == "hfl-plan/bound/1"
+    assert document["value"] == pytest.approx(best.value, rel=1e-12)
+    assert document["tuned"] == {"eta_eff": best.eta_eff, "eta": best.eta, "cap_binds": False}
+    assert sum(document["term_values"].values()) == pytest.approx(best.value, rel=1e-12)
+    assert document["why"] is None
+
+
+def test_show_gives_the_logarithm_beyond_float64(plan) -> None:
+    bound = next(b for b in catalogue().values() if b.overflows and "Ge" in b.needs)
+    points = audit.draw(bound, 1)
+    values = {n: float(v[0]) for n, v in points.items()} | {"Ge": 700, "E": 2, "H": 1}
+    words = [word for name, value in values.items() for word in ("--set", f"{name}={value!r}")]
+    code, out, err = plan("show", bound.id, *words, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert document["value"] is None
+    assert document["log10"] == pytest.approx(bound.log10(**values))
+    assert "beyond float64" in document["why"]
+    _, text, _ = plan("show", bound.id, *words)
+    assert "Value: beyond float64, 10^" in text
+
+
+def test_show_of_an_infinite_value_says_that_it_is_beyond(plan) -> None:
+    words = [*SET, "--set", "eta_eff=1e-320"]
+    code, out, err = plan("show", RING, *words)
+    assert (code, err) == (0, "")
+    assert "Value: beyond float64, 10^316.66" in out  # 2.3/(5000 1e-320)
+    assert "inf" not in out.partition("Bounded")[0]
+    _, out, _ = plan("show", RING, *words, "--json")
+    document = json.loads(out)
+    assert (document["value"], document["term_values"]) == (None, None)
+    assert document["log10"] == pytest.approx(316.6627, abs=1e-3)
+    assert "beyond float64" in document["why"]
+
+
+def test_show_speaks_the_papers_letters(plan) -> None:
+    bound = next(b for b in catalogue().values() if b.source.paper.notation.keys() & {*b.needs})
+    _, common, _ = plan("show", bound.id)
+    _, own, _ = plan("show", bound.id, "--notation", "paper")
+    assert common != own
+
+
+# --------------------------------------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize("name", formats())
+def test_export_prints_each_format(plan, name: str) -> None:
+    code, out, err = plan("export", RING, "--format", name)
+    assert (code, err) == (0, "")
+    assert out == render(name, get(RING))
+    code, out, err = plan("export", "--all", "--format", name)
+    assert (code, err) == (0, "")
+    assert out == render(name, catalogue().values())
+
+
+def test_export_heeds_its_options(plan) -> None:
+    words = ["--aligned", "--macros", "--standalone", "--notation", "paper", "--letter", "sigma=s", "--label", "eq:a"]
+    _, out, _ = plan("export", RING, *words, "--set", "L=1")
+    style = Style(
+        aligned=True,
+        macros=True,
+        standalone=True,
+        notation="paper",
+        letters={"sigma": "s"},
+        label="eq:a",
+        values={"L": 1},
+    )
+    assert out == render("latex", get(RING), style)
+
+
+def test_export_of_a_family_is_its_four(plan) -> None:
+    _, out, _ = plan("export", "zhou2026.thm1", RING, "--format", "json")
+    ids = [entry["id"] for entry in json.loads(out)["bounds"]]
+    assert ids == [f"zhou2026.thm1.{t}" for t in ("star-star", "star-ring", "ring-star", "ring-ring")]
+
+
+def test_export_writes_a_file_whole_or_not_at_all(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.tex"
+    assert plan("export", RING, "--output", str(file)) == (0, "", "")
+    text = file.read_text(encoding="utf-8")
+    assert text == render("latex", get(RING))
+    code, out, err = plan("export", RING, "--output", str(file), "--format", "json")
+    assert (code, out) == (2, "")
+    assert "exists. Add --force" in err
+    assert file.read_text(encoding="utf-8") == text
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        code, out, err = plan("export", RING, "--output", str(file), "--force")
+        assert (code, out) == (1, "")
+        assert "No space left on device" in err
+    assert file.read_text(encoding="utf-8") == text
+    file.chmod(0o640)
+    assert plan("export", RING, "--output", str(file), "--force", "--format", "json") == (0, "", "")
+    assert json.loads(file.read_text(encoding="utf-8"))["bounds"][0]["id"] == RING
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tex"]  # no part of anything is left
+
+
+def test_export_to_what_is_no_file_is_refused(plan, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "file").write_text("x")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "file")
+    for where, said in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "no" / "a.tex", "does not exist"),
+        (tmp_path / "file" / "a.tex", "does not exist"),
+        (Path("/dev/null"), "is not a regular file"),
+        (pipe, "is not a regular file"),
+        (link, "exists"),
+    ):
+        code, out, err = plan("export", RING, "--output", str(where), *(["--force"] if where != link else []))
+        assert (code, out) == (2, ""), where
+        assert said in err
+    assert plan("export", RING, "--output", str(link), "--force") == (0, "", "")
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_text() == render("latex", get(RING))
+    code, _, err = plan("export", RING, "--output", str(tmp_path / ("x" * 400)))
+    assert code == 1
+    assert "cannot be written" in err
+
+
+def test_export_to_a_dash_is_to_standard_output(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("export", RING, "-o", "-") == (0, render("latex", get(RING)), "")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_export_to_a_link_says_where_it_leads(plan, tmp_path: Path) -> None:
+    away, new, loop = (tmp_path / name for name in ("away", "new", "loop"))
+    away.symlink_to(tmp_path / "no" / "a.tex")
+    new.symlink_to(tmp_path / "b.tex")
+    loop.symlink_to(loop)
+    code, _, err = plan("export", RING, "--output", str(away))
+    assert code == 2
+    assert err.endswith(f"a link to '{tmp_path}/no/a.tex', is in a folder that does not exist. Make it first.\n")
+    assert plan("export", RING, "--output", str(new)) == (0, "", "")
+    assert (tmp_path / "b.tex").read_text() == render("latex", get(RING))
+    code, _, err = plan("export", RING, "--output", str(loop))
+    assert code == 2
+    assert "is a link to itself" in err
+
+
+@pytest.mark.parametrize("tex", [r"\hat\sigma", r"\sigma_1", "s"])
+def test_export_takes_a_letter_of_ones_own(plan, tex: str) -> None:
+    code, out, err = plan("export", RING, "--letter", f"sigma={tex}", "--bare")
+    assert (code, err) == (0, "")
+    assert f"{tex}^{{2}}" in out
+    assert out == render("latex", get(RING), Style(letters={"sigma": tex}, bare=True))
+
+
+# --------------------------------------------------------------------------------------------- check
+
+
+def test_check_says_what_the_audit_says(plan) -> None:
+    code, out, err = plan("check", RING, "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    found = list(audit.audit([get(RING)]))
+    assert document["schema"] == "hfl-plan/bounds-check/1"
+    assert document["failed"] == 0
+    assert [(v["subject"], v["check"], v["facts"]) for v in document["verdicts"]] == [
+        (v.subject, v.check, v.facts) for v in found
+    ]
+    code, out, _ = plan("check", RING)
+    assert code == 0
+    assert f"{len(found)} checks of 1 bounds, all passed." in out
+
+
+def test_check_of_a_bound_that_fails_is_exit_1(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = audit.Verdict(RING, "units", 0, "adds quantities of unlike dimensions")
+    monkeypatch.setattr(bounds_answers, "audit", lambda bounds: iter([verdict]))
+    code, out, _ = plan("check", RING)
+    assert code == 1
+    assert "fails" in out
+    assert "unlike dimensions" in out
+    code, out, _ = plan("check", RING, "--json")
+    assert code == 1
+    assert json.loads(out)["failed"] == 1
+
+
+# --------------------------------------------------------------------------------------------- refusals
+
+EXPORT = ["export", RING]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["show"], "Missing argument"),
+        (["show", "zhou2026.thm1.star_ring"], "did you mean zhou2026.thm1.star-ring"),
+        (
+            ["show", "zhou2026.thm1"],
+            "is a family of bounds. Name one of zhou2026.thm1.star-star, zhou2026.thm1.star-ring",
+        ),
+        (["show", "ZHOU2026.THM1.RING-STAR"], "did you mean zhou2026.thm1.ring-star?"),
+        (["show", "Zhou2026.Thm1"], "did you mean zhou2026.thm1?"),
+        (["show", "?"], "no bound is called '?'; see `hfl-plan bounds list`"),
+        (["export", "nothing-like-it"], "see `hfl-plan bounds list`"),
+        (["show", RING, "--set", "G"], "is not name=value"),
+        (["show", RING, "--set", "=3"], "is not name=value"),
+        (["show", RING, "--set", "G="], "is not name=value"),
+        (["show", RING, "--set", "grups=3"], "no quantity is called"),
+        (["show", RING, "--set", "sigam=3"], "Did you mean sigma?"),
+        (["show", RING, "--set", "G=3", "--set", "G=4"], "set twice"),
+        (["show", RING, "--set", "G=3"], "also needs M, P, K, R, L, A, sigma, zeta, delta.\n"),
+        (["show", RING, "--set", "G=2.5"], "G (groups) must be a whole number, at least 1, not 2.5"),
+        (["show", "zhou2026.lemma1", "--set", "G=2"], "also needs M, P, K, L, sigma, eta_eff, grad, E_r.\n"),
+        (["show", RING, *SET[:-2], "--set", "delta=nan"], "not a finite number"),
+        (["show", RING, *SET[:-2], "--set", "delta=1e400"], "not a finite number"),
+        (["show", RING, *SET[:-2], "--set", "delta=1_0"], "not a finite number"),
+        (["show", RING, *SET[:-2], "--set", "delta=__import__('os')"], "not a finite number"),
+        (["show", RING, *SET[:-2], "--set", "delta=" + "9" * 5000], "not a finite number"),
+        (["show", RING, *SET[:-2], "--set", "delta=-1"], "delta"),
+        (["show", RING, *SET[2:], "--set", "G=2.5"], "a whole number, at least 1"),
+        (["show", RING, *SET[2:], "--set", "G=0"], "a whole number, at least 1"),
+        (["show", RING, *SET[2:], "--set", "G=true"], "not a finite number"),
+        (["show", RING, "--set", "coverage=[[1,0]"], "array in JSON"),
+        (["show", RING, "--set", "coverage=" + "[" * 5000], "array in JSON"),
+        (["show", RING, "--set", "coverage=[[1,NaN]]"], "array in JSON"),
+        (["show", RING, "--notation", "papr"], "Did you mean paper?"),
+        (["list", "--paper", "zhou2027"], "Did you mean zhou2026?"),
+        (["list", "--status", "prooved"], "Did you mean proved?"),
+        (["list", "--metric", "accuracy"], "does not occur"),
+        (["export"], "name one or more ids, or --all"),
+        (["export", RING, "--all"], "and not both"),
+        (["export", "zhou2026.thm9.star-ring"], "did you mean"),
+        ([*EXPORT, "--format", "latx"], "Did you mean latex?"),
+        ([*EXPORT, "--format", "json", "--label", "eq:a"], "json does not heed it; latex would"),
+        ([*EXPORT, "--format", "bibtex", "--set", "G=3"], "--set: bibtex does not heed it"),
+        ([*EXPORT, "--format", "python", "--standalone"], "--standalone: python does not heed it"),
+        ([*EXPORT, "--label", "}\\input{x}"], "--label"),
+        ([*EXPORT, "--letter", "sigma"], "is not name=value"),
+        ([*EXPORT, "--letter", "sigmaa=s"], "no quantity is called"),
+        ([*EXPORT, "--letter", "sigma=G"], "G would be sigma, and G too"),
+        ([*EXPORT, "--letter", "sigma=x^2"], "'x^2' for sigma is a formula, not a letter; accepted are s, "),
+        ([*EXPORT, "--letter", "sigma=}"], "'}' for sigma is not LaTeX that is read here; accepted are s, "),
+        ([*EXPORT, "--letter", r"sigma=\input{x}"], "for sigma is not LaTeX that is read here; accepted are s, "),
+        ([*EXPORT, "--letter", "sigma=s", "--letter", "sigma=u"], "sigma is given twice"),
+        ([*EXPORT, "--letter", "mu=m"], "mu stands in none of these bounds"),
+        ([*EXPORT, "--bare", "--standalone"], "Leave out one of them"),
+        ([*EXPORT, "--bare", "--format", "html"], "--bare: html does not heed it; latex would"),
+        ([*EXPORT, "--output", ""], "--output: the name is empty"),
+        (["export", "--all", "--label", "eq:a"], "one label cannot name"),
+        (["check", RING, "--paper", "zhou2026"], "and not both"),
+        (["check", "--paper", "zhou"], "--paper"),
+        (["check", "zhou2026.thm1.star"], "did you mean"),
+        (["shw"], "show"),
+        (["show", RING, "--jsn"], "--json"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], wanted: str) -> None:
+    code, out, err = plan(*words)
+    assert (code, out) == (2, "")
+    assert wanted in err
+    assert err.startswith("hfl-plan: ")
+    assert len(err.strip().splitlines()) <= 2
+    assert "Traceback" not in err
+    assert len(err) < 1500
+
+
+@pytest.mark.parametrize("command", [["show"], ["export"]])
+def test_where_the_bound_does_not_apply_is_exit_1_with_both_numbers(plan, command: list[str]) -> None:
+    code, out, err = plan(*command, RING, *SET, "--set", "eta_eff=0.5")
+    assert (code, out) == (1, "")
+    assert "eta_eff = 0.5" in err
+    assert "0.129" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_nothing_that_fits_is_exit_1(plan) -> None:
+    code, out, err = plan("list", "--paper", "hflbounds", "--status", "printed")
+    assert (code, out) == (1, "")
+    assert "Leave out one of" in err
+
+
+def test_help_is_quick_and_imports_no_bounds() -> None:
+    for words in (["bounds", "--help"], ["bounds", "export", "--help"], ["bounds"]):
+        assert not loaded(*words) & {"numpy", "hflbounds", "sympy"}
+    shown = process("bounds", "--help").stdout
+    assert all(command in shown for command in ("list", "show", "export", "check"))
+    assert not loaded("bounds", "show", RING) & {"rich", "torch", "matplotlib", "scipy"}
+
+
+def test_any_terminal_can_show_a_bound() -> None:
+    done = process("bounds", "show", RING, PYTHONIOENCODING="ascii", LANG="C", COLUMNS="20")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = process("bounds", "show", RING, "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)["id"] == RING
+
+
+def test_help_names_every_format(plan) -> None:
+    _, out, _ = plan("export", "--help")
+    text = " ".join(out.split())
+    assert all(name in text for name in formats())

@@ -1,0 +1,274 @@
+"""The command line as a user meets it: streams, exit codes, one-line refusals, formats, examples."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from planner.cli import app as cli
+from planner.decide.recommendation import Recommendation
+from planner.report.render import formats
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
+BASE = ["recommend", "--G", "10", "--M", "10", "--heterogeneity", "inter"]
+
+
+def run(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of one call in this process."""
+    monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def test_the_main_job(plan) -> None:
+    code, out, err = plan(*BASE)
+    assert (code, err) == (0, "")
+    assert "Ring-Ring" in out
+    assert "held back by" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["recommend"], "--groups and --clients-per-group"),
+        (["recommend", "--G", "1e3", "--M", "2"], "Write 1000."),
+        (["recommend", "--groups", "0", "--M", "2"], "--groups: 0 is not"),
+        ([*BASE, "--zeta", "2"], "INTRA-group here"),
+        ([*BASE, "--delta", "2"], "INTER-group in zhou2025"),
+        ([*BASE, "--uplnk", "3"], "--uplink"),
+        (["recomend"], "recommend"),
+        ([*BASE, "--uplink", "20"], "--uplink"),
+        ([*BASE, "--uplink", "20mbit/s"], "Did you mean 20Mbit/s"),
+        ([*BASE, "--model-size", "45"], "--model-size"),
+        ([*BASE, "--step-time", "3 parsec"], "--step-time"),
+        ([*BASE, "--S1", "11"], "11 exceeds the 10"),
+        ([*BASE, "--target", "0"], "--target"),
+        ([*BASE, "--sigma", "nan"], "--sigma"),
+        ([*BASE, "--bounds", "thm9"], "--bounds"),
+        ([*BASE, "--format", "tabel"], "--format"),
+        ([*BASE, "--objective", "tme"], "Did you mean time?"),
+        ([*BASE, "--set", "fleet"], "--set"),
+        ([*BASE, "--set", "fleet.grops=3"], "Did you mean groups?"),
+        ([*BASE, "--config", "no-such.toml"], "no-such.toml"),
+        ([*BASE, "--heterogeneity", "x.csv"], "--heterogeneity: x.csv: cannot be read"),
+        ([*BASE, "--straggler", "exponential:2"], "straggler"),
+        ([*BASE, "--seed", "-1"], "--seed"),
+        ([*BASE, "--cap", "0"], "--cap"),
+        ([*BASE, "--cap", "own", "--bounds", "cor1"], "no cap applies"),
+        ([*BASE, "--set", "fleet.groups=3"], "also given by"),
+        ([*BASE, "--set", "plan.seed=3", "--set", "plan.seed=4"], "set twice"),
+        ([*BASE, "--json", "--format", "csv"], "contradicts"),
+        ([*BASE, "--resolution", "5"], "tie everything"),
+        ([*BASE, "--S1", "3", "--order", "fixed"], "drawn"),
+        ([*BASE, "--target", "0%"], "such as 1%"),
+    ],
+)
+def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], wanted: str) -> None:
+    code, out, err = plan(*words)
+    assert (code, out) == (2, "")
+    assert wanted in err
+    assert err.startswith("hfl-plan: ")
+    assert len(err.strip().splitlines()) <= 2
+    assert "Traceback" not in err
+
+
+def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
+    code, out, err = plan(*BASE, "--target", "1e-9", "--rounds", "100")
+    assert (code, out) == (1, "")
+    assert "not reached within 100 rounds" in err
+
+
+def test_json_is_one_document_and_nothing_else(plan) -> None:
+    code, out, err = plan(*BASE, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["schema"] == "hfl-plan/recommendation/1"
+    assert "NaN" not in out
+    assert "Infinity" not in out
+
+
+def test_the_contracts_call_names_symbols(plan) -> None:
+    _, out, _ = plan("recommend", "--G", "10", "--M", "10", "--heterogeneity", "zeta=0.5,delta=2", "--json")
+    scenario = json.loads(out)["scenario"]
+    assert scenario["G"] == {"value": 10, "origin": "given"}
+    assert scenario["zeta"]["value"] == 0.5
+    assert scenario["delta"]["value"] == 2
+
+
+@pytest.mark.parametrize("name", formats())
+def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None:
+    first = json.loads(plan(*BASE, "--json")[1])["ranking"][0]["topology"]
+    code, out, _ = plan(*BASE, "--format", name)
+    assert code == 0
+    ranking = out[max(0, out.find('"ranking"')) :]  # in JSON the scenario and its notes come first
+    ranked = list(dict.fromkeys(re.findall(r"(star|ring)-(star|ring)", ranking.lower())))
+    assert "-".join(ranked[0]) == first
+    assert set(ranked) == {(a, b) for a in ("star", "ring") for b in ("star", "ring")}
+
+
+def test_csv_has_si_numbers(plan) -> None:
+    _, out, _ = plan(*BASE, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
+    assert float(rows[0]["seconds"]) == pytest.approx(int(rows[0]["rounds"]) * float(rows[0]["seconds_per_round"]))
+
+
+def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(
+        "title = '=1+1 | \\\\input{/etc/passwd} <script>x</script> 100% a_b #1 $x^2$ ~'\n"
+        "[fleet]\ngroups = 3\nclients_per_group = 4\n"
+    )
+    _, latex, _ = plan("recommend", "--config", str(file), "--format", "latex")
+    caption = next(line for line in latex.splitlines() if "caption" in line)
+    assert r"\input" not in caption
+    assert r"\textbackslash{}" in caption
+    assert r"100\% a\_b \#1 \$x\textasciicircum{}2\$" in caption
+    _, markdown, _ = plan("recommend", "--config", str(file), "--format", "md")
+    assert "<script>" not in markdown
+    assert markdown.split("\n## ")[0].count("\n| ") == 5  # a header and four rows: the title's bar opened no column
+    _, plain, _ = plan("recommend", "--config", str(file), "--format", "csv")
+    assert "=1+1" not in plain
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
+def test_examples_answer_and_follow_the_schema(plan, example: Path) -> None:
+    code, out, err = plan("recommend", "--config", str(example), "--json")
+    assert (code, err) == (0, "")
+    _, schema, _ = plan("schema")
+    jsonschema.validate(json.loads(out), json.loads(schema))
+    assert json.loads(schema) == Recommendation.model_json_schema()
+    assert example.read_text().count("#") > 5  # commented
+
+
+def test_there_are_three_examples() -> None:
+    assert len(EXAMPLES) >= 3
+
+
+def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
+    _, out, _ = plan(*BASE, "--json")
+    _, schema, _ = plan("schema")
+    for break_it in (
+        lambda d: d.update(schema="hfl-plan/recommendation/2"),
+        lambda d: d.pop("ranking"),
+        lambda d: d["ranking"][0].update(rounds="many"),
+        lambda d: d.update(extra=1),
+    ):
+        data = json.loads(out)
+        break_it(data)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(data, json.loads(schema))
+
+
+def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One call in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "planner", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m planner {' '.join(BASE)} --json | head -c 10"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert done.stdout == '{\n  "schem'
+    assert done.stderr == ""
+
+
+def test_piped_tables_are_neither_wrapped_nor_coloured() -> None:
+    done = process(*BASE, COLUMNS="20", LANG="C", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    table = [line for line in done.stdout.splitlines() if "-Ring  " in line or "-Star  " in line]
+    assert len(table) == 4
+    assert all("gap" in line for line in table)
+
+
+def test_titles_survive_any_terminal(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text("title = 'Zürich 北京'\n[fleet]\ngroups = 3\nclients_per_group = 4\n", encoding="utf-8")
+    for name in formats():
+        done = process("recommend", "--config", str(file), "--format", name, PYTHONIOENCODING="ascii")
+        assert (done.returncode, done.stderr) == (0, "")
+    done = process("recommend", "--config", str(file), "--json", PYTHONIOENCODING="ascii")
+    assert json.loads(done.stdout)["title"] == "Zürich 北京"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
+def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
+    from planner.decide.rank import recommend
+    from planner.report.render import render
+    from planner.scenario.resolve import load
+
+    answer = recommend(load(EXAMPLES[0]))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", render("table", answer, width=width, color=True))
+    assert "…" not in text
+    for row in answer.ranking:
+        assert f"{row.rounds:,}" in text
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
+    for where in ("> /dev/full", ">&-"):
+        command = f"{sys.executable} -m planner {' '.join(BASE)} {where}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "could not be written" in done.stderr
+
+
+def test_help_and_version() -> None:
+    assert "recommend" in process("--help").stdout
+    assert "--heterogeneity" in process("recommend", "--help").stdout
+    assert re.fullmatch(r"hfl-plan \S+\n", process("--version").stdout)
+
+
+def test_an_unexpected_failure_names_itself_and_the_way_to_see_more(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    import planner.decide.rank
+
+    def broken(_: object) -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(planner.decide.rank, "recommend", broken)
+    code, out, err = plan(*BASE)
+    assert (code, out) == (1, "")
+    assert "HFL_PLAN_DEBUG=1" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def loaded(*words: str) -> set[str]:
+    """The modules a call has imported when it ends."""
+    code = (
+        "import sys, contextlib, io\n"
+        f"sys.argv = ['hfl-plan', *{list(words)!r}]\n"
+        "from planner.cli import app as cli\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "    cli.main()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_the_main_job_imports_neither_sympy_nor_torch_and_help_no_numpy() -> None:
+    answered = loaded(*BASE, "--json")
+    assert "numpy" in answered
+    assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas"}
+    assert not loaded("--help") & {"numpy", "pydantic", "sympy", "torch", "hflbounds"}

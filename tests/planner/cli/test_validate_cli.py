@@ -1,0 +1,365 @@
+"""``hfl-plan validate`` as a user meets it: lists, runs, kills, resumes, reports and draws."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.cli import app as cli
+
+pytest.importorskip("torch")
+pytest.importorskip("scipy.stats")
+
+from planner.errors import NoAnswerError
+from planner.plot import claims as validate_pictures
+from planner.plot.claims import Line, Picture
+from planner.report.answers import validate as validate_answers
+
+CLAIM = "raw-rates"  # the cheapest: eight cells, one stage
+COMMAND = [sys.executable, "-m", "planner", "validate"]
+ALONE = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def call(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["hfl-plan", "validate", *words])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    out, err = capsys.readouterr()
+    return int(stop.value.code or 0), out, err
+
+
+@pytest.fixture
+def validate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    return lambda *words: call(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store that one worker filled without being disturbed."""
+    store = tmp_path_factory.mktemp("runs") / "one.db"
+    subprocess.run([*COMMAND, "run", CLAIM, "--store", str(store)], check=True, capture_output=True, env=ALONE)
+    return store
+
+
+def reported(store: Path) -> Any:
+    return json.loads(validate_answers.report(store, True))
+
+
+def count(store: Path, where: str) -> int:
+    if not store.exists():
+        return 0
+    try:
+        with sqlite3.connect(store) as db:
+            return int(db.execute(f"SELECT count(*) FROM cells WHERE {where}").fetchone()[0])  # noqa: S608
+    except sqlite3.OperationalError:  # not made yet
+        return 0
+
+
+def test_the_list_has_every_claim(validate: Any) -> None:
+    from validation.claims import claims
+
+    code, out, err = validate("list")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert [line for line in lines if line and not line.startswith(" ")] == list(claims())
+    assert sum(line.startswith("  Where: ") for line in lines) == len(claims())
+    assert sum(line.startswith("  Predicted by: ") for line in lines) == len(claims())
+
+
+def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: Any) -> None:
+    code, out, err = validate("report", "--store", str(finished))
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{CLAIM}: ")
+    assert "1 of 1 claims are finished (quick)." in out
+    (claim,) = reported(finished)["claims"]
+    assert (claim["id"], claim["verdict"]) == (CLAIM, out.split()[1])
+    assert len(claim["rows"]) == 6
+    for row in claim["rows"]:
+        assert row["measure"] == "ratio"
+        assert 0 < row["low"] <= row["ratio"] <= row["high"]
+        assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
+
+
+def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -> None:
+    from validation.experiment import processor
+
+    torch = pytest.importorskip("torch")
+    out = validate("report", "--store", str(finished))[1]
+    counts = {"holds": "1 claims hold, 0 fail", "fails": "0 claims hold, 1 fail"}
+    assert out.splitlines()[-3].startswith(counts[reported(finished)["claims"][0]["verdict"]])
+    assert out.splitlines()[-2].startswith("8 cells of the store took ")
+    assert out.splitlines()[-2].endswith(f" on cpu, PyTorch {torch.__version__}, threads: 1, {processor()}.")
+    (machine,) = reported(finished)["machines"]
+    assert machine.keys() == {"device", "threads", "torch", "processor", "cells", "seconds", "processor_seconds"}
+    assert (machine["cells"], machine["threads"]) == (8, 1)
+
+
+def test_two_workers_find_what_one_finds(finished: Path, tmp_path: Path) -> None:
+    store = tmp_path / "two.db"
+    words = ["run", CLAIM, "--store", str(store), "--workers", "2"]
+    subprocess.run([*COMMAND, *words], check=True, capture_output=True, env=ALONE)
+    assert reported(store)["claims"] == reported(finished)["claims"]
+    with sqlite3.connect(store) as db:
+        owners = db.execute("SELECT count(DISTINCT owner), count(*) FROM cells").fetchone()
+    assert owners[1] == 8
+    assert owners[0] in (1, 2)
+
+
+def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: Path) -> None:
+    store = tmp_path / "killed.db"
+    running = subprocess.Popen(
+        [*COMMAND, "run", CLAIM, "--store", str(store)], env=ALONE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 120
+    while count(store, "finished IS NOT NULL") < 2:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    kept = count(store, "finished IS NOT NULL")
+    assert 2 <= kept < 8
+    (unfinished,) = reported(store)["claims"]
+    assert unfinished["verdict"] is None
+    with sqlite3.connect(store) as db:
+        before = db.execute("SELECT hash, finished FROM cells WHERE finished IS NOT NULL").fetchall()
+        db.execute("UPDATE cells SET heartbeat = 0 WHERE finished IS NULL")  # half a minute goes by
+    subprocess.run([*COMMAND, "resume", "--store", str(store)], check=True, capture_output=True, env=ALONE)
+    assert reported(store)["claims"] == reported(finished)["claims"]
+    with sqlite3.connect(store) as db:
+        after = dict(db.execute("SELECT hash, finished FROM cells").fetchall())
+    assert len(after) == 8
+    assert all(after[name] == when for name, when in before)
+
+
+def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from validation.experiment import Cell
+
+    def never(self: Cell) -> None:
+        raise AssertionError("run again")
+
+    monkeypatch.setattr(Cell, "run", never)
+    code, out, err = validate("resume", "--store", str(finished), "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == reported(finished)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "wanted"),
+    [
+        (["run", "ring-tpo"], 2, "no claim is called 'ring-tpo'; perhaps ring-top or "),
+        (["run", "sorcery"], 2, "no claim is called 'sorcery'. `hfl-plan validate list` has them all."),
+        (["report"], 1, "does not exist. `hfl-plan validate run` makes it."),
+        (["resume"], 1, "does not exist. `hfl-plan validate run` makes it."),
+        (["run", CLAIM, "--workers", "0"], 2, "--workers"),
+        (["run", CLAIM, "--engine", "slurm"], 1, "no engine is called 'slurm': local or ray."),
+    ],
+)
+def test_refusals_are_one_line(validate: Any, tmp_path: Path, words: list[str], code: int, wanted: str) -> None:
+    found, out, err = validate(*words, "--store", str(tmp_path / "none.db"))
+    assert (found, out) == (code, "")
+    assert wanted in err
+    assert err.startswith("hfl-plan: ")
+    assert err.count("\n") == 1
+
+
+def test_a_run_that_is_refused_leaves_a_store_as_it_is(finished: Path, validate: Any, tmp_path: Path) -> None:
+    for wrong in (["--engine", "slurm"], ["--device", "tpu"]):
+        assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == 1
+        assert [claim["id"] for claim in reported(finished)["claims"]] == [CLAIM]
+        assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == 1
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_refused(validate: Any, tmp_path: Path) -> None:
+    code, out, err = validate("run", CLAIM, "--store", str(tmp_path / "no" / "a.db"))
+    assert (code, out) == (1, "")
+    assert err == f"hfl-plan: the folder {tmp_path / 'no'} does not exist. Make it, or name another file.\n"
+
+
+def test_a_store_of_something_else_is_refused_and_left_alone(validate: Any, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("not a database, whatever its name\n" * 50)
+    for words in (["run", CLAIM], ["resume"], ["report"]):
+        code, out, err = validate(*words, "--store", str(path))
+        assert (code, out) == (1, "")
+        assert "cannot be used as a store" in err
+    assert path.read_text() == "not a database, whatever its name\n" * 50
+
+
+def test_without_torch_the_way_out_is_named(validate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "torch" else there(name, *rest)
+    )
+    for words in (["list"], ["run", "--store", str(tmp_path / "x.db")]):
+        code, out, err = validate(*words)
+        assert (code, out) == (1, "")
+        assert err == "hfl-plan: validate: torch is not installed. Install hfl-plan[validation].\n"
+    assert not (tmp_path / "x.db").exists()
+
+
+# ------------------------------------------------------------------------------- pictures
+
+
+def test_without_matplotlib_the_way_out_is_named(
+    finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
+    assert (code, out) == (1, "")
+    assert err == "hfl-plan: --pictures: matplotlib is not installed. Install hfl-plan[plots].\n"
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_report_needs_no_matplotlib_unless_it_draws(finished: Path) -> None:
+    code = (
+        "import sys\n"
+        f"sys.argv = ['hfl-plan', 'validate', 'report', '--store', {str(finished)!r}]\n"
+        "from planner.cli import app as cli\n"
+        "try:\n    cli.main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=ALONE)
+
+
+def line(value: float, low: float, high: float, verdict: str = "holds", **other: Any) -> Line:
+    told = {"setting": "a regime", "compared": "x / y", "measure": "ratio", "predicted": "smaller", "margin": 0.02}
+    return Line(**{**told, "value": value, "low": low, "high": high, "pairs": 8, "verdict": verdict, **other})
+
+
+INF, NAN = float("inf"), float("nan")
+PICTURE = Picture(
+    "some-claim",
+    "A statement that is long enough to be broken into more than one line of the picture, because it says so much.",
+    "fails",
+    (
+        line(0.8, 0.7, 0.9),
+        line(1.4, 1.2, 1.7, "fails", setting="another regime"),
+        line(1.0, 0.5, 2.0, "cannot tell", setting="another regime"),
+        line(INF, 0.0, INF, "cannot tell", compared="one diverged"),
+        line(INF, INF, INF, "fails", compared="all diverged"),
+        line(NAN, 0.0, INF, "cannot tell", compared="both diverged"),
+        line(0.0, 0.0, 0.0, compared="the other diverged"),
+        line(0.3, -0.1, 0.7, "cannot tell", measure="tau", predicted="agrees", margin=0.1),
+    ),
+)
+
+
+def drawn(folder: Path) -> dict[str, bytes]:
+    pytest.importorskip("matplotlib")
+    assert validate_pictures.draw([PICTURE], folder) == [folder / f"some-claim.{end}" for end in ("svg", "png", "csv")]
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_pictures_are_the_same_bytes_every_time_whatever_the_settings(tmp_path: Path) -> None:
+    first = drawn(tmp_path / "a" / "b")
+    matplotlib = pytest.importorskip("matplotlib")
+    with matplotlib.rc_context({"font.size": 30, "svg.hashsalt": None, "savefig.dpi": 20}):
+        assert drawn(tmp_path / "c") == first
+        assert matplotlib.rcParams["font.size"] == 30
+    assert set(first) == {"some-claim.svg", "some-claim.png", "some-claim.csv"}
+    assert first["some-claim.png"].startswith(b"\x89PNG")
+    assert b"<svg" in first["some-claim.svg"]
+    assert b"<dc:date>" not in first["some-claim.svg"]
+
+
+def test_the_data_of_a_picture_are_its_lines(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(drawn(tmp_path)["some-claim.csv"].decode().splitlines()))
+    assert len(rows) == len(PICTURE.lines)
+    for row, told in zip(rows, PICTURE.lines, strict=True):
+        assert (row["setting"], row["compared"], row["verdict"]) == (told.setting, told.compared, told.verdict)
+        assert repr(float(row["value"])) == repr(told.value)
+        assert (float(row["low"]), float(row["high"])) == (told.low, told.high)
+
+
+def test_a_colour_is_never_the_only_difference() -> None:
+    colours, shapes = zip(*validate_pictures.LOOKS.values(), strict=True)
+    assert len(set(colours)) == len(set(shapes)) == 3
+
+
+def test_the_places_of_marks_are_those_of_the_numbers() -> None:
+    pytest.importorskip("matplotlib")
+    tau, ratio = validate_pictures._figure(PICTURE).axes
+    assert (ratio.get_xscale(), tau.get_xscale()) == ("log", "linear")
+    marks = [mark for mark in ratio.get_lines() if mark.get_marker() in ("o", "X", "D")]
+    assert [mark.get_xdata()[0] for mark in marks] == [0.8, 1.4, 1.0]
+    arrows = [mark for mark in ratio.get_lines() if mark.get_marker() in ("<", ">")]
+    assert [mark.get_marker() for mark in arrows] == ["<", ">", ">", "<"]  # from 0 to inf; all inf; all 0
+    words = " ".join(text.get_text() for text in ratio.texts)
+    assert "both diverged" in words
+    low, high = ratio.get_xlim()
+    assert low < 0.5
+    assert high > 2.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (0.0011, 1.2, [0.003, 0.01, 0.03, 0.1, 0.3, 1]),
+        (0.0009, 1.2, [0.001, 0.01, 0.1, 1]),
+        (0.19, 1.1, [0.2, 0.3, 0.5, 0.7, 1]),
+        (0.95, 1.55, [1, 1.1, 1.2, 1.3, 1.4, 1.5]),
+        (0.967, 1.034, [0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03]),
+        (0.012, 5.0, [0.03, 0.1, 0.3, 1, 3]),
+        (1 / 1100, 1100.0, [0.001, 0.01, 0.1, 1, 10, 100, 1000]),
+    ],
+)
+def test_ticks_are_round_and_reach_both_ends(low: float, high: float, wanted: list[float]) -> None:
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = figure.add_subplot()
+    axes.set_xscale("log")
+    validate_pictures._ticks(axes, "ratio", low, high)
+    assert list(axes.get_xticks()) == pytest.approx(wanted)
+
+
+def test_the_interval_is_said_where_the_mark_may_hide_it() -> None:
+    assert validate_pictures._said(line(1.0004, 0.9987, 1.0021)) == "1.000 [0.999, 1.002]; predicted: smaller"
+    assert validate_pictures._said(line(0.00228, 0.00227, 0.0023)) == "0.00228 [0.00227, 0.0023]; predicted: smaller"
+    assert validate_pictures._said(line(INF, 0.0, INF)) == "diverged; predicted: smaller"
+
+
+def test_a_report_draws_every_finished_claim(finished: Path, validate: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
+    assert (code, err) == (0, "")
+    assert f"3 files are in {tmp_path / 'p'}." in out
+    rows = list(csv.DictReader((tmp_path / "p" / f"{CLAIM}.csv").read_text().splitlines()))
+    told = reported(finished)["claims"][0]["rows"]
+    assert [float(row["value"]) for row in rows] == [row["ratio"] for row in told]
+
+
+def test_a_folder_that_cannot_be_written_is_refused(finished: Path, validate: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "file").write_text("mine")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below"):
+        code, out, err = validate("report", "--store", str(finished), "--pictures", str(folder))
+        assert (code, out) == (1, "")
+        assert err.startswith(f"hfl-plan: --pictures: {folder} cannot be written: ")
+        assert err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = drawn(tmp_path)
+
+    def full(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(NoAnswerError, match="cannot be written: No space left on device"):
+        validate_pictures.draw([PICTURE], tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

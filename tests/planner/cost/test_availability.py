@@ -1,0 +1,562 @@
+"""Survival against every up/down pattern of tiny fleets in fractions, against simulation, and at its limits."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import json
+import math
+import re
+import shlex
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+
+from planner.cost.reliability import at_least, attend, mean_if_at_least
+from planner.cost.round import TOPOLOGIES, round_cost
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict import participation as attendance
+from planner.scenario.availability import Availability
+from planner.scenario.network import Compute, Link, Network, Straggler
+from planner.scenario.resolve import load
+
+MODEL = 1e6  # bytes, so a transfer is 8e6/rate seconds
+NETWORK = Network(
+    2, Link(up=4e6, down=16e6, latency=0.25, hop="relayed"), Link(up=8e6, down=32e6, latency=0.125, hop="direct")
+)
+COMPUTE = Compute(step_time=0.5)
+
+
+def attended(topology: str, availability: Availability, network: Network = NETWORK, compute: Compute = COMPUTE, **n):
+    counts = {"G": 2, "M": 2, "P": 1, "K": 2, **n}
+    return attend(
+        topology,
+        **counts,
+        network=network,
+        compute=compute,
+        model_bytes=MODEL,
+        method="schedule",
+        availability=availability,
+    )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_varied(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for flips takes most of an answer's time, and one test does it."""
+    if "flips" not in request.node.name:
+        monkeypatch.setattr("planner.decide.rank.flips", lambda *_: ((), ""))
+
+
+# ---------------------------------------------------------------- every pattern
+
+
+@dataclass
+class Seen:
+    """What one pattern of who comes leads to."""
+
+    done: bool
+    seconds: Fraction
+    on_clients: int
+    on_servers: int
+    groups: int
+    clients: Fraction  # mean over the group rounds of the groups that complete, summed over those
+
+
+def walk(topology, G, M, P, servers, clients, policy, network, detect, quorum=None) -> Seen:
+    """One global round, step by step: ``servers[g]`` and ``clients[g][p][m]`` say who comes."""
+    ring_top, ring_low = topology.startswith("ring") and G > 1, topology.endswith("ring") and M > 1
+    low, top = network.client_link, network.server_link
+    bits, work = Fraction(8 * int(MODEL)), Fraction(1)  # two steps of half a second
+
+    def times(link: Link, ring: bool, endpoints: int) -> tuple[Fraction, Fraction, Fraction]:
+        """First download, one hop, last upload."""
+        n = endpoints if link.sharing == "per-server" and not ring else 1
+        down, up = n * bits / int(link.down), n * bits / int(link.up)
+        late = Fraction(link.latency)
+        return down + late, (max(down, up) + late if link.hop == "direct" else down + up + 2 * late), up + late
+
+    down, hop, up = times(low, ring_low, M)
+    top_down, top_hop, top_up = times(top, ring_top, G)
+    usual = hop + work if ring_low else down + work + up
+    patience = 2 * usual if detect is None else Fraction(detect)
+    least_clients = 1 if quorum is None or policy == "skip" else max(1, math.ceil(quorum * M))
+    least_groups = 1 if quorum is None or policy == "skip" else max(1, math.ceil(quorum * G))
+    on_clients = on_servers = came_groups = 0
+    came_clients = Fraction(0)
+    stays: list[Fraction] = []
+    broken = False
+
+    for g in range(G):
+        on_servers += 1  # the model goes to the group server
+        if not servers[g]:
+            stays.append(patience)
+            if ring_top and policy == "fail":
+                broken = True
+                break
+            continue
+        stay, completed, anybody, total = Fraction(0), True, False, 0
+        for p in range(P):
+            here = clients[g][p]
+            if not ring_low:
+                on_clients += M + sum(here)
+                full = down + work + up
+                stay += full if all(here) else patience if M == 1 else max(full, patience)
+                total += sum(here)
+                anybody |= any(here)
+                if policy == "fail" and sum(here) < least_clients:
+                    completed = False
+                    break
+                continue
+            for came in here:
+                on_clients += 1
+                if came:
+                    stay += hop + work
+                    total, anybody = total + 1, True
+                    on_clients += low.hop == "relayed"
+                else:
+                    stay += patience
+                    if policy == "fail":
+                        completed = False
+                        break
+            if not completed:
+                break
+            stay += down + up - hop
+            on_clients += low.hop == "direct" and any(here)
+        completed &= anybody
+        stays.append(stay)
+        if completed:
+            came_groups += 1
+            came_clients += Fraction(total, P)
+            on_servers += not ring_top or top.hop == "relayed"
+        elif ring_top and policy == "fail":
+            broken = True
+            break
+    if not ring_top:
+        done = came_groups >= least_groups
+        return Seen(done, top_down + max(stays) + top_up, on_clients, on_servers, came_groups, came_clients)
+    done = not broken and came_groups > 0
+    present = sum((top_hop for g in range(len(stays)) if servers[g]), Fraction(0))
+    ends = top_down + top_up - top_hop if policy == "skip" or done else Fraction(0)
+    on_servers += done and top.hop == "direct"
+    return Seen(done, present + sum(stays) + ends, on_clients, on_servers, came_groups, came_clients)
+
+
+def expected(topology, G, M, P, a, s, policy, network, detect=None, quorum=None) -> dict[str, Fraction]:
+    """Over all patterns."""
+    sums = dict.fromkeys(("survival", "seconds", "on_clients", "on_servers", "groups", "clients"), Fraction(0))
+    bits = [[False, True]] * (G + G * P * M)
+    for pattern in itertools.product(*bits):
+        servers, rest = pattern[:G], pattern[G:]
+        clients = [[rest[(g * P + p) * M : (g * P + p + 1) * M] for p in range(P)] for g in range(G)]
+        weight = math.prod([s if up else 1 - s for up in servers] + [a if up else 1 - a for up in rest])
+        if weight == 0:
+            continue
+        seen = walk(topology, G, M, P, servers, clients, policy, network, detect, quorum)
+        for name in ("seconds", "on_clients", "on_servers"):
+            sums[name] += weight * getattr(seen, name)
+        if seen.done:
+            sums["survival"] += weight
+            sums["groups"] += weight * seen.groups
+            sums["clients"] += weight * seen.clients
+    return sums
+
+
+SHAPES = [(2, 2, 1), (2, 2, 2), (3, 2, 1), (2, 3, 1), (1, 3, 2), (3, 1, 2), (1, 1, 1)]
+DIRECT = Network(2, Link(up=4e6, down=16e6, latency=0.25, hop="direct"), Link(up=8e6, down=32e6, hop="relayed"))
+SHARED = Network(2, Link(4e6, 16e6, 0.25, sharing="per-server"), Link(8e6, 32e6, 0.125, sharing="per-server"))
+
+
+@pytest.mark.parametrize("policy", ["fail", "skip"])
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_pattern_of_who_comes(topology: str, policy: str, shape: tuple[int, int, int]) -> None:
+    G, M, P = shape
+    a, s = Fraction(4, 5), Fraction(9, 10)
+    for network, detect in ((NETWORK, None), (DIRECT, 3), (SHARED, 40)):
+        wanted = expected(topology, G, M, P, a, s, policy, network, detect)
+        best = expected(topology, G, M, P, Fraction(1), Fraction(1), policy, network, detect)
+        settings = Availability(client=0.8, server=0.9, policy=policy, detect=detect)
+        found = attended(topology, settings, network, G=G, M=M, P=P)
+        survival = wanted["survival"]
+        assert found.survival == pytest.approx(float(survival), rel=1e-12)
+        assert found.groups == pytest.approx(float(wanted["groups"] / survival), rel=1e-12)
+        assert found.clients == pytest.approx(float(wanted["clients"] / wanted["groups"]), rel=1e-12)
+        assert found.slower == pytest.approx(float(wanted["seconds"] / survival / best["seconds"]), rel=1e-12)
+        for name in ("on_clients", "on_servers"):
+            ratio = {"on_clients": found.client_traffic, "on_servers": found.server_traffic}[name]
+            assert ratio == pytest.approx(float(wanted[name] / survival / best[name]), rel=1e-12)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_a_quorum_over_every_pattern(topology: str) -> None:
+    for quorum in (Fraction(1, 2), Fraction(2, 3), Fraction(1)):
+        wanted = expected(topology, 3, 2, 1, Fraction(4, 5), Fraction(1), "fail", NETWORK, None, quorum)
+        found = attended(topology, Availability(client=0.8, quorum=float(quorum)), G=3)
+        assert found.survival == pytest.approx(float(wanted["survival"]), rel=1e-12)
+        assert found.groups == pytest.approx(float(wanted["groups"] / wanted["survival"]), rel=1e-12)
+        assert found.clients == pytest.approx(float(wanted["clients"] / wanted["groups"]), rel=1e-12)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("network", [NETWORK, DIRECT, SHARED])
+def test_the_walk_takes_the_seconds_and_bytes_that_a_round_costs(topology: str, network: Network) -> None:
+    """The oracle at its own limit: where everyone comes it is the schedule of `planner.cost.round`."""
+    everyone = expected(topology, 3, 2, 1, Fraction(1), Fraction(1), "fail", network)
+    cost = round_cost(topology, G=3, M=2, P=1, K=2, network=network, compute=COMPUTE, model_bytes=MODEL)
+    assert float(everyone["seconds"]) == pytest.approx(cost.seconds, rel=1e-12)
+    assert float(everyone["on_clients"]) * MODEL == cost.client_bytes
+    assert float(everyone["on_servers"]) * MODEL == cost.server_bytes
+
+
+# ---------------------------------------------------------------- numbers and limits
+
+
+@pytest.mark.parametrize(
+    ("G", "M", "client", "wanted"),
+    [
+        (1, 300, Fraction(99, 100), "0.0490"),
+        (1, 300, Fraction(999, 1000), "0.7407"),
+        (1, 25, Fraction(99, 100), "0.7778"),
+        (12, 25, Fraction(9, 10), "0.00000000000001874"),
+        (12, 25, Fraction(99, 100), "0.0490"),
+    ],
+)
+def test_ring_passes_survive_by_the_power_of_their_turns(G: int, M: int, client: Fraction, wanted: str) -> None:
+    """product F7: 0.049 and 0.741 for 300 clients, 0.778 for 25, 1.9e-14 at 90 %."""
+    found = attended("ring-ring", Availability(client=float(client)), G=G, M=M)
+    assert found.survival == pytest.approx(float(client ** (G * M)), rel=1e-12)
+    assert found.survival == pytest.approx(float(wanted), rel=1e-3)
+    assert found.feasible == (found.survival >= 0.01)
+
+
+def test_binomial_tails_are_sums_of_exact_fractions() -> None:
+    for n, p in ((1, Fraction(1, 3)), (7, Fraction(9, 10)), (40, Fraction(99, 100)), (40, Fraction(1, 50))):
+        weights = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+        for k in range(n + 1):
+            assert at_least(n, float(p), k) == pytest.approx(float(sum(weights[k:])), rel=1e-10)
+            mean = sum(j * w for j, w in enumerate(weights) if j >= k) / sum(weights[k:])
+            assert mean_if_at_least(n, float(p), k) == pytest.approx(float(mean), rel=1e-10)
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_where_everyone_comes_a_round_is_the_round_it_was(topology: str) -> None:
+    for policy in ("fail", "skip", "timeout"):
+        found = attended(topology, Availability(policy=policy), G=5, M=7, P=3)
+        assert (found.survival, found.groups, found.clients) == (1.0, 5.0, 7.0)
+        assert found.slower == pytest.approx(1, rel=1e-14)
+        assert (found.client_traffic, found.server_traffic) == (1.0, 1.0)
+
+
+def test_a_ring_survives_failures_at_work_with_the_exponential_of_its_whole_pass() -> None:
+    """Star or ring: a turn of x seconds survives with exp(-x/mtbf), so a pass of M turns with exp(-M x/mtbf)."""
+    hop = 8e6 / 16e6 + 8e6 / 4e6 + 2 * 0.25 + 2 * 0.5
+    found = attended("ring-ring", Availability(mtbf=1000.0), G=3, M=4, P=2)
+    assert found.survival == pytest.approx(math.exp(-3 * 4 * 2 * hop / 1000), rel=1e-12)
+
+
+def test_a_wait_for_those_who_stay_away_matches_a_simulation() -> None:
+    """The mean of the slowest of 12 groups, drawn 40 000 times; no pattern can be enumerated at this size."""
+    rng = np.random.default_rng(5)
+    G, M, P, a, detect = 12, 25, 2, 0.95, 20.0
+    hop = 8e6 / 16e6 + 8e6 / 4e6 + 2 * 0.25 + 1.0
+    top = 8e6 / 8e6 + 8e6 / 32e6 + 2 * 0.125
+    skip = attended("star-ring", Availability(client=a, policy="skip", detect=detect), G=G, M=M, P=P)
+    missing = rng.binomial(P * M, 1 - a, (40_000, G))
+    drawn = top + P * M * hop + (missing * (detect - hop)).max(axis=1)
+    assert skip.slower * (top + P * M * hop) == pytest.approx(drawn.mean(), abs=4 * drawn.std() / 200)
+
+    fail = attended("star-ring", Availability(client=a, detect=detect), G=G, M=M, P=P)
+    turns = np.minimum(rng.geometric(1 - a, (40_000, G)) - 1, P * M)
+    stay = turns * hop + np.where(turns < P * M, detect, 0.0)
+    survived = (turns == P * M).any(axis=1)
+    drawn = top + stay.max(axis=1)
+    assert fail.survival == pytest.approx(survived.mean(), abs=0.01)
+    per_completed = drawn.mean() / fail.survival
+    assert fail.slower * (top + P * M * hop) == pytest.approx(per_completed, abs=4 * drawn.std() / 200 / fail.survival)
+
+
+# ---------------------------------------------------------------- stragglers and timeouts
+
+
+@pytest.mark.parametrize("straggler", [Straggler("exponential", 0.8), Straggler("lognormal", 1.2)], ids=str)
+@pytest.mark.parametrize("topology", ["ring-ring", "ring-star"])
+def test_a_timeout_over_drawn_compute_times(topology: str, straggler: Straggler) -> None:
+    """100 000 group rounds: who is in time, and how long the round lasts; one group, and hardly any top tier."""
+    rng = np.random.default_rng(11)
+    M, client, transfer, timeout = 6, 0.9, 3.0, 4.2  # transfers of both tiers take 3 s in a star and in a ring
+    network = Network(2, NETWORK.client_link, Link(1e15, 1e15))
+    if straggler.kind == "exponential":
+        factor = 1 - straggler.cv + straggler.cv * rng.standard_exponential((100_000, M))
+    else:
+        spread = math.sqrt(math.log1p(straggler.cv**2))
+        factor = np.exp(spread * rng.standard_normal((100_000, M)) - spread**2 / 2)
+    turn = transfer + factor  # two steps of half a second
+    there = (rng.random((100_000, M)) < client) & (turn <= timeout)
+    spent = np.where(there, turn, timeout)
+    lasts = spent.max(axis=1) if topology == "ring-star" else spent.sum(axis=1)
+    settings = Availability(client=client, policy="timeout", timeout=timeout)
+    found = attended(topology, settings, network, Compute(0.5, straggler), G=1, M=M)
+    assert found.client == pytest.approx(there.mean(), abs=0.004)
+    assert found.cut_off == pytest.approx((turn > timeout).mean(), abs=0.004)
+    usual = transfer + factor
+    base = usual.max(axis=1) if topology == "ring-star" else usual.sum(axis=1)
+    assert found.slower * found.survival == pytest.approx(lasts.mean() / base.mean(), rel=0.006)
+
+
+def test_the_timeout_chosen_costs_the_fewest_seconds_per_client_that_comes() -> None:
+    straggler = Straggler("lognormal", 2.0)
+    rng = np.random.default_rng(3)
+    spread = math.sqrt(math.log1p(4.0))
+    turn = 3.0 + 30 * np.exp(spread * rng.standard_normal((20_000, 8)) - spread**2 / 2)
+    compute = Compute(15.0, straggler)
+    for topology in ("ring-ring", "ring-star"):
+        found = attended(topology, Availability(policy="timeout"), compute=compute, G=1, M=8)
+
+        def price(timeout: float, star: bool = topology == "ring-star") -> float:
+            spent = np.minimum(turn, timeout)
+            lasts = spent.max(axis=1) if star else spent.sum(axis=1)
+            return float(lasts.mean() / (turn <= timeout).sum(axis=1).mean())
+
+        assert found.timeout is not None
+        best = min(price(t) for t in np.geomspace(3.5, 3000, 150))
+        assert price(found.timeout) <= 1.01 * best
+        assert 0 < found.cut_off < 0.9
+        assert found.slower < 1  # seconds saved; what it costs is in the rounds
+
+
+def test_without_stragglers_nobody_is_cut_off_and_a_missing_one_costs_one_turn() -> None:
+    found = attended("ring-ring", Availability(client=0.9, policy="timeout"), G=1, M=10)
+    assert found.cut_off == 0
+    assert found.timeout == pytest.approx(4.0)  # 0.5 s down, 2 s up, twice 0.25 s, 1 s of work
+    assert found.slower * found.survival == pytest.approx(1, rel=1e-12)
+
+
+# ---------------------------------------------------------------- answers
+
+FLEET = {"fleet.groups": "12", "fleet.clients_per_group": "25", "problem.heterogeneity": "both", "plan.draws": "0"}
+
+
+def answer(**more: str) -> Recommendation:
+    """By keys of the file with dots as double underscores."""
+    given = {**FLEET, **{key.replace("__", "."): value for key, value in more.items()}}
+    return recommend(load(options={key: (key, value) for key, value in given.items()}))
+
+
+def rows(result: Recommendation):
+    return {row.topology: row for row in result.ranking}
+
+
+def test_full_availability_is_the_answer_there_was_bit_for_bit() -> None:
+    for more in ({}, {"network__client_link__up": "20Mbit/s"}, {"compute__straggler": "lognormal:0.4"}):
+        bare, given = answer(**more).to_json(), answer(**more, availability__client="100%").to_json()
+        for row in given["ranking"]:
+            assert (row.pop("survival"), row.pop("feasible")) == (1.0, True)
+            assert row.pop("availability")["clients"] == 25
+        given["scenario"] = {k: v for k, v in given["scenario"].items() if not k.startswith("availability.")}
+        bare["warnings"] = [w for w in bare["warnings"] if "Say how often clients come" not in w]
+        assert given == bare
+
+
+def test_rows_without_availability_have_no_word_of_it() -> None:
+    assert all("survival" not in row and "availability" not in row for row in answer().to_json()["ranking"])
+
+
+def test_a_ring_that_cannot_survive_is_refused_with_the_number() -> None:
+    result = answer(availability__client="90%")
+    ring = rows(result)["ring-ring"]
+    assert (ring.feasible, ring.rounds, ring.seconds, ring.bytes) == (False, None, None, None)
+    assert ring.survival == pytest.approx(float(Fraction(9, 10) ** 300))
+    assert "1.87e-14" in ring.why
+    assert "300 turns in a row" in ring.why
+    assert ring.rank == 4
+    assert "ring-ring" not in result.recommended
+    assert any("1.87e-14" in warning for warning in result.warnings)
+    assert all(row.feasible for t, row in rows(result).items() if t != "ring-ring")
+
+
+def test_seconds_and_bytes_are_rounds_times_what_completing_one_takes() -> None:
+    result = answer(availability__client="99%", network__client_link__up="20Mbit/s")
+    bare = rows(answer(network__client_link__up="20Mbit/s"))
+    for topology, row in rows(result).items():
+        assert row.seconds == pytest.approx(row.rounds * row.seconds_per_round)
+        assert row.bytes == pytest.approx(row.rounds * row.bytes_per_round)
+        assert row.rounds >= bare[topology].rounds
+        assert row.availability.rounds_begun == pytest.approx(row.rounds / row.survival)
+    ring = rows(result)["ring-ring"]
+    assert ring.rounds == bare["ring-ring"].rounds  # whoever completes it, all have taken part
+    # In a pass of n turns 1 - a^n out of 1 - a are begun; those that break wait twice a turn.
+    turns = (1 - 0.99**300) / 0.01
+    assert ring.seconds_per_round / bare["ring-ring"].seconds_per_round == pytest.approx(
+        turns * (0.99 + 2 * 0.01) / 300 / 0.99**300, rel=0.01
+    )
+
+
+def test_by_rounds_those_begun_decide() -> None:
+    """At 99.7 % a Ring-Ring round survives in 4 of 10 cases: it leads by completed rounds, and not by those begun."""
+    result = answer(availability__client="99.7%")
+    assert result.objective == "rounds"
+    found = rows(result)
+    assert found["ring-ring"].rounds <= found["ring-star"].rounds
+    assert found["ring-ring"].rank > found["ring-star"].rank
+
+
+def test_fewer_participants_never_take_fewer_rounds_and_noise_alone_follows_their_number() -> None:
+    before: dict[str, int] = {}
+    for client in ("100%", "99.9%", "99%", "95%", "80%", "50%"):
+        found = rows(answer(availability__client=client, availability__policy="skip"))
+        for topology, row in found.items():
+            assert row.feasible
+            assert row.rounds >= before.get(topology, 0)
+            before[topology] = row.rounds
+    noisy = {"problem__heterogeneity": "iid", "problem__sigma": "30", "problem__rounds": "100000"}
+    half = rows(answer(**noisy, availability__client="50%", availability__policy="skip"))["star-star"]
+    whole = rows(answer(**noisy))["star-star"]
+    assert half.rounds / whole.rounds == pytest.approx(2, rel=0.12)  # noise over the number of gradients
+
+
+def test_a_hair_off_everyone_changes_the_answer_by_a_hair() -> None:
+    bare = rows(answer())
+    for topology, row in rows(answer(availability__client="99.9999%", availability__policy="skip")).items():
+        assert row.rounds == pytest.approx(bare[topology].rounds, rel=2e-3)
+        assert row.seconds == pytest.approx(bare[topology].seconds, rel=2e-2)
+
+
+def test_skipping_rescues_the_ring_and_says_what_it_stands_on() -> None:
+    result = answer(availability__client="90%", availability__policy="skip")
+    ring = rows(result)["ring-ring"]
+    assert ring.feasible
+    assert ring.availability.clients == pytest.approx(22.5)
+    assert any("approximation" in warning for warning in result.warnings)
+    assert any("given up" in warning for warning in result.warnings)
+
+
+def test_a_timeout_that_cuts_warns_of_the_fast_and_one_that_nobody_meets_has_no_answer() -> None:
+    slow = {"compute__straggler": "lognormal:2", "compute__step_time": "30s", "availability__policy": "timeout"}
+    result = answer(**slow)
+    assert any("biased towards the fast" in warning for warning in result.warnings)
+    with pytest.raises(NoAnswerError, match=r"nobody finishes within the timeout of 1\.0 s: a turn takes"):
+        answer(availability__timeout="1s")
+
+
+def test_no_topology_that_survives_is_no_answer_with_the_number() -> None:
+    with pytest.raises(NoAnswerError, match=r"no topology survives\. .*probability"):
+        answer(availability__client="50%", availability__quorum="100%")
+
+
+def test_one_line_names_the_availability_that_a_recommended_ring_needs() -> None:
+    """0.9^(1/300) = 0.99964886, rounded up."""
+    options = {key: (key, value) for key, value in FLEET.items()}
+    scenario = load(options=options)
+    question = attendance.ask(scenario)
+    (line,) = attendance.about(question, scenario, ("ring-ring", "ring-star"))
+    assert "300 turns" in line
+    assert "99.965%" in line
+    assert 0.99965**300 >= 0.9 > 0.99964**300
+    assert "25 turns" in attendance.about(question, scenario, ("star-ring", "star-star"))[0]
+    assert attendance.about(question, scenario, ("star-star", "ring-star")) == []
+    assert not any("Say how often" in w for w in answer(fleet__groups="2", fleet__clients_per_group="3").warnings)
+
+
+def test_divisions_are_searched_with_availability() -> None:
+    given = {"fleet.clients": "60", "problem.heterogeneity": "both", "network.client_link.up": "20Mbit/s"}
+    given |= {"availability.client": "97%", "plan.draws": "0"}
+    result = recommend(load(options={key: (key, value) for key, value in given.items()}))
+    assert all(row.survival is not None for row in result.ranking)
+    best = min(d.seconds for d in result.divisions if d.seconds is not None)
+    assert result.ranking[0].seconds == pytest.approx(best, rel=0.03)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    "value", ["0", "-0.5", "1.2", "99", "150%", "0%", "nan", "inf", "often", "", "1e-99", True, [0.9]]
+)
+def test_what_is_no_probability_is_refused(value: object) -> None:
+    with pytest.raises(ScenarioError, match="--availability"):
+        load(options={"fleet.groups": ("G", 2), "availability.client": ("--availability", value)})
+
+
+@pytest.mark.parametrize(("text", "value"), [("99.9%", 0.999), ("0.99", 0.99), ("1", 1.0), (1, 1.0), (0.5, 0.5)])
+def test_what_is_one_is_read_exactly(text: object, value: float) -> None:
+    options = {"fleet.groups": ("G", 2), "fleet.clients_per_group": ("M", 2), "availability.client": ("a", text)}
+    scenario = load(options=options)
+    assert scenario.availability is not None
+    assert scenario.availability.client == value
+    assert scenario.known["availability.client"].origin == "given"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"availability__client": "99"}, r"Write 99% or 0\.99\."),
+        ({"availability__policy": "skp"}, "Did you mean skip?"),
+        ({"availability__policy": "skip", "availability__timeout": "9s"}, "nobody is cut off"),
+        ({"availability__policy": "timeout", "availability__detect": "9s"}, "given up after the timeout"),
+        ({"availability__policy": "skip", "availability__quorum": "80%"}, "whoever comes"),
+        ({"availability__server": "99%", "network__tiers": "1"}, "no group servers"),
+        ({"availability__timeout": "0s"}, "zero"),
+        ({"availability__mtbf": "-3h"}, "negative"),
+        ({"availability__clients": "99%"}, "Did you mean client?"),
+    ],
+)
+def test_contradictions_are_refused(more: dict[str, str], said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        answer(**more)
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    base = ["recommend", "--G", "12", "--M", "25", "--heterogeneity", "both", "--set", "plan.draws=0"]
+    code, out, err = run(*base, "--availability", "90%", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    found = {row["topology"]: row for row in data["ranking"]}
+    assert found["ring-ring"]["feasible"] is False
+    assert found["ring-ring"]["rounds"] is None
+    assert found["star-star"]["survival"] == 1.0
+    assert data["scenario"]["availability.client"]["reading"] == "90%"
+    words = ("--availability", "50%", "--set", "availability.quorum=100%")
+    code, out, err = run(*base, *words, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, out) == (1, "")
+    assert err.startswith("hfl-plan: no topology survives.")
+    code, out, err = run(*base, "--availability", "99", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, out) == (2, "")
+    assert "Write 99% or 0.99." in err
+
+
+def consoles() -> list[tuple[str, list[str]]]:
+    """Every command that the page shows, with the lines below it."""
+    text = (ROOT / "docs" / "availability.md").read_text()
+    found: list[tuple[str, list[str]]] = []
+    for block in re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL):
+        for line in block.strip("\n").splitlines():
+            if line.startswith("$ "):
+                found.append((line.removeprefix("$ "), []))
+            else:
+                found[-1][1].append(line)
+    return found
+
+
+@pytest.mark.parametrize(("command", "shown"), consoles())
+def test_the_page_shows_what_is_printed(
+    command: str, shown: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    _, out, err = run(*shlex.split(command)[1:], "--set", "plan.draws=0", capsys=capsys, monkeypatch=monkeypatch)
+    real = iter((out + err).splitlines())
+    for line in shown:
+        if line != "...":
+            start = line.removesuffix("…").rstrip()
+            assert any(r == start or (line.endswith("…") and r.startswith(start)) for r in real), line
+
+
+def test_the_table_of_the_page_is_what_its_lines_print() -> None:
+    (block,) = re.findall(r"```pycon\n(.*?)```", (ROOT / "docs" / "availability.md").read_text(), flags=re.DOTALL)
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(block, {}, "availability", None, 0))
+    assert (runner.tries, runner.failures) == (1, 0)

@@ -1,0 +1,516 @@
+"""Grouping: never far from the exact optimum, within the rules, and with the sum of both deviations kept."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_cli import run
+from test_docs import assert_shown, consoles
+
+from planner.data import grouping
+from planner.data.grouping import State, best_step, pose, solve
+from planner.decide.regrouping import change_of_leaders
+from planner.errors import NoAnswerError
+from planner.predict.participation import ask
+from planner.scenario.resolve import load
+
+PAGES = Path(__file__).parents[3] / "docs"
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def deviation(points: np.ndarray, mass: np.ndarray, group_of: np.ndarray) -> float:
+    """By definition: every client weighs its mass."""
+    whole = np.average(points, axis=0, weights=mass)
+    total = 0.0
+    for g in set(group_of.tolist()):
+        inside = group_of == g
+        mean = np.average(points[inside], axis=0, weights=mass[inside])
+        total += mass[inside].sum() * float(((mean - whole) ** 2).sum())
+    return total / mass.sum()
+
+
+def every_grouping(clients: int, groups: int):
+    """Every assignment once, up to the names of groups."""
+
+    def extend(prefix: list[int], used: int):
+        if len(prefix) == clients:
+            if used == groups:
+                yield np.array(prefix)
+            return
+        for g in range(min(used + 1, groups)):
+            yield from extend([*prefix, g], max(used, g + 1))
+
+    return extend([], 0)
+
+
+def exact(points, mass, groups, least, most, together=(), apart=()) -> float:
+    """The least deviation of all groupings that keep the rules; inf without any."""
+    best = math.inf
+    for group_of in every_grouping(len(points), groups):
+        sizes = np.bincount(group_of, minlength=groups)
+        if sizes.min() < least or sizes.max() > most:
+            continue
+        if any(group_of[a] != group_of[b] for a, b in together) or any(group_of[a] == group_of[b] for a, b in apart):
+            continue
+        best = min(best, deviation(points, mass, group_of))
+    return best
+
+
+CASES = [
+    (seed, clients, groups, kind)
+    for seed in range(4)
+    for clients, groups in ((8, 2), (9, 3), (8, 4))
+    for kind in ("equal", "bounded", "free", "pairs", "samples")
+]
+
+
+@pytest.mark.parametrize(("seed", "clients", "groups", "kind"), CASES)
+def test_never_worse_than_a_twentieth_above_the_exact_optimum(seed: int, clients: int, groups: int, kind: str) -> None:
+    rng = np.random.default_rng([seed, clients, groups])
+    points = rng.dirichlet(np.full(4, (0.1, 1.0)[seed % 2]), clients)
+    mass = rng.integers(1, 50, clients).astype(float) if kind == "samples" else np.ones(clients)
+    least, most = clients // groups, -(-clients // groups)
+    if kind in ("bounded", "samples"):
+        least, most = max(least - 1, 1), most + 1
+    if kind == "free":
+        least, most = 1, clients
+    together, apart = ([(0, 1)], [(2, 3), (3, 4)]) if kind == "pairs" else ([], [])
+    wanted = exact(points, mass, groups, least, most, together, apart)
+    problem, unit = pose(points, mass, groups, least, most, together=together, apart=apart)
+    found = solve(problem, seed)
+    group_of = found.group_of[unit]
+    sizes = np.bincount(group_of, minlength=groups)
+    assert least <= sizes.min() <= sizes.max() <= most
+    assert all(group_of[a] == group_of[b] for a, b in together)
+    assert all(group_of[a] != group_of[b] for a, b in apart)
+    assert found.deviation() == pytest.approx(deviation(points, mass, group_of), rel=1e-9, abs=1e-15)
+    assert found.deviation() <= 1.05 * wanted + 1e-14
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    clients=st.integers(3, 14),
+    groups=st.integers(2, 4),
+    free=st.booleans(),
+    weighed=st.booleans(),
+)
+def test_every_step_gains_what_it_says_and_the_bookkeeping_holds(
+    seed: int, clients: int, groups: int, free: bool, weighed: bool
+) -> None:
+    groups = min(groups, clients)
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(clients, 3))
+    mass = rng.uniform(1, 9, clients) if weighed else np.ones(clients)
+    least, most = (1, clients) if free else (clients // groups, -(-clients // groups))
+    pair = tuple(int(i) for i in rng.choice(clients, 2, replace=False))
+    costs = rng.uniform(size=(clients, groups))
+    problem, _ = pose(points, mass, groups, least, most, apart=[pair] if groups > 1 else [], costs=costs, price=0.1)
+    state = grouping.construct(problem, rng, shuffled=True) or grouping.search_exhaustively(problem)
+    for _ in range(30):
+        pairs = itertools.combinations(range(groups), 2)
+        step = next((s for s in (best_step(state, a, b) for a, b in pairs) if s is not None), None)
+        if step is None:
+            break
+        before = state.value()
+        grouping.apply(state, step)
+        assert before - state.value() == pytest.approx(step.gain, rel=1e-6, abs=1e-12)
+        assert step.gain > 0
+        fresh = State(problem, state.group_of)
+        assert np.allclose(fresh.sums, state.sums)
+        assert (fresh.size == state.size).all()
+        assert state.size.min() >= least
+        assert state.size.max() <= most
+        assert state.group_of[pair[0]] != state.group_of[pair[1]]
+        assert state.value() == pytest.approx(
+            deviation(points, mass, state.group_of) + 0.1 * costs[np.arange(clients), state.group_of].mean()
+        )
+    else:
+        return
+    assert _no_better_neighbour(state, points, mass, costs, pair, least, most)
+
+
+def _no_better_neighbour(state: State, points, mass, costs, pair, least: int, most: int) -> bool:
+    """No single move and no swap is better, by definition and not by increments."""
+    here, clients = state.group_of, len(points)
+
+    def value(group_of: np.ndarray) -> float:
+        sizes = np.bincount(group_of, minlength=state.problem.groups)
+        if sizes.min() < least or sizes.max() > most or group_of[pair[0]] == group_of[pair[1]]:
+            return math.inf
+        return deviation(points, mass, group_of) + 0.1 * float(costs[np.arange(clients), group_of].mean())
+
+    now = value(here)
+    for i in range(clients):
+        for g in range(state.problem.groups):
+            other = here.copy()
+            other[i] = g
+            if value(other) < now * (1 - 1e-9):
+                return False
+        for j in range(i):
+            other = here.copy()
+            other[i], other[j] = here[j], here[i]
+            if value(other) < now * (1 - 1e-9):
+                return False
+    return True
+
+
+def test_no_regrouping_changes_the_sum_of_both_deviations() -> None:
+    from planner.data.label_shift import spread
+
+    rng = np.random.default_rng(0)
+    points = rng.dirichlet(np.full(10, 0.1), 60)
+    sums = []
+    for _ in range(20):
+        group_of = rng.permutation(np.repeat(np.arange(6), 10))
+        found = spread(points, np.zeros(60), group_of, np.full(60, 0.1), np.full(6, 1 / 6))
+        sums.append(found.zeta2 + found.delta2)
+    best = solve(pose(points, np.ones(60), 6, 10, 10)[0]).group_of
+    found = spread(points, np.zeros(60), best, np.full(60, 0.1), np.full(6, 1 / 6))
+    assert [*sums, found.zeta2 + found.delta2] == pytest.approx([((points - points.mean(axis=0)) ** 2).sum() / 60] * 21)
+    assert found.delta2 < 0.2 * min(
+        deviation(points, np.ones(60), rng.permutation(np.repeat(np.arange(6), 10))) for _ in range(20)
+    )
+
+
+def test_300_clients_are_hundreds_of_times_better_than_at_random() -> None:
+    rng = np.random.default_rng(0)
+    points = rng.dirichlet(np.full(10, 0.1), 300)
+    at_random = np.mean(
+        [deviation(points, np.ones(300), rng.permutation(np.repeat(np.arange(12), 25))) for _ in range(20)]
+    )
+    found = solve(pose(points, np.ones(300), 12, 25, 25)[0], restarts=1)
+    assert found.deviation() < at_random / 200
+
+
+def test_the_same_seed_gives_the_same_groups() -> None:
+    points = np.random.default_rng(0).dirichlet(np.full(5, 0.3), 30)
+    problem, _ = pose(points, np.ones(30), 5, 6, 6)
+    assert (solve(problem, 3).group_of == solve(problem, 3).group_of).all()
+
+
+def test_a_hard_case_is_found_by_search() -> None:
+    # A path of cannot pairs in two groups leaves two groupings of 2^11, and greedy orders miss them often.
+    points = np.random.default_rng(0).dirichlet(np.ones(3), 12)
+    apart = [(i, i + 1) for i in range(11)]
+    problem, _ = pose(points, np.ones(12), 2, 6, 6, apart=apart)
+    assert {tuple(np.flatnonzero(solve(problem).group_of == g)) for g in (0, 1)} == {
+        (0, 2, 4, 6, 8, 10),
+        (1, 3, 5, 7, 9, 11),
+    }
+
+
+@pytest.mark.parametrize(
+    ("groups", "least", "most", "together", "apart", "wanted"),
+    [
+        (7, 1, 6, [], [], "6 clients cannot fill 7 groups"),
+        (2, 4, 6, [], [], "hold 8 to 12 clients, and there are 6"),
+        (2, 1, 2, [], [], "hold 2 to 4 clients"),
+        (2, 3, 3, [(0, 1), (1, 2), (2, 3)], [], "keep 4 clients together"),
+        (2, 3, 3, [(0, 1), (1, 2)], [(0, 2)], "must share a group by the must pairs, and cannot"),
+        (2, 3, 3, [], [(0, 1), (1, 2), (0, 2)], "3 clients are all to be apart"),
+        (2, 3, 3, [], [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)], "no grouping of 6 clients into 2 groups"),
+        (3, 2, 2, [(0, 1), (2, 3)], [(4, 5)], "no grouping of 6 clients into 3 groups"),
+    ],
+)
+def test_contradictions_are_named(groups: int, least: int, most: int, together, apart, wanted: str) -> None:
+    points = np.random.default_rng(0).dirichlet(np.ones(3), 6)
+    with pytest.raises(NoAnswerError) as refused:
+        solve(pose(points, np.ones(6), groups, least, most, together=together, apart=apart)[0])
+    assert wanted in str(refused.value)
+
+
+def test_the_front_holds_what_cannot_be_improved_in_both() -> None:
+    rng = np.random.default_rng(1)
+    points, costs = rng.dirichlet(np.full(4, 0.3), 8), rng.uniform(size=(8, 2))
+    problem, _ = pose(points, np.ones(8), 2, 4, 4, costs=costs)
+    found = [(state.deviation(), state.cost()) for state in grouping.front(problem)]
+    every = []
+    for chosen in itertools.combinations(range(8), 4):
+        group_of = np.ones(8, dtype=int)
+        group_of[list(chosen)] = 0
+        every.append((deviation(points, np.ones(8), group_of), costs[np.arange(8), group_of].mean()))
+    assert found == sorted(found)
+    assert [cost for _, cost in found] == sorted((cost for _, cost in found), reverse=True)
+    for dev, cost in found:
+        assert not any(d < dev - 1e-12 and c < cost - 1e-12 for d, c in every)
+    assert found[0][0] == pytest.approx(min(every)[0])
+    assert found[-1][1] == pytest.approx(min(c for _, c in every))
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(7)
+    centres = rng.dirichlet(np.ones(5), 4)
+    found = tmp_path / "counts.csv"
+    with found.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["client", "group", *(f"label {y}" for y in range(5))])
+        for i in range(24):
+            writer.writerow([f"{i:03}", f"site {i % 4}", *rng.multinomial(200, centres[i % 4])])
+    return found
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_before_after_moves_and_the_new_file(plan, file: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.csv"
+    code, out, err = plan("group", str(file), "--output", str(new), "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["schema"] == "hfl-plan/grouping/1"
+    assert found["after"]["delta2"] < 0.01 * found["before"]["delta2"]
+    total = found["before"]["delta2"] + found["before"]["zeta2"]
+    assert found["after"]["delta2"] + found["after"]["zeta2"] == pytest.approx(total)
+    before, after = rows(file), rows(new)
+    assert [{**row, "group": ""} for row in before] == [{**row, "group": ""} for row in after]
+    assert {row["client"]: row["group"] for row in after} == found["assignment"]
+    assert found["moved"] == sum(a["group"] != b["group"] for a, b in zip(before, after, strict=True))
+    again = json.loads(plan("measure", str(new), "--json", "--counts-are", "all")[1])
+    assert again["delta2"]["value"] == pytest.approx(found["after"]["delta2"], rel=1e-6)
+
+
+def test_the_first_moves_can_be_made_alone(plan, file: Path, tmp_path: Path) -> None:
+    every = json.loads(plan("group", str(file), "--json")[1])
+    gains = [step["gain"] for step in every["moves"]]
+    assert gains[0] == max(gains)
+    assert every["moves"][-1]["gained_share"] == pytest.approx(1)
+    new = tmp_path / "new.csv"
+    found = json.loads(plan("group", str(file), "--moves", "2", "--output", str(new), "--json")[1])
+    assert found["moved"] == 4
+    assert found["moves"] == [
+        {**step, "gained_share": pytest.approx(sum(gains[: k + 1]) / sum(gains[:2]))}
+        for k, step in enumerate(every["moves"][:2])
+    ]
+    assert found["after"]["delta2"] == pytest.approx(every["moves"][1]["left"])
+    at = {row["client"]: row["group"] for row in rows(file)}
+    for step in found["moves"]:
+        for move in step["moves"]:
+            for client in move["clients"]:
+                assert at[client] == move["from"]
+                at[client] = move["to"]
+    assert at == found["assignment"]
+    assert plan("group", str(file), "--moves", "0", "--json")[0] == 0
+
+
+def test_groups_from_scratch(plan, tmp_path: Path, file: Path) -> None:
+    bare = tmp_path / "bare.csv"
+    lines = [line.split(",") for line in file.read_text().splitlines()]
+    bare.write_text("\n".join(",".join([line[0], *line[2:]]) for line in lines) + "\n")
+    code, out, _ = plan("group", str(bare), "--groups", "3", "--json")
+    found = json.loads(out)
+    assert (code, found["before"], found["moves"]) == (0, None, [])
+    assert sorted(set(found["assignment"].values())) == ["g1", "g2", "g3"]
+    assert plan("group", str(bare))[2].startswith("hfl-plan: --groups: how many?")
+    found = json.loads(plan("group", str(file), "--groups", "5", "--json")[1])
+    sizes = [list(found["assignment"].values()).count(f"g{i}") for i in range(1, 6)]
+    assert sorted(sizes) == [4, 5, 5, 5, 5]
+
+
+def test_rules_and_sizes(plan, file: Path, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("client,other,rule\n000,004,must\n000,008,must\n001,005,cannot\n")
+    found = json.loads(plan("group", str(file), "--pairs", str(pairs), "--json")[1])
+    at = found["assignment"]
+    assert at["000"] == at["004"] == at["008"]
+    assert at["001"] != at["005"]
+    assert any("a cannot pair is together" in w for w in found["warnings"])
+    found = json.loads(plan("group", str(file), "--min-size", "2", "--max-size", "10", "--json")[1])
+    sizes = [list(found["assignment"].values()).count(g) for g in set(found["assignment"].values())]
+    assert len(sizes) == 4
+    assert 2 <= min(sizes) <= max(sizes) <= 10
+    assert plan("group", str(file), "--free", "--json")[0] == 0
+
+
+def test_costs_make_groups_of_servers(plan, file: Path, tmp_path: Path) -> None:
+    cost = tmp_path / "cost.csv"
+    rng = np.random.default_rng(0)
+    priced = [[f"{i:03}", *(f"{x:.3f}" for x in rng.uniform(1, 9, 4))] for i in range(24)]
+    cost.write_text("client,site 0,site 1,site 2,site 3\n" + "\n".join(",".join(row) for row in priced) + "\n")
+    found = json.loads(plan("group", str(file), "--cost", str(cost), "--json")[1])
+    front = found["front"]
+    assert [p["delta2"] for p in front] == sorted(p["delta2"] for p in front)
+    assert [p["cost"] for p in front] == sorted((p["cost"] for p in front), reverse=True)
+    assert len(front) >= 3
+    heavy = json.loads(plan("group", str(file), "--cost", str(cost), "--cost-weight", "1e6", "--json")[1])
+    assert heavy["after"]["cost"] == pytest.approx(front[-1]["cost"], rel=0.05)
+    assert heavy["after"]["cost"] < found["after"]["cost"]
+    real = {row[0]: [float(x) for x in row[1:]] for row in priced}
+    paid = [real[c][int(g[-1])] for c, g in heavy["assignment"].items()]
+    assert heavy["after"]["cost"] == pytest.approx(np.mean(paid))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "wanted"),
+    [
+        (["no.csv"], 2, "cannot be read"),
+        (["{file}", "--groups", "0"], 2, "--groups"),
+        (["{file}", "--groups", "25"], 1, "24 clients cannot fill 25 groups"),
+        (["{file}", "--max-size", "5"], 1, "Change --groups, --min-size or --max-size"),
+        (["{file}", "--min-size", "5", "--max-size", "4"], 2, "Exchange them"),
+        (["{file}", "--free", "--max-size", "4"], 2, "Leave one out"),
+        (["{file}", "--weighting", "groups"], 2, "is not one of clients, samples"),
+        (["{file}", "--cost-weight", "1"], 2, "Give --cost FILE"),
+        (["{file}", "--pairs", "no.csv"], 2, "no.csv: cannot be read"),
+        (["{file}", "--output", "{file}"], 2, "exists. Add --force"),
+        (["{file}", "--groups", "5", "--moves", "3"], 2, "moves start from present groups"),
+        (["{file}", "--restarts", "0"], 2, "--restarts"),
+    ],
+)
+def test_misuse(plan, file: Path, words: list[str], code: int, wanted: str) -> None:
+    before = file.read_text()
+    found, out, err = plan("group", *(word.replace("{file}", str(file)) for word in words))
+    assert (found, out) == (code, "")
+    assert wanted in err
+    assert len(err.strip().splitlines()) <= 2
+    assert file.read_text() == before
+    assert sorted(p.name for p in file.parent.iterdir()) == ["counts.csv"]
+
+
+def test_the_page_says_what_few_moves_give(plan, file: Path) -> None:
+    code, out, err = plan("group", str(file))
+    assert (code, err) == (0, "")
+    assert "24 clients into 4 groups of 6" in out
+    assert "give 90%" in out
+    assert "for the clients themselves expect delta^2" in out
+
+
+# ---------------------------------------------------------------- what it buys
+
+
+def effect_of(plan, *words: str) -> dict[str, Any]:
+    code, out, err = plan("group", *words, "--json")
+    assert (code, err) == (0, "")
+    return dict(json.loads(out))
+
+
+def bound_of(**said: object) -> tuple[Any, list[str]]:
+    """The question that numbers pose by the plain bound, and its topologies by what they take of time."""
+    keys = {
+        "G": "fleet.groups",
+        "M": "fleet.clients_per_group",
+        "H": "problem.heterogeneity",
+        "target": "problem.target",
+    }
+    options = {keys.get(k, k.replace("__", ".")): (k, v) for k, v in {"plan__predictor": "bound", **said}.items()}
+    question = ask(load(options=options))
+    total = {t: n * question.price(t, "time") for t, n in question.rounds().items()}
+    return question, sorted(total, key=lambda t: total[t])
+
+
+def test_the_effect_is_that_of_the_deviations_before_and_after(plan, file: Path) -> None:
+    words = [str(file), "--target", "0.05", "--set", "plan.predictor=bound", "--objective", "time"]
+    document = effect_of(plan, *words)
+    found = document["effect"]
+    measured = json.loads(plan("measure", str(file), "--json")[1])
+    scale2 = 1 / (1 - 1 / 5)  # a client with one of five labels stands sigma from an even mixture
+    before, after = found["before"], found["after"]
+    assert (before["grouping"], after["grouping"]) == ("present", "new")
+    assert before["zeta"] ** 2 == pytest.approx(scale2 * measured["zeta2"]["value"])
+    assert before["delta"] ** 2 == pytest.approx(scale2 * measured["delta2"]["value"])
+    assert after["delta"] ** 2 == pytest.approx(scale2 * document["after"]["delta2_expected"])
+    sums = [part["zeta"] ** 2 + part["delta"] ** 2 for part in (before, after)]
+    assert sums[0] == pytest.approx(sums[1])  # regrouping moves it and keeps the sum
+    for part in (before, after):
+        question, order = bound_of(G=4, M=6, H=f"zeta={part['zeta']!r},delta={part['delta']!r}", target=0.05)
+        assert [row["topology"] for row in part["ranking"]] == order
+        for row in part["ranking"]:
+            cost = question.of_a_round(row["topology"])
+            assert row["rounds"] == question.rounds()[row["topology"]]
+            assert row["seconds"] == pytest.approx(row["rounds"] * cost.seconds)
+            assert row["bytes"] == pytest.approx(row["rounds"] * cost.bytes)
+    assert found["target"] == {"value": 0.05, "origin": "given", "note": ""}
+
+
+def test_without_present_groups_the_effect_is_against_random_ones(plan, file: Path) -> None:
+    found = effect_of(plan, str(file), "--groups", "6")["effect"]
+    whole = found["before"]["zeta"] ** 2 + found["before"]["delta"] ** 2
+    assert found["before"]["grouping"] == "random"
+    assert found["before"]["delta"] ** 2 == pytest.approx(whole * 5 / 23)  # of 24 clients into 6 groups
+    assert found["after"]["zeta"] ** 2 + found["after"]["delta"] ** 2 == pytest.approx(whole)
+    assert found["before"]["ranking"][0]["rounds"] >= found["after"]["ranking"][0]["rounds"]
+
+
+@dataclasses.dataclass
+class Race:
+    """Two topologies, of which one feels delta."""
+
+    values: dict[str, float]
+
+    def rounds(self, zeta: np.ndarray, delta: np.ndarray) -> dict[str, np.ndarray]:
+        assert zeta**2 + delta**2 == pytest.approx(np.ones(len(delta)))
+        return {"steady": np.full(len(delta), 30.0), "quick": 1000 * delta**2}
+
+    def price(self, topology: str, objective: str) -> float:
+        assert objective == "time"
+        return {"steady": 3.0, "quick": 1.0}[topology]
+
+
+def test_where_the_first_place_changes() -> None:
+    """1000 delta^2 is below 3 * 30 from delta = 0.3 on: the first of the deviations looked at that is below."""
+    before, after = Race({"zeta": 0.6, "delta": 0.8}), Race({"zeta": 1.0, "delta": 0.01})
+    at = change_of_leaders((before, after), "time", ["steady"])
+    assert 0.3 * (0.01 / 0.8) ** (1 / 32) < at < 0.3
+    assert change_of_leaders((before, Race({"zeta": 0.9, "delta": 0.4})), "time", ["steady"]) is None
+    assert change_of_leaders((before, after), "time", ["steady", "quick"]) is None
+    assert change_of_leaders((Race({"zeta": 1.0, "delta": 0.0}), after), "time", ["quick"]) is None
+
+
+def test_who_comes_first_before_and_after(tmp_path: Path, plan) -> None:
+    """Groups of one label each, where rings of clients cost nothing for they have nothing to average."""
+    pure = tmp_path / "pure.csv"
+    lines = [f"c{i},site {i % 6},{','.join('1000000' if y == i % 6 else '0' for y in range(6))}" for i in range(36)]
+    pure.write_text("client,group,a,b,c,d,e,f\n" + "\n".join(lines) + "\n")
+    words = ["--set", "plan.predictor=bound", "--target", "0.02", "--objective", "bytes", "--sigma", "0.1"]
+    code, out, err = plan("group", str(pure), *words, "--set", "network.server_link.hop=relayed")
+    assert (code, err) == (0, "")
+    assert "The recommendation, by traffic, from the present groups to the new ones" in out
+    assert re.search(r"First (stays|comes) .*Ring-Ring", out)
+    assert re.search(r"Star-Star +[0-9,]+ +[0-9,]+ ", out)
+
+
+def test_where_the_effect_is_not_known(plan, file: Path, tmp_path: Path) -> None:
+    none = effect_of(plan, str(file), "--rounds", "1", "--set", "plan.predictor=bound")
+    assert none["effect"] is None
+    assert any("Give more --rounds" in w for w in none["warnings"])
+    ranges = effect_of(plan, str(file), "--local-steps", "1:5")
+    assert ranges["effect"] is None
+    assert any("give numbers in place of ranges" in w for w in ranges["warnings"])
+    config = tmp_path / "fleet.toml"
+    config.write_text('[fleet]\nclients = 99\n[problem]\nheterogeneity = "iid"\n[plan]\nobjective = "bytes"\n')
+    assert effect_of(plan, str(file), "--config", str(config))["effect"]["objective"] == "bytes"
+    code, out, err = plan("group", str(file), "--set", "problem.sigmas=2")
+    assert (code, out) == (2, "")
+    assert "sigma" in err
+
+
+def test_what_the_pages_show_is_printed(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PAGES.parent)
+    shown = [each for name in ("grouping.md", "measuring.md") for each in consoles((PAGES / name).read_text())]
+    assert len(shown) == 2
+    for command, lines in shown:
+        code, out, err = plan(*shlex.split(command)[1:])
+        assert (code, err) == (0, "")
+        assert_shown(lines, out)

@@ -1,0 +1,566 @@
+"""From label counts to deviations: unbiased, covered by their intervals, and what `recommend` makes of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import loaded, run
+
+from planner.data import grouping, label_shift
+from planner.data.dirichlet import concentrations, digamma
+from planner.data.heterogeneity import parse
+from planner.data.label_counts import LabelCounts, read_counts
+from planner.data.label_shift import measure, noise, spread, weights
+from planner.data.profile import SCHEMA, Profile, read_profile
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def table(counts: np.ndarray, group_of: np.ndarray) -> LabelCounts:
+    clients, labels = counts.shape
+    return LabelCounts(
+        source="counts.csv",
+        clients=tuple(f"c{i:03}" for i in range(clients)),
+        labels=tuple(f"label {y}" for y in range(labels)),
+        counts=np.asarray(counts, dtype=float),
+        groups=tuple(f"site {g}" for g in range(int(group_of.max()) + 1)),
+        group_of=group_of,
+        lines=tuple(range(2, clients + 2)),
+    )
+
+
+def write(folder: Path, found: LabelCounts, name: str = "counts.csv") -> Path:
+    file = folder / name
+    rows = [["client", "group", *found.labels]]
+    rows += [
+        [c, found.groups[g], *(str(int(n)) for n in row)]
+        for c, g, row in zip(found.clients, found.group_of, found.counts, strict=True)
+    ]
+    file.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    return file
+
+
+def fleet(rng: np.random.Generator, groups: int, clients: int, labels: int, intra: float, inter: float) -> np.ndarray:
+    """True label shares, groups by clients by labels."""
+    centres = rng.dirichlet(np.full(labels, inter), groups)
+    return np.array([rng.dirichlet(np.maximum(labels * intra * c, 1e-9), clients) for c in centres])
+
+
+def by_definition(shares: np.ndarray, gram: np.ndarray | None = None) -> tuple[float, float]:
+    """Both squared deviations of groups of one size, as the assumptions of zhou2026 read."""
+    gram = np.eye(shares.shape[-1]) if gram is None else gram
+    group = [sum(clients) / len(clients) for clients in shares]
+    whole = sum(group) / len(group)
+    zeta2 = [np.mean([(p - g) @ gram @ (p - g) for p in clients]) for clients, g in zip(shares, group, strict=True)]
+    return float(np.mean(zeta2)), float(np.mean([(g - whole) @ gram @ (g - whole) for g in group]))
+
+
+def exact(shares: np.ndarray) -> LabelCounts:
+    """Counts with exactly these shares."""
+    groups, clients, labels = shares.shape
+    return table(shares.reshape(-1, labels) * 1e9, np.repeat(np.arange(groups), clients))
+
+
+def test_two_clients_by_hand() -> None:
+    # Shares (1, 0), (0, 1) and (1, 0), (1, 0): means (1/2, 1/2), (1, 0), and (3/4, 1/4) overall.
+    counts = np.array([[4, 0], [0, 4], [2, 0], [6, 0]])
+    found = measure(table(counts, np.array([0, 0, 1, 1])), counts="all")
+    assert found.zeta2.value == pytest.approx(1 / 4, rel=1e-14)  # (1/2 + 1/2 + 0 + 0) / 4
+    assert found.delta2.value == pytest.approx(1 / 8, rel=1e-14)  # (1/16 + 1/16 + 1/16 + 1/16) / 2
+    assert found.ratio.value == pytest.approx(2, rel=1e-14)
+
+
+def test_definitions_with_and_without_gram() -> None:
+    rng = np.random.default_rng(0)
+    shares = fleet(rng, 4, 5, 6, 0.5, 1)
+    a = rng.normal(size=(6, 8))
+    for gram in (None, a @ a.T):
+        found = measure(exact(shares), gram=gram, counts="all")
+        assert (found.zeta2.value, found.delta2.value) == pytest.approx(by_definition(shares, gram), rel=1e-10)
+
+
+def test_gradients_of_a_mixture_have_the_deviations_the_counts_say() -> None:
+    # A quadratic loss for each label, F_y = |x - c_y|^2 / 2: class gradients x - c_y, Gram their inner products.
+    rng = np.random.default_rng(1)
+    shares, centres, x = fleet(rng, 5, 4, 3, 1, 1), rng.normal(size=(3, 7)), rng.normal(size=7)
+    gradients = shares @ (x - centres)
+    group = gradients.mean(axis=1)
+    zeta2 = ((gradients - group[:, None]) ** 2).sum(axis=-1).mean()
+    delta2 = ((group - group.mean(axis=0)) ** 2).sum(axis=-1).mean()
+    gram = (x - centres) @ (x - centres).T
+    found = measure(exact(shares), gram=gram, counts="all")
+    assert (found.zeta2.value, found.delta2.value) == pytest.approx((zeta2, delta2), rel=1e-10)
+
+
+def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
+    rng = np.random.default_rng(2)
+    shares = fleet(rng, 3, 4, 5, 0.5, 1).reshape(12, 5)
+    group_of = np.array([0] * 2 + [1] * 6 + [2] * 4)
+    sizes = rng.integers(2, 30, 12)
+    for weighting in label_shift.WEIGHTINGS:
+        drawn, truth = [], None
+        for _ in range(2000):
+            found = table(rng.multinomial(sizes, shares), group_of)
+            within, between = weights(found, weighting)
+            truth = spread(shares, np.zeros(12), group_of, within, between)
+            one = spread(found.shares(), noise(found.counts), group_of, within, between)
+            drawn.append([one.zeta2 - one.zeta2_noise, one.delta2 - one.delta2_noise, one.zeta2])
+            assert one.of_clients.sum() == pytest.approx(one.zeta2 - one.zeta2_noise)
+            assert one.of_groups.sum() == pytest.approx(one.delta2 - one.delta2_noise)
+        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(2000)
+        assert abs(mean[0] - truth.zeta2) < 4 * error[0]
+        assert abs(mean[1] - truth.delta2) < 4 * error[1]
+        assert mean[2] - truth.zeta2 > 20 * error[2]  # what stands uncorrected is far off
+
+
+def test_with_a_gram_matrix_the_noise_is_unbiased_too() -> None:
+    rng = np.random.default_rng(3)
+    a, shares = rng.normal(size=(4, 4)), rng.dirichlet(np.ones(4))
+    gram = a @ a.T
+    counts = rng.multinomial(7, shares, size=40_000).astype(float)
+    error = counts / 7 - shares
+    wanted = np.einsum("ij,jk,ik->i", error, gram, error)
+    found = noise(counts, gram)
+    assert abs(found.mean() - wanted.mean()) < 4 * math.hypot(found.std(), wanted.std()) / 200
+
+
+@pytest.mark.parametrize(
+    ("groups", "clients", "labels", "samples", "intra", "inter"),
+    [(6, 8, 5, 40, 0.5, 1), (8, 10, 10, 20, 2, 10), (4, 5, 10, 100, 1, 1)],
+)
+def test_intervals_cover_at_their_rate(
+    groups: int, clients: int, labels: int, samples: int, intra: float, inter: float
+) -> None:
+    rng = np.random.default_rng(4)
+    shares = fleet(rng, groups, clients, labels, intra, inter)
+    zeta2, delta2 = by_definition(shares)
+    truth = (zeta2, delta2, zeta2 / delta2)
+    group_of = np.repeat(np.arange(groups), clients)
+    hits, times = np.zeros(3), 120
+    for seed in range(times):
+        counts = np.random.default_rng(seed).multinomial(samples, shares.reshape(-1, labels))
+        found = measure(table(counts, group_of), draws=400, seed=seed)
+        for k, (interval, value) in enumerate(zip((found.zeta2, found.delta2, found.ratio), truth, strict=True)):
+            hits[k] += interval.low <= value <= interval.high
+    # 95 % of 120 within four standard errors of a binomial share
+    assert (np.abs(hits / times - 0.95) < 4 * math.sqrt(0.95 * 0.05 / times)).all(), hits / times
+
+
+@pytest.mark.parametrize(("samples", "clients", "groups", "spread_"), [(100, 100, 5, 0.5), (30, 120, 6, 1.0)])
+def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int, groups: int, spread_: float) -> None:
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet(np.full(10, spread_), clients)
+    true, found, naive, covered = [], [], [], []
+    for seed in range(15):
+        counts = np.random.default_rng(seed).multinomial(samples, shares).astype(float)
+        problem, _ = grouping.pose(counts / samples, np.ones(clients), groups, clients // groups, clients // groups)
+        group_of = grouping.solve(problem, restarts=1).group_of
+        said = measure(table(counts, group_of), chosen=True, draws=200)
+        true.append(by_definition(shares[np.argsort(group_of, kind="stable")].reshape(groups, -1, 10)))
+        found.append((said.zeta2.value, said.delta2.value))
+        naive.append(measure(table(counts, group_of), chosen=False, draws=2).delta2.value)
+        covered.append(said.delta2.low <= true[-1][1] <= said.delta2.high)
+    assert np.mean(found, axis=0) == pytest.approx(np.mean(true, axis=0), rel=0.1)
+    assert np.mean(naive) < 0.2 * np.mean(true, axis=0)[1]
+    assert np.mean(covered) >= 0.75
+
+
+def test_given_groups_are_not_taken_for_chosen_ones() -> None:
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(50, np.tile(rng.dirichlet(np.ones(10)), (40, 1)))  # all alike: the hardest case
+        assert not measure(table(counts, np.repeat(np.arange(8), 5)), draws=2).chosen
+
+
+def test_unequal_lengths_bound_the_ratio() -> None:
+    rng = np.random.default_rng(5)
+    shares = fleet(rng, 4, 6, 5, 0.5, 1)
+    low, high = measure(exact(shares), counts="all").lengths
+    seen = []
+    for lengths in rng.uniform(1, label_shift.LENGTHS, (300, 5)):
+        zeta2, delta2 = by_definition(shares, np.diag(lengths**2))
+        seen.append(zeta2 / delta2)
+        assert low * (1 - 1e-9) <= seen[-1] <= high * (1 + 1e-9)
+    corners = [
+        by_definition(shares, np.diag(np.where([(k >> y) & 1 for y in range(5)], label_shift.LENGTHS**2, 1.0)))
+        for k in range(32)
+    ]
+    ratios = [z / d for z, d in corners]
+    assert (low, high) == pytest.approx((min(ratios), max(ratios)), rel=1e-9)
+
+
+# ---------------------------------------------------------------- concentrations
+
+
+def test_digamma_against_mpmath() -> None:
+    import mpmath
+
+    for x in (1e-8, 1e-3, 0.1, 1.0, 1.4616321449683623, 2.5, 7.0, 30.0, 1e4, 1e9):
+        wanted = float(mpmath.digamma(mpmath.mpf(x)))
+        assert digamma(np.array(x)) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("intra", "inter", "samples"), [(0.1, 0.3, 100), (1, 1, 100), (20, 5, 50)])
+def test_concentrations_are_found_again(intra: float, inter: float, samples: int) -> None:
+    found, covered = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        shares = fleet(rng, 12, 25, 10, intra, inter).reshape(-1, 10)
+        counts = rng.multinomial(samples, shares).astype(float)
+        within, between = concentrations(counts, np.repeat(np.arange(12), 25))
+        found.append((math.log(within.value / intra), math.log(between.value / inter)))
+        covered.append((within.low < intra < within.high, between.low < inter < between.high))
+    assert np.abs(np.mean(found, axis=0)).max() < 0.15
+    assert np.mean(covered, axis=0).min() >= 0.75
+
+
+def test_the_adjustment_takes_out_what_few_clients_do() -> None:
+    plain, adjusted = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(100, fleet(rng, 30, 4, 5, 1, 1).reshape(-1, 5)).astype(float)
+        group_of = np.repeat(np.arange(30), 4)
+        plain.append(concentrations(counts, group_of, adjusted=False)[0].value)
+        adjusted.append(concentrations(counts, group_of)[0].value)
+    assert np.median(plain) > 1.3
+    assert np.median(adjusted) == pytest.approx(1, rel=0.15)
+
+
+def test_concentrations_at_the_ends() -> None:
+    single = np.eye(3)[[0, 1, 2, 0, 0, 1, 1, 2]] * 9
+    group_of = np.repeat([0, 1], 4)
+    assert concentrations(single, group_of)[0].value == 0
+    alike = np.tile([10.0, 20.0, 30.0], (8, 1))
+    within, between = concentrations(alike, group_of)
+    assert within.value == between.value == math.inf
+    assert concentrations(single, np.arange(8))[0] is None
+    assert concentrations(single, np.zeros(8, dtype=int))[1] is None
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.fixture
+def counts() -> LabelCounts:
+    rng = np.random.default_rng(6)
+    return table(rng.multinomial(80, fleet(rng, 5, 6, 4, 0.5, 1).reshape(-1, 4)), np.repeat(np.arange(5), 6))
+
+
+def test_measure_says_the_ratio_and_that_the_scale_is_unknown(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    file = write(tmp_path, counts)
+    code, out, err = plan("measure", str(file))
+    assert (code, err) == (0, "")
+    assert "Absolute scale: unknown" in out
+    assert "30 clients in 5 groups, 4 labels, 2,400 samples" in out
+    code, out, err = plan("measure", str(file), "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    wanted = measure(counts)
+    assert found["schema"] == "hfl-plan/measure/1"
+    assert found["ratio"]["value"] == pytest.approx(wanted.ratio.value)
+    assert found["ratio"]["low"] < found["ratio"]["value"] < found["ratio"]["high"]
+    assert found["scale"] == {**found["scale"], "known": False, "zeta": None, "delta": None}
+    assert plan("measure", str(file), "--json")[1] == out
+
+
+def test_scale_and_gram_say_the_same(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    file = write(tmp_path, counts)
+    gram = tmp_path / "gram.csv"
+    rows = [[label, *("9" if a == b else "0" for b in counts.labels)] for a, label in enumerate(counts.labels)]
+    rows = [[label, *("9" if label == other else "0" for other in counts.labels)] for label in counts.labels]
+    gram.write_text("\n".join(",".join(r) for r in [["label", *counts.labels], *rows]) + "\n")
+    scaled = json.loads(plan("measure", str(file), "--scale", "3", "--json")[1])
+    turned = json.loads(plan("measure", str(file), "--gram", str(gram), "--json")[1])
+    for name in ("zeta", "delta"):
+        assert scaled["scale"][name] == pytest.approx(turned["scale"][name], rel=1e-9)
+        assert scaled["scale"][name] == pytest.approx(3 * math.sqrt(scaled[f"{name}2"]["value"]), rel=1e-12)
+    assert turned["unit"] == "gradients"
+
+
+def test_who_dominates(plan, tmp_path: Path) -> None:
+    counts = np.array([[5, 5], [5, 5], [5, 5], [100, 0], [5, 5], [5, 5]])
+    file = write(tmp_path, table(counts, np.array([0, 0, 1, 1, 2, 2])))
+    found = json.loads(plan("measure", str(file), "--counts-are", "all", "--json")[1])
+    assert found["dominant_clients"][0]["share_of_zeta2"] == pytest.approx(0.5)
+    assert {row["client"] for row in found["dominant_clients"]} == {"c002", "c003"}
+    assert found["dominant_groups"][0]["group"] == "site 1"
+    assert found["dominant_groups"][0]["share_of_delta2"] == pytest.approx(2 / 3)
+
+
+def test_the_profile_tells_of_nobody_and_goes_back_in(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    import jsonschema
+
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    assert plan("measure", str(file), "--output", str(profile))[0] == 0
+    text = profile.read_text()
+    jsonschema.validate(json.loads(text), Profile.model_json_schema())
+    assert json.loads(text)["schema"] == SCHEMA
+    for secret in (*counts.clients, *counts.groups, *counts.labels, "counts.csv"):
+        assert secret not in text
+    code, _, err = plan("measure", str(file), "--output", str(profile))
+    assert code == 2
+    assert "--force" in err
+    assert profile.read_text() == text
+    assert plan("measure", str(file), "--output", str(profile), "--force")[0] == 0
+    assert profile.read_text() == text
+    from_counts = json.loads(plan("recommend", "--heterogeneity", str(file), "--json")[1])["scenario"]
+    from_profile = json.loads(plan("recommend", "--heterogeneity", str(profile), "--json")[1])["scenario"]
+    for name in ("G", "M", "zeta", "delta"):
+        assert from_profile[name]["value"] == pytest.approx(from_counts[name]["value"], rel=1e-4)
+    assert (from_counts["G"], from_counts["M"]) == (
+        {"value": 5, "origin": "derived", "note": "counted in the file of heterogeneity"},
+        {"value": 6, "origin": "derived", "note": "counted in the file of heterogeneity"},
+    )
+    assert from_counts["zeta"]["origin"] == "default"
+    assert [p.name for p in tmp_path.iterdir() if p.name.endswith(".part")] == []
+
+
+def test_recommend_keeps_the_ratio_and_takes_the_scale_that_is_known(plan, tmp_path: Path, counts) -> None:
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    ratio = measure(counts, draws=2).ratio.value
+    code, out, err = plan("recommend", "--heterogeneity", str(file), "--sigma", "0.3", "--json")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    zeta, delta = (answer["scenario"][name]["value"] for name in ("zeta", "delta"))
+    assert zeta**2 / delta**2 == pytest.approx(ratio, rel=1e-9)
+    assert any("not how large" in warning for warning in answer["warnings"])
+    plan("measure", str(file), "--scale", "2.5", "--output", str(profile))
+    scenario = json.loads(plan("recommend", "--heterogeneity", str(profile), "--sigma", "0.3", "--json")[1])["scenario"]
+    assert scenario["zeta"]["origin"] == "estimated"
+    assert scenario["zeta"]["value"] == pytest.approx(2.5 * math.sqrt(measure(counts, draws=2).zeta2.value), rel=1e-4)
+
+
+def test_constants_of_a_profile_are_used_where_none_are_given(plan, tmp_path: Path, counts) -> None:
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    plan("measure", str(file), "--scale", "1", "--output", str(profile))
+    document = json.loads(profile.read_text())
+    document["constants"] = {"L": {"value": 7.0}, "sigma": {"value": 0.25, "low": 0.2, "high": 0.3}}
+    profile.write_text(json.dumps(document))
+    scenario = json.loads(plan("recommend", "--heterogeneity", str(profile), "--L", "3", "--json")[1])["scenario"]
+    assert (scenario["L"]["value"], scenario["L"]["origin"]) == (3, "given")
+    assert (scenario["sigma"]["value"], scenario["sigma"]["origin"]) == (0.25, "estimated")
+    assert scenario["A"]["origin"] == "default"
+
+
+def test_other_counts_of_groups_and_unequal_ones_are_said(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    file = write(tmp_path, counts)
+    answer = json.loads(plan("recommend", "--heterogeneity", str(file), "--G", "9", "--json")[1])
+    assert answer["scenario"]["G"] == {"value": 9, "origin": "given"}
+    assert any("5 groups of 6 clients" in warning for warning in answer["warnings"])
+    group_of = np.array([0] * 10 + [1] * 20)
+    answer = json.loads(
+        plan("recommend", "--heterogeneity", str(write(tmp_path, table(counts.counts, group_of))), "--json")[1]
+    )
+    assert answer["scenario"]["M"]["value"] == 15
+    assert any("10 to 20 clients" in warning for warning in answer["warnings"])
+    _, out, _ = plan("measure", str(file))
+    assert "10 to 20 clients" in out
+    assert "--weighting clients" in out
+
+
+def test_one_group_and_single_clients_answer(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    single = write(tmp_path, table(counts.counts, np.zeros(30, dtype=int)))
+    code, out, _ = plan("measure", str(single))
+    assert code == 0
+    assert "there is none, for delta is 0" in out
+    found = json.loads(plan("measure", str(single), "--json")[1])
+    assert found["ratio"]["value"] is None
+    assert found["delta2"]["value"] == 0
+    assert plan("recommend", "--heterogeneity", str(single), "--json")[0] == 0
+    lone = write(tmp_path, table(counts.counts, np.arange(30)))
+    found = json.loads(plan("measure", str(lone), "--json")[1])
+    assert found["zeta2"]["value"] == 0
+    assert found["concentrations"]["intra"] is None
+    assert plan("recommend", "--heterogeneity", str(lone), "--json")[0] == 0
+
+
+def test_equal_clients_and_single_samples_are_said(plan, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    file = write(tmp_path, table(np.tile([3, 4, 5], (6, 1)), np.repeat([0, 1], 3)))
+    code, _, err = plan("measure", str(file))
+    assert (code, err) == (0, "")
+    file = write(tmp_path, table(rng.multinomial(1, [0.5, 0.5], 6), np.repeat([0, 1], 3)))
+    assert "6 clients have one sample" in plan("measure", str(file))[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["measure", "no.csv"], "cannot be read"),
+        (["measure", "{file}", "--weighting", "client"], "Did you mean clients?"),
+        (["measure", "{file}", "--counts-are", "some"], "is not one of sample, all"),
+        (["measure", "{file}", "--groups-are", "same"], "is not one of given, chosen"),
+        (["measure", "{file}", "--scale", "0"], "--scale"),
+        (["measure", "{file}", "--scale", "nan"], "--scale"),
+        (["measure", "{file}", "--scale", "1", "--gram", "x.csv"], "Give one of the two"),
+        (["measure", "{file}", "--gram", "x.csv"], "x.csv: cannot be read"),
+        (["measure", "{file}", "--output", "{file}"], "exists. Add --force"),
+        (["measure", "{file}", "--output", "{file}/no/x.json"], "--output"),
+        (["recommend", "--heterogeneity", "no.csv"], "--heterogeneity: no.csv: cannot be read"),
+        (["recommend", "--heterogeneity", "no.json"], "--heterogeneity: no.json: cannot be read"),
+    ],
+)
+def test_misuse(plan, tmp_path: Path, counts: LabelCounts, words: list[str], wanted: str) -> None:
+    file = write(tmp_path, counts)
+    before = file.read_text()
+    code, out, err = plan(*(word.replace("{file}", str(file)) for word in words))
+    assert (code != 0, out) == (True, "")
+    assert wanted in err
+    assert len(err.strip().splitlines()) <= 2
+    assert file.read_text() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["counts.csv"]
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        (lambda d: d.update(schema="hfl-plan/profile/2"), "its schema is 'hfl-plan/profile/2'"),
+        (lambda d: d.update(extra=1), "extra"),
+        (lambda d: d["zeta2"].update(value=-1), "zeta2.value"),
+        (lambda d: d["zeta2"].update(value=None), "need a value"),
+        (lambda d: d["zeta2"].update(value="1"), "zeta2.value"),
+        (lambda d: d["zeta2"].update(value=1e400), "zeta2.value"),
+        (lambda d: d.update(groups=0), "groups"),
+        (lambda d: d.pop("labels"), "labels"),
+    ],
+)
+def test_profiles_that_are_none(plan, tmp_path: Path, counts: LabelCounts, change, wanted: str) -> None:
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    plan("measure", str(file), "--output", str(profile))
+    document = json.loads(profile.read_text())
+    change(document)
+    profile.write_text(json.dumps(document))
+    code, out, err = plan("recommend", "--heterogeneity", str(profile))
+    assert (code, out) == (2, "")
+    assert wanted in err
+    assert len(err.strip().splitlines()) <= 2
+
+
+@pytest.mark.parametrize("text", ["", "[1", "[]", "3", "[" * 100_000, "\x00", '{"schema": NaN}', '{"schema": 1e999}'])
+def test_json_that_is_no_profile(plan, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    code, out, err = plan("recommend", "--heterogeneity", str(file))
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) <= 2
+
+
+def test_a_profile_round_trips(tmp_path: Path, counts: LabelCounts) -> None:
+    from planner.data.profile import from_counts
+
+    profile = from_counts(counts, measure(counts, draws=50), concentrations(counts.counts, counts.group_of))
+    file = tmp_path / "p.json"
+    file.write_text(profile.text())
+    assert read_profile(file).text() == profile.text()
+    assert any(
+        "few" in warning
+        for warning in from_counts(table(counts.counts, np.repeat([0, 1], 15)), measure(counts, draws=2)).warnings
+    )
+
+
+def test_parse_reads_files_without_torch_or_scipy(tmp_path: Path, counts: LabelCounts) -> None:
+    file = write(tmp_path, counts)
+    assert parse(str(file)).measured.groups == 5
+    modules = loaded("measure", str(file), "--json")
+    assert not modules & {"sympy", "torch", "scipy", "matplotlib", "pandas"}
+
+
+# ---------------------------------------------------------------- against gradients
+
+
+def _network_gradients(parts: list[tuple[np.ndarray, np.ndarray]], seed: int, steps: int) -> np.ndarray:
+    """Full gradients of a small network on every part, after steps on all of them."""
+    rng = np.random.default_rng(seed)
+    first, second = rng.normal(size=(64, 32)) / 8, rng.normal(size=(32, 10)) / 10
+
+    def gradient(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        hidden = np.tanh(x @ first)
+        score = np.exp(hidden @ second)
+        error = score / score.sum(axis=1, keepdims=True)
+        error[np.arange(len(y)), y] -= 1
+        return x.T @ ((error @ second.T) * (1 - hidden**2)) / len(y), hidden.T @ error / len(y)
+
+    everything = tuple(np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    for _ in range(steps):
+        a, b = gradient(*everything)
+        first, second = first - a, second - b
+    return np.array([np.concatenate([g.ravel() for g in gradient(*part)]) for part in parts])
+
+
+def _digits() -> tuple[np.ndarray, np.ndarray]:
+    datasets = pytest.importorskip("sklearn.datasets")
+    x, y = datasets.load_digits(return_X_y=True)
+    return x / 16, y
+
+
+@pytest.mark.parametrize(("intra", "inter"), [(0.1, 10), (0.3, 1), (0.1, 0.3)])
+def test_counts_say_the_ratio_of_gradients_at_the_start_and_with_gram_in_training(intra: float, inter: float) -> None:
+    x, y = _digits()
+    rng = np.random.default_rng(0)
+    counts = np.array([rng.multinomial(150, p / p.sum()) for p in fleet(rng, 6, 8, 10, intra, inter).reshape(-1, 10)])
+    chosen = [np.concatenate([rng.choice(np.flatnonzero(y == k), n) for k, n in enumerate(row)]) for row in counts]
+    parts, classes = [(x[i], y[i]) for i in chosen], [(x[y == k], y[y == k]) for k in range(10)]
+    found = table(counts, np.repeat(np.arange(6), 8))
+    start = by_definition(_network_gradients(parts, 0, 0).reshape(6, 8, -1))
+    assert measure(found, counts="all").ratio.value == pytest.approx(start[0] / start[1], rel=0.1)
+    later = _network_gradients(parts + classes, 0, 20)
+    after = by_definition(later[:48].reshape(6, 8, -1))
+    by_class = later[48:]
+    with_gram = measure(found, counts="all", gram=by_class @ by_class.T)
+    assert with_gram.ratio.value == pytest.approx(after[0] / after[1], rel=0.1)
+    assert (with_gram.zeta2.value, with_gram.delta2.value) == pytest.approx(after, rel=0.1)
+
+
+def test_feature_shift_is_what_counts_do_not_see() -> None:
+    x, y = _digits()
+    rng = np.random.default_rng(0)
+    parts = []
+    for group in range(4):  # the same labels everywhere, pictures turned by a quarter from group to group
+        turned = np.rot90(x.reshape(-1, 8, 8), group, axes=(1, 2)).reshape(-1, 64)
+        for _ in range(4):
+            i = np.concatenate([rng.choice(np.flatnonzero(y == k), 30) for k in range(10)])
+            parts.append((turned[i], y[i]))
+    found = measure(table(np.full((16, 10), 30), np.repeat(np.arange(4), 4)), counts="all")
+    zeta2, delta2 = by_definition(_network_gradients(parts, 0, 20).reshape(4, 4, -1))
+    assert found.delta2.value < 1e-12
+    assert delta2 > 5 * zeta2
+
+
+def test_draws_keep_the_ratio_that_a_file_says(tmp_path: Path, counts: LabelCounts) -> None:
+    from planner.decide.uncertainty import columns
+    from planner.predict.participation import ask
+    from planner.scenario.resolve import load
+
+    file = write(tmp_path, counts)
+    scenario = load(None, {"problem.heterogeneity": ("--heterogeneity", str(file))})
+    found = measure(counts, draws=200)
+    wanted = math.log(found.ratio.high / found.ratio.low) / (2 * 1.96) / 2
+    assert scenario.ratio_error == pytest.approx(wanted, rel=1e-3)
+    drawn = columns(ask(scenario), scenario, "rounds")
+    (ratio,) = (column for column in drawn if column.kind == "measured")
+    assert ratio.spread.width == pytest.approx(wanted, rel=1e-3)
+    assert ratio.middle == pytest.approx(math.sqrt(found.ratio.value))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["a,x,1,2,3", "b,x,4,0,4", "c,y,2,2,4"], "remove a column of totals"),
+        (["a,x,1,2,0", "b,x,4,0,1", "all,all,5,2,1"], "remove a row of totals"),
+        (["a,North,1,2,0", "b,north,4,0,1", "c,y,5,2,2"], "differ in capitals alone"),
+        (["a,x,1,2,0", "b,x,4,0,1", "c,y,5,3,1"], ""),
+    ],
+)
+def test_what_a_spreadsheet_leaves_is_warned_of(tmp_path: Path, rows: list[str], said: str) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text("client,group,cat,dog,cow\n" + "\n".join(rows) + "\n")
+    warnings = read_counts(file).warnings
+    assert bool(warnings) == bool(said)
+    assert all(said in warning for warning in warnings)

@@ -1,0 +1,533 @@
+"""Where the answer changes: against closed forms, brute force on dense grids, and scenarios asked anew."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import test_docs
+from test_cli import ROOT, run
+
+from hflbounds import family
+from planner.decide.breakpoints import FINE, Line, along, answers
+from planner.decide.flips import flips as nearby
+from planner.decide.parameters import RATIO, Input, Moved, inputs
+from planner.decide.phase_diagram import phase
+from planner.decide.sensitivity import first_tie, flip, totals_of
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict import participation as attendance
+from planner.predict.question import Question, settled
+from planner.scenario.resolve import Scenario, load
+
+KEYS = {
+    "G": "fleet.groups",
+    "M": "fleet.clients_per_group",
+    "P": "fleet.group_rounds",
+    "K": "fleet.local_steps",
+    "S1": "fleet.groups_per_round",
+    "H": "problem.heterogeneity",
+    "sigma": "problem.sigma",
+    "target": "problem.target",
+    "R": "problem.rounds",
+    "size": "model.size",
+    "up": "network.client_link.up",
+    "down": "network.client_link.down",
+    "latency": "network.client_link.latency",
+    "sharing": "network.client_link.sharing",
+    "hop": "network.client_link.hop",
+    "tiers": "network.tiers",
+    "server": "network.server_link.preset",
+    "step": "compute.step_time",
+    "straggler": "compute.straggler",
+    "objective": "plan.objective",
+    "bounds": "plan.bounds",
+    "resolution": "plan.resolution",
+    "order": "fleet.order",
+    "available": "availability.client",
+}
+SHARP = {"bounds": "hflbounds.sharp"}
+SITE = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.1", "up": "75Mbit/s", "target": 0.05, **SHARP}
+
+
+def scenario(**given: Any) -> Scenario:
+    return settled(load(options={KEYS[name]: (name, str(value)) for name, value in given.items()}))
+
+
+def asked(**given: Any) -> tuple[Scenario, Question, tuple[str, ...]]:
+    """A scenario, its question and its first tie."""
+    found = scenario(**given)
+    question = attendance.ask(found)
+    return found, question, first_tie(totals_of(question, found.objective, tuple(question.bounds)), found.resolution)
+
+
+def line(name: str, **given: Any) -> tuple[Line, Question, Scenario, tuple[str, ...]]:
+    found, question, first = asked(**given)
+    each = inputs(question, found.objective)[name]
+    return (
+        along(each, question, found.objective, tuple(question.bounds), first, found.resolution),
+        question,
+        found,
+        first,
+    )
+
+
+def check_against(found: Line, question: Question, told: Scenario, first: tuple[str, ...], at: np.ndarray) -> int:
+    """Brute force: at every value whoever is named for its stretch ties, and nobody overtakes before the change.
+
+    Values within the promised resolution of an end of a stretch are passed over. Returns how many were not.
+    """
+    among = tuple(question.bounds)
+    totals = found.input.totals(question, told.objective, among, at)
+    tied = answers(np.where(np.isfinite(totals), totals, np.inf), told.resolution)
+    edges = [s.low for s in found.stages[1:]]
+    room = max(FINE, found.unseen)
+    looked = 0
+    for k, x in enumerate(at):
+        if any(abs(x / edge - 1) <= 1.01 * room for edge in edges if edge and not found.input.whole):
+            continue
+        holding = next(s for s in found.stages if s.low <= x <= s.high)
+        names = {among[i] for i in np.flatnonzero(tied[:, k])}
+        assert set(holding.topologies) <= names, (x, holding, names)
+        assert bool(holding.topologies) == bool(names), (x, holding, names)
+        looked += 1
+    leads = np.array([t in first for t in among])
+    overtaken = totals[~leads].min(axis=0) < totals[leads].min(axis=0) * (1 - 1e-9)
+    low = found.below.at if found.below else 0.0
+    high = found.above.at if found.above else math.inf
+    inside = (at > low * (1 + 1e-6)) & (at < high * (1 - 1e-6))
+    clear = ~tied[leads].any(axis=0)
+    assert not (overtaken & clear & inside).any()
+    if found.road in ("solved", "counted"):
+        assert not (overtaken & inside).any()
+    return looked
+
+
+# ---------------------------------------------------------------- closed forms
+@pytest.mark.parametrize(("G", "P"), [(4, 1), (6, 1), (5, 2), (10, 1)])
+def test_ring_star_and_star_ring_cross_where_their_drift_terms_do(G: int, P: int) -> None:
+    """Without intra-group deviation Theorem 1's drift puts Ring-Star first if and only if M < G (G - 1) P."""
+    even = G * (G - 1) * P
+    told = scenario(G=G, M=max(2, even // 4), P=P, H="zeta=0,delta=3", bounds="zhou2026.thm1", target="0.1%")
+    found = flip(told, ("ring-star", "star-ring"), ("M",))
+    assert "ring-star" in found.first
+    two = found.lines[0]
+    question = attendance.ask(told)
+    every = np.arange(1.0, two.high + 1)
+    star_ring, ring_star = (
+        b.rounds_to(question.goal(), cap="common", **{**question.values, "M": every, "S2": every})
+        for b in family("zhou2026.thm1")[1:3]
+    )
+    assert np.all(ring_star[every < even][1:] <= star_ring[every < even][1:])
+    assert np.all(star_ring[every > even] <= ring_star[every > even])
+    beyond = every[(star_ring < ring_star) & (every > told.number("M"))]
+    if len(found.first) == 1:
+        assert two.above is not None
+        assert two.above.at == beyond[0] > even
+        assert two.above.crossing == pytest.approx(even)
+        assert two.above.exact
+
+
+def test_a_model_size_is_solved_for_as_by_hand() -> None:
+    """One tier: a Star-Star round takes 2 l + S (8/u + 8/d) + K t, a Star-Ring round M of each."""
+    given = {
+        "G": 4,
+        "M": 8,
+        "K": 20,
+        "tiers": 1,
+        "up": "10Mbit/s",
+        "down": "40Mbit/s",
+        "latency": "5ms",
+        "step": "0.2s",
+    }
+    _, question, _ = asked(**given, H="zeta=0.1,delta=0", size="100kB", sharing="per-server", resolution=0, **SHARP)
+    star, ring = (int(question.rounds()[t]) for t in ("star-star", "star-ring"))
+    per_byte = 8 * (Fraction(1, 10**7) + Fraction(1, 4 * 10**7))
+    still = 2 * Fraction(5, 1000)
+    work = 20 * Fraction(1, 5)
+    # Shared at one server: 32 transfers of a star, 4 of four rings at once, 8 hops each.
+    fixed = star * (still + work) - ring * (8 * still + 8 * work)
+    moving = ring * 4 * 8 * per_byte - star * 32 * per_byte
+    found = along(
+        inputs(question, "time")["model_size"], question, "time", ("star-star", "star-ring"), ("star-star",), 0
+    )
+    assert found.road == "solved"
+    assert found.above is not None
+    assert found.above.to == ("star-ring",)
+    assert found.above.at == pytest.approx(float(fixed / moving), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["client_link.up", "client_link.down", "server_link.up", "model_size", "step_time"])
+@pytest.mark.parametrize("hop", ["direct", "relayed"])
+def test_what_is_solved_is_what_a_dense_grid_shows(name: str, hop: str) -> None:
+    for sharing in ("per-client", "per-server"):
+        found, question, told, first = line(name, **SITE, hop=hop, sharing=sharing)
+        assert found.road == "solved"
+        assert found.unseen == 0
+        assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 301)) > 290
+
+
+def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
+    """Where up exceeds down the slower end sets the pace: the seconds of a ring stop falling."""
+    given = {**SITE, "hop": "direct", "sharing": "per-server", "down": "20Mbit/s", "up": "5Mbit/s"}
+    found, question, told, first = line("client_link.up", **given)
+    assert found.input.bends == (2e7,)
+    at = np.sort(np.concatenate([np.geomspace(found.low, found.high, 200), 2e7 * np.array([0.999, 1, 1.001])]))
+    assert check_against(found, question, told, first, at) > 190
+
+
+# ---------------------------------------------------------------- enclosures
+@pytest.mark.parametrize("predictor", ["bound", "default"])
+@pytest.mark.parametrize("target", [{}, {"target": 0.02}])
+@pytest.mark.parametrize("name", ["zeta", "delta", "sigma", RATIO])
+def test_enclosed_lines_are_what_a_dense_grid_shows(name: str, target: dict[str, float], predictor: str) -> None:
+    own = SHARP if predictor == "bound" else {}
+    given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server"}
+    found, question, told, first = line(name, **given, **target, **own)
+    assert (question.predictor.id == "bound") == (predictor == "bound")
+    assert found.road == "enclosed"
+    assert found.unseen <= 0.01
+    assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 501)) > 450
+
+
+@pytest.mark.parametrize("name", ["target", "R"])
+def test_a_target_and_a_horizon_are_enclosed_too(name: str) -> None:
+    given = {**SITE, "H": "zeta=3,delta=0.5"}
+    if name == "R":
+        del given["target"]
+    found, question, told, first = line(name, **given)
+    assert found.road == "enclosed"
+    at = np.geomspace(found.low, found.high, 401)
+    assert check_against(found, question, told, first, np.unique(np.round(at)) if name == "R" else at) > 200
+
+
+@pytest.mark.parametrize("own", [SHARP, {}, {"bounds": "zhou2026.thm1"}])
+def test_enclosures_enclose(own: dict[str, str]) -> None:
+    """Random intervals of both deviations, and random values inside them."""
+    from planner.decide.breakpoints import _Walk
+
+    rng = np.random.default_rng(7)
+    told, question, first = asked(G=5, M=4, H="zeta=0.7,delta=0.4", objective="rounds", **own)
+    among = tuple(question.bounds)
+    for name in ("zeta", "sigma", RATIO):
+        each = inputs(question, "rounds")[name]
+        walk = _Walk(each, question, "rounds", among, frozenset(first), told.resolution)
+        low = each.value * np.exp(rng.uniform(-4, 4, 60))
+        high = low * np.exp(rng.uniform(0, 1, 60))
+        lower, upper = walk.by_quantity(low, high)
+        inside = each.totals(question, "rounds", among, low * (high / low) ** rng.uniform(size=60))
+        assert np.all(lower <= inside)
+        assert np.all(inside <= upper)
+
+
+def test_a_change_that_comes_and_goes_is_found() -> None:
+    """The second leads from 2.0 to 3.0 only where the first has jumped: a band of a few parts in a thousand."""
+
+    class Band(Input):
+        def totals(self, question: Question, objective: str, topologies: Any, at: Any) -> Any:
+            return np.stack([np.where(at > 2.0, 3.0, 1.0), np.where(at > 2.006, 9.0, 2.0)])
+
+    _, question, _ = asked(G=3, M=3, H="both", **SHARP)
+    each = Band("zeta", 1.0, lambda moved, at: moved)
+    found = along(each, question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.02)
+    assert found.road == "enclosed"
+    assert found.above is not None
+    assert found.above.at == pytest.approx(2.0, rel=1e-5)
+    assert found.above.to == ("ring-ring",)
+    assert [s.topologies for s in found.stages] == [("star-star",), ("ring-ring",), ("star-star",)]
+    scanned = each.value * 1e3 ** (np.arange(1, 17) / 16)
+    assert not np.any((scanned > 2.0) & (scanned <= 2.006))  # where the short list of `recommend` looks
+
+
+def test_totals_that_rise_and_fall_are_said_to_be_looked_at_only() -> None:
+    class Wave(Input):
+        def totals(self, question: Question, objective: str, topologies: Any, at: Any) -> Any:
+            return np.stack([2 + np.sin(3 * np.log(at)), np.full_like(at, 2.5)])
+
+    _, question, _ = asked(G=3, M=3, H="both", **SHARP)
+    found = along(
+        Wave("zeta", 1.0, lambda moved, at: moved), question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.0
+    )
+    assert found.road == "looked at"
+    assert found.grid
+    assert found.above is not None
+    assert found.above.at == pytest.approx(math.exp(math.asin(0.5) / 3), rel=1e-5)  # the sine is 1/2 there
+    assert 0 < found.unseen < 0.01
+
+
+# ---------------------------------------------------------------- counts
+@pytest.mark.parametrize("name", ["G", "M", "P", "K"])
+def test_every_whole_number_is_looked_at(name: str) -> None:
+    given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server", **SHARP}
+    found, question, told, first = line(name, **given)
+    assert (found.road, found.unseen) == ("counted", 0)
+    at = np.arange(found.low, min(found.high, 120) + 1)
+    assert check_against(found, question, told, first, at) == len(at)
+    for change in (found.below, found.above):
+        if change:  # asked again as a scenario of its own
+            beyond = asked(**{**given, name: int(change.at)})[2]
+            before = asked(**{**given, name: int(change.before)})[2]
+            assert set(beyond) >= set(change.to)
+            assert set(before) & set(first)
+
+
+def test_the_model_that_takes_its_time_says_which_numbers_it_looked_at() -> None:
+    found, question, told, first = line("M", G=3, M=4, H="both", objective="rounds")
+    assert question.predictor.id != "bound"
+    assert found.road == "looked at"
+    assert "1 to 40" in found.grid
+    assert check_against(found, question, told, first, np.arange(1.0, 21.0)) == 20
+
+
+# ---------------------------------------------------------------- the whole answer
+def test_changes_found_really_change_the_answer() -> None:
+    """Every one is asked again as a scenario of its own, on both sides of it."""
+    given = {**SITE, "H": "zeta=1,delta=0.1"}
+    found = flip(scenario(**given))
+    checked = 0
+    for each in found.lines:
+        for side, change in ((-1, each.below), (1, each.above)):
+            if change is None or each.parameter not in (*KEYS, "zeta", "delta", "server_link.up"):
+                continue
+            assert (change.distance or 0) * side > 0
+            told, question, _ = asked(**given)
+            put = inputs(question, told.objective)[each.parameter].put
+            for value, flipped in ((change.before, False), (change.at, True)):
+                nudged = value if isinstance(value, int) else value * (1 + (1e-7 if flipped == (side > 0) else -1e-7))
+                moved = put(Moved(question), nudged)
+                there = {
+                    t: float(moved.rounds()[t]) * moved.question.of_a_round(t, **moved.changes).seconds
+                    for t in question.bounds
+                }
+                assert (min(there, key=lambda t: there[t]) in change.to) == flipped
+            checked += 1
+    assert checked >= 3
+
+
+def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
+    found = flip(scenario(**SITE))
+    ways: dict[tuple[str, str], dict[str, Any]] = {
+        ("objective", "bytes"): {"objective": "bytes"},
+        ("client_link.sharing", "per-server"): {"sharing": "per-server"},
+        ("client_link.hop", "direct"): {"hop": "direct"},
+        ("tiers", "1"): {"tiers": 1},
+    }
+    seen = 0
+    for other in found.alternatives:
+        if (other.parameter, other.other) in ways:
+            then = asked(**{**SITE, **ways[other.parameter, other.other]})[2]
+            assert other.first == then
+            assert other.flips == (not set(then) & set(found.first))
+            seen += 1
+    assert seen == len(ways)
+    assert any(other.flips for other in found.alternatives)
+
+
+def test_by_rounds_no_link_is_followed_and_it_says_so() -> None:
+    found = flip(scenario(G=5, M=5, H="both", objective="rounds", **SHARP), only=("zeta", "client_link.up"))
+    assert [each.parameter for each in found.lines] == ["zeta"]
+    assert found.unmoved == {"client_link.up": "changes no count of rounds"}
+
+
+def test_from_a_deviation_of_zero_there_is_no_ratio_but_a_range() -> None:
+    found = flip(scenario(**{**SITE, "H": "zeta=0,delta=0.1"}), only=("zeta",)).lines[0]
+    assert (found.value, found.low) == (0, 0)
+    assert found.high == 1000
+    assert found.above is not None
+    assert found.above.distance is None
+    assert found.above.at > 0
+
+
+def test_stragglers_are_drawn_or_it_is_said_that_they_are_not() -> None:
+    drawn = flip(scenario(**SITE, straggler="lognormal:0.5"), only=("client_link.up", "G", "zeta"))
+    assert {each.parameter: each.road for each in drawn.lines} == {
+        "client_link.up": "enclosed",
+        "G": "looked at",
+        "zeta": "enclosed",
+    }
+    large = {**SITE, "G": 100, "M": 100}
+    left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "zeta"))
+    assert [each.parameter for each in left.lines] == ["zeta"]
+    assert "too large" in left.unmoved["client_link.up"]
+
+
+def test_where_devices_stay_away_their_absence_is_an_input_and_nothing_is_promised() -> None:
+    found = flip(scenario(**SITE, available="0.999"), only=("absence.client", "zeta"))
+    absence = next(each for each in found.lines if each.parameter == "absence.client")
+    assert absence.value == pytest.approx(0.001)
+    assert {each.road for each in found.lines} == {"looked at"}
+    assert all(each.note for each in found.lines)
+
+
+def test_bad_questions_are_refused_with_the_way_out() -> None:
+    told = scenario(G=4, M=4, H="both", **SHARP)
+    for among, only, words in (
+        (("star-star",), (), "two or more"),
+        (("star-moon",), (), "not one of"),
+        ((), ("zetta",), "--parameter"),
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            flip(told, among, only)
+    with pytest.raises(ScenarioError, match="--clients-per-group"):
+        flip(load(options={"fleet.clients": ("--clients", "12")}))
+    with pytest.raises(NoAnswerError, match="no topology reaches"):
+        flip(scenario(G=4, M=4, H="both", target=1e-6, R=3, **SHARP))
+    for asking, words in (
+        ("G", "two inputs"),
+        ("G,G", "both axes"),
+        ("G,speed", "not one of"),
+        ("G=1:x,M", "whole|number"),
+        ("G=5:2,M", "rise"),
+        ("G=1.5:9,M", "whole"),
+        ("uplink,M", "-o time"),
+    ):
+        with pytest.raises(ScenarioError, match=words):
+            phase(told, asking)
+
+
+def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_not() -> None:
+    told, question, first = asked(**SITE)
+    for near in nearby(question, told, first)[0]:
+        each = inputs(question, told.objective)[near.parameter]
+        whole = along(each, question, told.objective, tuple(question.bounds), first, told.resolution)
+        change = whole.above if float(near.at) > float(near.from_) else whole.below
+        assert change is not None
+        assert abs(math.log(change.at / each.value)) <= abs(math.log(float(near.at) / each.value)) * (1 + 1e-3)
+
+
+# ---------------------------------------------------------------- maps
+def test_cells_of_a_map_are_scenarios_asked_anew() -> None:
+    cases: list[tuple[str, dict[str, Any], Any]] = [
+        ("G=2:20,M=1:12", {"G": 6, "M": 10, "H": "inter", **SHARP}, lambda x, y: {"G": int(x), "M": int(y)}),
+        (
+            "zeta/sigma=0.1:10,delta/sigma=0.1:10",
+            {"G": 6, "M": 10, "H": "zeta=1,delta=1", "sigma": 2, "up": "75Mbit/s", **SHARP},
+            lambda x, y: {"H": f"zeta={2 * x!r},delta={2 * y!r}"},
+        ),
+        (
+            "uplink=1Mbit/s:1Gbit/s,model_size=1MB:1GB",
+            {**SITE, "sharing": "per-server", "server": "lan"},
+            lambda x, y: {"up": f"{x!r}bit/s", "size": f"{y!r}B"},
+        ),
+        (
+            "sigma=0.01:10,delta/sigma=0.01:1",
+            {**SITE, "H": "zeta=3,delta=0.1"},
+            lambda x, y: {"sigma": x, "H": f"zeta=3,delta={x * y!r}"},
+        ),
+    ]
+    for asking, given, at in cases:
+        found = phase(scenario(**given), asking, cells=6)
+        seen = set()
+        for i, j in ((0, 0), (1, 4), (3, 2), (5, 5), (5, 0)):
+            told, question, first = asked(**{**given, **at(found.x.values[j], found.y.values[i])})
+            totals = totals_of(question, told.objective, tuple(question.bounds))
+            ordered = sorted(totals.values())
+            assert set(found.tied[i][j]) == set(first), (asking, i, j)
+            assert found.margin[i][j] == pytest.approx(ordered[1] / ordered[0] - 1, abs=1e-9)
+            leader = found.first[i][j]
+            assert leader is not None
+            assert found.rounds[i][j] == int(question.rounds()[leader])
+            seen.add(first)
+        assert len(seen) > 1, asking
+
+
+def test_cells_outside_what_is_known_are_marked_with_the_reason() -> None:
+    told = scenario(G=6, M=10, H="both", target=0.05, R=800, **SHARP)
+    found = phase(told, "target=0.001:9,R=10:2000", cells=9)
+    assert {reason for row in found.outside for reason in row} == {"", "not reached", "met at the start"}
+    assert found.outside[0][0] == "not reached"  # the hardest target in the fewest rounds
+    assert found.first[0][0] is None
+    assert found.outside[-1][-1] == "met at the start"  # 9 is above 2 L A = 4.6
+    hidden = phase(scenario(G=12, M=25, H="inter", bounds="zhou2026.thm1"), "G=2:40,M=2:100", cells=5)
+    question = attendance.ask(scenario(G=40, M=100, H="inter", bounds="zhou2026.thm1"))
+    last = hidden.tied[-1][-1]
+    beyond = []
+    for topology in last:
+        tuned = question.best_of_twins(topology, 1000)
+        beyond.append(not tuned.bound.applies(**{**question.values, "R": 1000, "eta_eff": tuned.eta_eff}))
+    assert (hidden.outside[-1][-1] == "step") == any(beyond)
+
+
+def test_pictures_have_the_same_bytes_twice_and_their_numbers_beside(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    from planner import plot as pictures
+    from planner.plot import phase as picture
+
+    found = phase(scenario(G=12, M=25, H="inter", bounds="zhou2026.thm1"), "G=2:20,M=2:20", cells=5)
+    for suffix in ("svg", "pdf", "png"):
+        twice = []
+        for name in ("one", "two"):
+            drawn, rows = picture.draw(found)
+            path, data = pictures.save(drawn, tmp_path / f"{name}.{suffix}", rows, says=picture.says(found), force=True)
+            twice.append(path.read_bytes())
+        assert twice[0] == twice[1]
+        assert len(twice[0]) > 1000
+    lines = data.read_text().splitlines()
+    assert lines[0] == "G,M,first,tied,margin,outside,rounds,seconds,bytes"
+    assert len(lines) == 1 + len(found.x.values) * len(found.y.values)
+    assert "Ring-Ring" in picture.says(found)
+
+
+# ---------------------------------------------------------------- the command
+BASE = ["flip", "--G", "6", "--M", "10", "--K", "10", "-H", "zeta=1,delta=0.1", "--target", "0.05"]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said = [*BASE, "--uplink", "75Mbit/s", "--bounds", "hflbounds.sharp", "-p", "zeta", "-p", "uplink"]
+    code, out, err = run(*said, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert "> 2.466" in out
+    assert "Solved exactly" in out
+    code, out, err = run(*said, "--json", capsys=capsys, monkeypatch=monkeypatch)
+    document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
+    assert document["schema"] == "hfl-plan/flip/1"
+    assert [each["parameter"] for each in document["lines"]] == ["zeta", "client_link.up"]
+    code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert "[] the scenario: G 6, M 10." in out
+    code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
+    assert document["schema"] == "hfl-plan/phase/1"
+    assert len(document["first"]) == len(document["y"]["values"])
+    for words, wanted in (
+        (["--cells", "5"], "Give --map"),
+        (["--map", "G,M", "-p", "G"], "--parameter"),
+        (["--map", "G,M", "--output", str(tmp_path / "map.txt")], "does not end in"),
+    ):
+        code, out, err = run(*BASE, *words, capsys=capsys, monkeypatch=monkeypatch)
+        assert (code, out) == (2, "")
+        assert wanted in err
+        assert err.count("\n") <= 2
+
+
+def test_a_map_for_the_terminal_needs_neither_matplotlib_nor_scipy_nor_torch() -> None:
+    words = ["hfl-plan", *BASE, "--map", "zeta/sigma,delta/sigma", "--cells", "5"]
+    code = (
+        "import sys\n"
+        "for name in ('matplotlib', 'scipy', 'torch'): sys.modules[name] = None\n"
+        f"sys.argv = {words!r}\n"
+        "from planner.cli.app import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Who comes first by rounds" in done.stdout
+
+
+def test_the_page_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "flips.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) >= 3
+    for block in blocks:
+        command, *lines = block.strip("\n").splitlines()
+        test_docs.test_shown_output_is_what_the_command_prints(
+            command.removeprefix("$ "), lines, capsys=capsys, monkeypatch=monkeypatch
+        )

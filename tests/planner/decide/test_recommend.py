@@ -1,0 +1,374 @@
+"""The ranking against plain arithmetic, the structural facts, and the sentences that must be there."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from second_encoding import value as second
+
+from hflbounds import family
+from hflbounds.evaluate.compare import crossings
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.question import ask
+from planner.scenario.resolve import load
+
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+PAPER = {"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}
+KEYS = {
+    "G": "fleet.groups",
+    "M": "fleet.clients_per_group",
+    "P": "fleet.group_rounds",
+    "K": "fleet.local_steps",
+    "S1": "fleet.groups_per_round",
+    "S2": "fleet.clients_per_round",
+    "R": "problem.rounds",
+    "L": "problem.smoothness",
+    "A": "problem.initial_gap",
+    "sigma": "problem.sigma",
+    "H": "problem.heterogeneity",
+}
+
+
+def answer(**given: object) -> Recommendation:
+    """By symbols, and by keys of the file with dots as double underscores."""
+    given = dict(given)
+    if "zeta" in given or "delta" in given:
+        given["H"] = f"zeta={given.pop('zeta', 0)},delta={given.pop('delta', 0)}"
+    return recommend(load(options={KEYS.get(k, k.replace("__", ".")): (k, v) for k, v in given.items()}))
+
+
+def guaranteed(**given: object) -> Recommendation:
+    """The same by what the bounds guarantee."""
+    return answer(plan__predictor="bound", **given)
+
+
+def test_values_and_rates_at_the_papers_setting() -> None:
+    """unified-sharp-bound: tuned 0.02406989349 (L e = 0.0578746), 0.01736386928, 0.0126830213, 0.01248339753."""
+    wanted = {
+        "star-star": (0.02406989349, 0.0578746, 2),
+        "star-ring": (0.01736386928, 0.0809596, 20),
+        "ring-star": (0.0126830213, 0.112831, 20),
+        "ring-ring": (0.01248339753, 0.114784, 200),
+    }
+    for row in answer(**PAPER).ranking:
+        value, step, chain = wanted[row.topology]
+        assert row.value == pytest.approx(value, rel=1e-9)
+        assert row.eta_eff == pytest.approx(step, rel=1e-5)  # six digits are given
+        assert row.eta == pytest.approx(row.eta_eff / chain, rel=1e-14)
+        assert sum(row.terms.values()) == pytest.approx(row.value, rel=1e-12)
+
+
+def test_rounds_are_the_first_at_which_the_second_encoding_meets_the_target() -> None:
+    """Star-Star's own 5000 rounds define the target; the others' rounds are checked one by one."""
+    result = guaranteed(**PAPER)
+    target = result.scenario["target"].value
+    for row in result.ranking:
+        bound = f"hflbounds.sharp.{row.topology}"
+        rest = {k: v for k, v in PAPER.items() if k != "R"}
+
+        def best(rounds: int, bound: str = bound, rest: dict[str, object] = rest) -> float:
+            steps = [0.01 * 1.0005**i for i in range(7700)]  # to 0.47, finely enough for 1e-7 of the value
+            return min(float(second(bound, **rest, R=rounds, eta_eff=e)) for e in steps)
+
+        assert row.rounds is not None
+        assert best(row.rounds) <= target * (1 + 1e-6)
+        assert best(row.rounds - 3) > target
+    assert {row.topology: row.rounds for row in result.ranking}["star-star"] == 5000
+
+
+def test_seconds_and_bytes_are_rounds_times_a_round() -> None:
+    for row in answer(**PAPER, network__client_link__up="20Mbit/s").ranking:
+        assert row.seconds == pytest.approx(row.rounds * row.seconds_per_round)
+        assert row.bytes == pytest.approx(row.rounds * row.bytes_per_round)
+
+
+def test_the_order_by_rounds_does_not_depend_on_the_scale_of_loss_or_parameters() -> None:
+    """product F3: (A, L) -> (aA, lL) with sigma, zeta, delta scaled alike leaves all rounds as they are."""
+    plain = {row.topology: row.rounds for row in answer(**PAPER).ranking}
+    for loss, length in ((7.0, 1.0), (1.0, 0.3), (0.2, 40.0)):
+        moved = dict(PAPER)
+        moved["A"] = PAPER["A"] * loss
+        moved["L"] = PAPER["L"] * loss / length**2
+        for name in ("sigma", "zeta", "delta"):
+            moved[name] = PAPER[name] * loss / length
+        assert {row.topology: row.rounds for row in answer(**moved).ranking} == plain
+
+
+def test_the_relative_target_needs_no_loss_scale() -> None:
+    few = guaranteed(G=10, M=10, H="both", problem__target="5%")
+    assert few.scenario["R"].value is None
+    assert all(row.value <= few.scenario["target"].value for row in few.ranking)
+
+
+def test_the_bound_always_prefers_ring_ring_per_round() -> None:
+    for preset in ("iid", "intra", "inter", "both"):
+        assert guaranteed(G=12, M=25, H=preset).ranking[0].topology == "ring-ring"
+
+
+def test_the_clock_overrules_rounds_and_the_answer_says_so_with_the_break_even() -> None:
+    result = guaranteed(G=12, M=25, P=2, K=5, H="both", network__client_link__up="20Mbit/s", model__size="44.8MB")
+    assert result.objective == "time"
+    assert result.recommended == ("star-star",)
+    sentence = next(s for s in result.explanation if "would win if" in s)
+    rows = {row.topology: row for row in result.ranking}
+    ratio = rows["star-star"].rounds / rows["ring-ring"].rounds
+    assert f"less than {ratio:.3g} times as long" in sentence
+
+
+def test_shared_uplinks_are_asked_about() -> None:
+    """product F5: at 20 Mbit/s per phone Star-Star wins, shared by a server's phones Star-Ring does."""
+    given = {"G": 12, "M": 25, "P": 2, "K": 5, "H": "both", "network__client_link__up": "20Mbit/s"}
+    given |= {"network__client_link__down": "100Mbit/s", "model__size": "44.8MB", "network__server_link__preset": "lan"}
+    result = guaranteed(**given)
+    assert any("the answer becomes Star-Ring" in w for w in result.warnings)
+    assert guaranteed(**given, network__client_link__sharing="per-server").ranking[0].topology == "star-ring"
+    silent = guaranteed(**given, network__client_link__sharing="per-client")
+    assert not any("--link-sharing" in w for w in silent.warnings)
+
+
+def test_one_group_makes_the_top_tier_a_tie() -> None:
+    result = guaranteed(G=1, M=30, H="both")
+    rows = {row.topology: row for row in result.ranking}
+    assert rows["star-star"].rounds == rows["ring-star"].rounds
+    assert rows["star-ring"].rounds == rows["ring-ring"].rounds
+    assert set(result.recommended) == {"star-ring", "ring-ring"}
+    assert any("by structure" in s for s in result.explanation)
+
+
+def test_one_client_makes_the_low_tier_a_tie() -> None:
+    rows = {row.topology: row for row in answer(G=30, M=1, H="both").ranking}
+    assert rows["star-star"].rounds == rows["star-ring"].rounds
+    assert rows["ring-star"].rounds == rows["ring-ring"].rounds
+
+
+def test_without_noise_and_heterogeneity_all_four_tie() -> None:
+    for bounds in ("hflbounds.sharp", "zhou2026.thm1"):
+        result = answer(G=10, M=10, H="iid", sigma=0, plan__bounds=bounds)
+        assert set(result.recommended) == set(TOPOLOGIES)
+        assert result.confidence.level == "tie"
+
+
+def test_a_target_already_met_takes_no_rounds() -> None:
+    result = answer(G=10, M=10, H="both", problem__target=100)
+    assert {row.rounds for row in result.ranking} == {0}
+    assert "before the first round" in result.explanation[0]
+
+
+def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
+    with pytest.raises(NoAnswerError, match=r"not reached within 100 rounds: the best bound there is .* by Ring-Ring"):
+        guaranteed(G=10, M=10, H="both", R=100, problem__target=1e-6)
+    with pytest.raises(NoAnswerError, match="by any topology"):
+        answer(G=10, M=10, H="both", problem__target=1e-90)
+
+
+def test_partial_participation_uses_the_theorem_under_sampling() -> None:
+    result = guaranteed(**{**PAPER, "S1": 5, "S2": 5})
+    assert result.bounds == "hflbounds.sharp-partial"
+    assert result.constants == "explicit"
+    printed = guaranteed(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="zhou2026.thm2")
+    assert (printed.constants, printed.cap) == ("hidden", "common")
+    assert [row.topology for row in printed.ranking] == [row.topology for row in result.ranking]
+    assert guaranteed(**{**PAPER, "S1": 10, "S2": 10}).bounds == "hflbounds.sharp"
+
+
+def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
+    with pytest.raises(ScenarioError, match=r"Use hflbounds\.sharp-partial"):
+        answer(**{**PAPER, "S1": 5}, plan__bounds="hflbounds.sharp")
+    with pytest.raises(ScenarioError, match=r"Use hflbounds\.sharp, or"):
+        answer(**PAPER, plan__bounds="zhou2026.thm2")
+    with pytest.raises(ScenarioError, match="Known are"):
+        answer(**PAPER, plan__bounds="thm9")
+    assert answer(**PAPER, plan__bounds="thm1").bounds == "zhou2026.thm1"
+    assert answer(**PAPER, fleet__order="random").bounds == "hflbounds.sharp-shuffle"
+    shuffled = answer(**PAPER, plan__bounds="sharp-shuffle")  # nobody gave an order, so the bounds' own holds
+    assert (shuffled.scenario["order"].value, shuffled.scenario["order"].origin) == ("random", "derived")
+    with pytest.raises(ScenarioError, match="everyone in random order"):
+        answer(**PAPER, plan__bounds="sharp-shuffle", fleet__order="fixed")
+
+
+def test_printed_caps_alone_reverse_the_order() -> None:
+    """product F4: with few rounds the theorem's own caps place Star-Star first and Ring-Ring last.
+
+    Under one cap for all, which binds for all, only ``L A / R`` is left and they tie.
+    """
+    short = {"G": 10, "M": 10, "K": 2, "R": 20, "H": "iid", "sigma": 0.1, "plan__bounds": "zhou2026.thm1"}
+    own = answer(**short, plan__cap="own")
+    assert [own.ranking[0].topology, own.ranking[3].topology] == ["star-star", "ring-ring"]
+    assert all(row.cap_binds for row in own.ranking)
+    assert set(answer(**short, plan__cap="common").recommended) == set(TOPOLOGIES)
+
+
+@pytest.mark.parametrize("bounds", ["hflbounds.sharp", "zhou2026.thm1", "zhou2026.cor1", "zhou2026.thm1-proof"])
+def test_every_family_answers(bounds: str) -> None:
+    result = answer(**PAPER, plan__bounds=bounds)
+    assert len(result.ranking) == 4
+    assert [row.rank for row in result.ranking] == [1, 2, 3, 4]
+
+
+def test_p_best_is_certain_where_everything_was_given() -> None:
+    result = answer(**PAPER)
+    assert {row.p_best for row in result.ranking} == {0.0, 1.0}
+    assert (
+        0
+        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
+        <= 1
+    )
+
+
+def test_flips_really_flip() -> None:
+    """Every flip is asked again as a scenario of its own: beyond it the named topology comes first."""
+    given = {"G": 3, "M": 400, "zeta": 0.1, "delta": 0.1, "sigma": 1, "A": 2.3, "L": 1, "P": 1, "K": 2, "R": 1000}
+    extra = {"plan__bounds": "thm1", "plan__cap": "none", "network__client_link__preset": "5g", "plan__resolution": 0}
+    result = answer(**given, **extra)
+    checked = 0
+    for flip in result.flips:
+        if flip.parameter not in KEYS and flip.parameter not in ("zeta", "delta"):
+            continue
+        beyond = flip.at if isinstance(flip.at, int) else flip.at * (1.001 if flip.at > flip.from_ else 0.999)
+        before = flip.from_ + 0.98 * (flip.at - flip.from_)
+        assert answer(**{**given, flip.parameter: beyond}, **extra).ranking[0].topology == flip.to
+        if not isinstance(flip.at, int):
+            assert answer(**{**given, flip.parameter: before}, **extra).recommended == result.recommended
+        checked += 1
+    assert checked >= 3
+
+
+def test_exact_flips_are_the_closed_form() -> None:
+    """unified F15: with zeta = 0 Star-Ring needs fewer rounds than Ring-Star once M > P G (G - 1) = 90."""
+    question = ask(load(options={KEYS[k]: (k, v) for k, v in {"G": 10, "M": 10, "H": "zeta=0,delta=0.5"}.items()}))
+    star_ring, ring_star = family("zhou2026.thm1")[1:3]
+    assert crossings(star_ring, ring_star, "M", **question.values) == pytest.approx([90])
+
+
+def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite() -> None:
+    cases = itertools.product(("hflbounds.sharp", "zhou2026.thm1", "zhou2026.cor1"), ("own", "none", "common"), (0, 1))
+    for bounds, cap, sigma in cases:
+        caps = {} if bounds.endswith("cor1") else {"plan__cap": cap}
+        data = answer(G=10, M=10, H="both", sigma=sigma, plan__bounds=bounds, **caps).to_json()
+        fields = {"schema", "scenario", "objective", "bounds", "ranking", "recommended", "confidence", "flips"}
+        assert fields | {"evidence", "warnings"} <= data.keys()
+        row = {"topology", "rank", "tie", "bound_id", "value", "eta_eff", "eta", "rounds", "seconds", "bytes", "terms"}
+        assert all(row | {"p_best"} <= r.keys() for r in data["ranking"])
+        assert data["confidence"].keys() == {"level", "p_best", "margin"}
+        assert all(known.keys() >= {"value", "origin"} for known in data["scenario"].values())
+        _finite(data)
+        for r in data["ranking"]:
+            if r["eta"] is None:
+                assert r["why"]
+
+
+def _finite(data: object) -> None:
+    if isinstance(data, dict):
+        for part in data.values():
+            _finite(part)
+    elif isinstance(data, list):
+        for part in data:
+            _finite(part)
+    elif isinstance(data, float):
+        assert math.isfinite(data)
+
+
+def test_a_topology_that_needs_more_rounds_than_allowed_is_not_recommended() -> None:
+    """Star-Star is quicker by the clock, but would need 1,167 rounds of the 800 allowed."""
+    result = guaranteed(G=12, M=25, H="both", R=800, problem__target=0.08, network__client_link__up="20Mbit/s")
+    rows = {row.topology: row for row in result.ranking}
+    assert rows["star-star"].rounds is None
+    assert "800" in rows["star-star"].why
+    assert result.recommended == ("ring-star",)
+    assert rows["star-star"].p_best < 1
+    free = guaranteed(G=12, M=25, H="both", problem__target=0.08, network__client_link__up="20Mbit/s")
+    assert free.ranking[0].topology == "star-star"
+    assert free.ranking[0].rounds > 800
+
+
+def test_twins_share_one_bound_with_its_value_rate_and_rounds() -> None:
+    rows = {row.topology: row for row in guaranteed(G=30, M=1, H="both", problem__target=0.02).ranking}
+    for a, b in (("star-star", "star-ring"), ("ring-star", "ring-ring")):
+        assert rows[a].bound_id == rows[b].bound_id
+        assert (rows[a].value, rows[a].eta, rows[a].rounds) == (rows[b].value, rows[b].eta, rows[b].rounds)
+        assert rows[a].value <= 0.02
+    horizon = {row.topology: row.rounds for row in guaranteed(G=30, M=1, H="both", R=700).ranking}
+    assert horizon["star-star"] == 700
+
+
+def test_evidence_is_about_the_order_that_this_family_predicts() -> None:
+    """At 30 rounds the printed caps place Star-Star first: measured pairs where rings won are then contrary."""
+    shared = {"G": 10, "M": 10, "H": "iid"}
+    runs = "planner/data/order_by_regime.csv"
+    by = {e.where: e for e in guaranteed(**shared).evidence}
+    capped = {e.where: e for e in guaranteed(**shared, plan__bounds="zhou2026.thm1-proof").evidence}
+    assert by[runs].agrees == 10
+    assert "2 tie, 0 contrary" in by[runs].note
+    assert capped[runs].agrees < 10
+    assert ", 10 contrary" in capped[runs].note
+    assert not guaranteed(**shared, S1=5).evidence  # no record is about partial participation
+
+
+def test_heterogeneity_beyond_what_was_measured_is_doubted_without_noise_too() -> None:
+    for sigma in (0, 1e-9, 0.1):
+        result = guaranteed(G=10, M=10, H="zeta=0,delta=1", sigma=sigma)
+        assert result.ranking[0].topology.startswith("ring")
+        assert any("Measured runs contradict" in w for w in result.warnings)
+    calm = guaranteed(G=10, M=10, H="zeta=1,delta=0.05", sigma=1)
+    assert not any("Measured runs contradict" in w for w in calm.warnings)
+
+
+def test_by_rounds_nothing_flips_where_ring_ring_is_first_by_proof() -> None:
+    for given in ({"G": 10, "M": 10}, {"G": 3, "M": 400}, {"G": 50, "M": 2, "S1": 5}):
+        result = guaranteed(**given, H="both")
+        assert result.flips == ()
+        assert "by proof" in result.flips_searched
+
+
+def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
+    """Without stragglers: at the printed value the old and the new first one tie in seconds, to rounding."""
+    given = {"G": 6, "M": 10, "K": 10, "zeta": 1, "delta": 0.1, "network__client_link__sharing": "per-server"}
+    given |= {"network__client_link__up": "75Mbit/s", "network__server_link__preset": "lan", "model__size": "6MB"}
+    given |= {"compute__step_time": "30ms", "plan__resolution": 0}
+    result = guaranteed(**given)
+    solved = [flip for flip in result.flips if flip.exact]
+    assert len(solved) >= 3
+    for flip in solved:
+        path = {"model_size": "model__size", "step_time": "compute__step_time"}.get(
+            flip.parameter, "network__" + flip.parameter.replace(".", "__")
+        )
+        unit = {"bit/s": "bit/s", "bytes": "B", "s": "s"}[flip.unit]
+        rows = {row.topology: row for row in guaranteed(**(given | {path: f"{flip.at!r}{unit}"})).ranking}
+        old, new = rows[result.recommended[0]], rows[flip.to]
+        assert new.seconds == pytest.approx(old.seconds, rel=1e-6)
+
+
+def test_large_fleets_with_random_compute_times_are_answered_soon() -> None:
+    result = answer(G=200, M=200, H="both", network__client_link__up="20Mbit/s", compute__straggler="lognormal:0.5")
+    assert result.ranking[0].rounds
+    assert "too large" in result.flips_searched
+
+
+def test_p_best_does_not_depend_on_which_of_a_and_l_was_given() -> None:
+    given = {"G": 10, "M": 3, "K": 2, "sigma": 1, "zeta": 0.3, "delta": 0, "R": 300, "model__size": "45MB"}
+    one, two = (answer(**given, **{name: 2.3 if name == "A" else 1}) for name in ("A", "L"))
+    assert [row.p_best for row in one.ranking] == [row.p_best for row in two.ranking]
+
+
+def test_same_question_same_answer() -> None:
+    given = {"G": 5, "M": 7, "H": "both", "compute__straggler": "lognormal:0.5"}
+    assert answer(**given).to_json() == answer(**given).to_json()
+
+
+def test_a_relative_target_follows_the_gap_it_is_relative_to() -> None:
+    """At a share of 2 L A, rounds depend on sigma^2/(L A) alone: four times the gap and twice the sigma, the same."""
+    one = answer(G=10, M=10, sigma=1, zeta=0.5, delta=0.2, A=1, L=1, problem__target="5%")
+    two = answer(G=10, M=10, sigma=2, zeta=1, delta=0.4, A=4, L=1, problem__target="5%")
+    assert [row.rounds for row in one.ranking] == [row.rounds for row in two.ranking]
+
+
+def test_a_refuted_bound_is_used_by_its_full_id_only_and_said_to_be_refuted() -> None:
+    by_id = answer(G=10, M=10, H="both", plan__bounds="zhou2025.thm1")
+    assert any("refuted by a counterexample (zhou2025.D2)" in warning for warning in by_id.warnings)
+    by_label = answer(G=10, M=10, H="both", plan__bounds="thm1")  # the camera ready's, which is not refuted
+    assert by_label.bounds == "zhou2026.thm1"
+    assert not any("refuted" in warning for warning in by_label.warnings)

@@ -1,0 +1,527 @@
+"""Counts, searched: against enumeration, a loop over explicit deviations, and what theory says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from test_cli import run
+
+from planner.decide import counts as structure
+from planner.decide.counts import divisors, expected, near_divisors
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.question import ask, settled
+from planner.scenario.resolve import Scenario, load
+
+N100 = [1, 2, 4, 5, 10, 20, 25, 50, 100]
+
+
+def scenario(**given: object) -> Scenario:
+    keys = {"N": "fleet.clients", "G": "fleet.groups", "M": "fleet.clients_per_group", "P": "fleet.group_rounds"}
+    keys |= {"S1": "fleet.groups_per_round", "S2": "fleet.clients_per_round", "H": "problem.heterogeneity"}
+    keys |= {"K": "fleet.local_steps"}
+    keys |= {"sigma": "problem.sigma", "R": "problem.rounds", "target": "problem.target", "o": "plan.objective"}
+    given = {"plan__predictor": "bound", "plan__draws": 0, **given}
+    return load(options={keys.get(k, k.replace("__", ".")): (k, v) for k, v in given.items()})
+
+
+def answer(**given: object) -> Recommendation:
+    return recommend(scenario(**given))
+
+
+def alone(**given: object) -> dict[str, dict[str, float]]:
+    """Rounds, seconds and bytes of every topology, where nothing is searched."""
+    question = ask(settled(scenario(**given)))
+    found = {}
+    for topology, rounds in question.rounds().items():
+        cost = question.of_a_round(topology)
+        found[topology] = {"rounds": rounds, "time": rounds * cost.seconds, "bytes": rounds * cost.bytes}
+    return found
+
+
+def divisions_of(members: tuple[int, ...], size: int) -> list[list[tuple[int, ...]]]:
+    """Every way to put them into groups of one size."""
+    if not members:
+        return [[]]
+    first, rest = members[0], members[1:]
+    return [
+        [(first, *others), *more]
+        for others in itertools.combinations(rest, size - 1)
+        for more in divisions_of(tuple(i for i in rest if i not in others), size)
+    ]
+
+
+def deviations(points: list[tuple[Fraction, ...]], groups: list[tuple[int, ...]]) -> tuple[Fraction, Fraction]:
+    """``(zeta^2, delta^2)`` by their definitions."""
+
+    def mean(of: list[tuple[Fraction, ...]]) -> tuple[Fraction, ...]:
+        return tuple(sum(x) / Fraction(len(of)) for x in zip(*of, strict=True))
+
+    def apart(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> Fraction:
+        return sum(((x - y) ** 2 for x, y in zip(a, b, strict=True)), Fraction(0))
+
+    means = [mean([points[i] for i in g]) for g in groups]
+    zeta2 = sum((apart(points[i], m) for g, m in zip(groups, means, strict=True) for i in g), Fraction(0))
+    return zeta2 / len(points), sum((apart(m, mean(means)) for m in means), Fraction(0)) / len(groups)
+
+
+def csv_of(rows: list[list[int]], path: Path) -> str:
+    path.write_text("client,a,b,c\n" + "".join(f"c{i},{','.join(map(str, r))}\n" for i, r in enumerate(rows)))
+    return str(path)
+
+
+# ---------------------------------------------------------------- the expectation
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 6])
+def test_the_expectation_is_the_mean_over_every_division_of_six(groups: int) -> None:
+    points = [tuple(map(Fraction, p)) for p in ((0, 1), (3, -2), (5, 5), (-7, 2), (1, 1), (4, -9))]
+    every = [deviations(points, d) for d in divisions_of(tuple(range(6)), 6 // groups)]
+    assert len(every) == math.factorial(6) // (math.factorial(6 // groups) ** groups * math.factorial(groups))
+    zeta2, delta2 = (sum(x) / Fraction(len(every)) for x in zip(*every, strict=True))
+    total2, _ = deviations(points, [tuple(range(6))])
+    assert expected(total2, 6, groups) == (zeta2, delta2)
+    assert {z + d for z, d in every} == {total2}  # regrouping moves it and keeps the sum
+
+
+def test_divisors_are_those_of_trial_division() -> None:
+    for number in (1, 2, 36, 97, 100, 720):
+        assert divisors(number) == [d for d in range(1, number + 1) if number % d == 0]
+
+
+# ---------------------------------------------------------------- the search
+
+
+@pytest.mark.parametrize("objective", ["rounds", "time", "bytes"])
+@pytest.mark.parametrize("local", [{"P": 1}, {"P": 4}])
+def test_the_best_division_is_that_of_a_loop_over_explicit_deviations(objective: str, local: dict[str, int]) -> None:
+    given = {**local, "target": 0.05}
+    found = answer(N=100, H="zeta=0.6,delta=0.8", o=objective, **given)
+    assert [d.groups for d in found.divisions] == N100
+    by_hand = {}
+    own: dict[str, tuple[float, int]] = {}
+    for groups, row in zip(N100, found.divisions, strict=True):
+        zeta, delta = math.sqrt((100 - groups) / 99), math.sqrt((groups - 1) / 99)  # H = 1
+        every = alone(G=groups, M=100 // groups, H=f"zeta={zeta!r},delta={delta!r}", **given)
+        for topology, taken in every.items():
+            own[topology] = min(own.get(topology, (math.inf, 0)), (taken[objective], groups))
+        first = min(every, key=lambda topology: every[topology][objective])
+        assert (row.zeta, row.delta) == pytest.approx((zeta, delta), rel=1e-12)
+        assert (row.topology, row.rounds) == (first, every[first]["rounds"])
+        assert (row.seconds, row.bytes) == pytest.approx((every[first]["time"], every[first]["bytes"]), rel=1e-12)
+        by_hand[groups] = every[first][objective]
+    assert found.scenario["G"].value == min(by_hand, key=lambda g: by_hand[g])
+    assert found.scenario["G"].value * found.scenario["M"].value == found.scenario["clients"].value == 100
+    best = next(d for d in found.divisions if d.groups == found.scenario["G"].value)
+    assert (best.tie, best.topology, best.rounds) == (1, found.ranking[0].topology, found.ranking[0].rounds)
+    assert len(set(by_hand.values())) > 1
+    names = {"star-star": "Star-Star", "star-ring": "Star-Ring", "ring-star": "Ring-Star", "ring-ring": "Ring-Ring"}
+    least = min(own.values())[0]
+    times = {topology: f"{taken / least:.3g}" for topology, (taken, _) in own.items()}
+    listed = ", ".join(
+        f"{name} G = {own[topology][1]}" + (f" ({times[topology]} times as much)" if times[topology] != "1" else "")
+        for topology, name in names.items()
+    )
+    assert f"Each topology at its own best: {listed}." in found.explanation[1]
+
+
+def test_one_target_for_all_divisions() -> None:
+    """What Star-Star in one group, where all heterogeneity is intra-group, reaches in the rounds given."""
+    found = answer(N=100, H="zeta=0.6,delta=0.8", R=400)
+    flat = answer(G=1, M=100, H="zeta=1", R=400)
+    assert found.scenario["target"].value == flat.scenario["target"].value
+    first = next(d for d in found.divisions if d.groups == 1)
+    assert first.rounds == flat.ranking[0].rounds
+    with pytest.raises(NoAnswerError, match="Give more --rounds"):
+        answer(N=100, H="both", R=1)
+
+
+def test_where_groups_are_free_only_the_sum_of_squares_counts() -> None:
+    intra, inter = (answer(N=60, H=preset) for preset in ("intra", "inter"))
+    assert intra.divisions == inter.divisions
+    assert any("say the same" in w for w in intra.warnings)
+    assert answer(N=60, H="zeta=0.6,delta=0.8").divisions == answer(N=60, H="zeta=1").divisions
+
+
+# ---------------------------------------------------------------- what theory says
+
+
+def by_division(topology: str, clients: int, *names: str, group_rounds: int = 1) -> dict[int, float]:
+    """The sum of these terms of the bound, by number of groups, at one learning rate."""
+    found = scenario(N=clients, H="zeta=1", sigma=1, P=group_rounds, plan__bounds="zhou2026.thm1")
+    terms = {}
+    for s in found.divisions:
+        question = ask(s)
+        split = question.bounds[topology].split(**question.values, R=1000, eta_eff=0.01)
+        terms[int(question.values["G"])] = sum(float(split[n]) for n in names)
+    return terms
+
+
+@pytest.mark.parametrize(("clients", "best"), [(32, 4), (256, 8), (864, 12), (4000, 20)])
+def test_ring_star_is_best_near_the_cube_root_of_two_n(clients: int, best: int) -> None:
+    """zhou2026.C5: zeta^2 / G^2 + delta^2 is smallest where G^3 + G = 2 N, here next to a divisor."""
+    terms = by_division("ring-star", clients, "intra_drift", "inter_drift")
+    assert best**3 == 2 * clients
+    assert min(terms, key=lambda g: terms[g]) == best
+
+
+def test_star_ring_gets_worse_with_more_groups() -> None:
+    """Its short rings average less noise; P divides zeta and not delta, so with P = 1 only their sum counts."""
+    drift = list(by_division("star-ring", 720, "intra_drift", "inter_drift").values())
+    assert len(drift) == 30
+    assert drift == pytest.approx([drift[0]] * 30, rel=1e-12)
+    for terms in (
+        by_division("star-ring", 720, "noise_drift"),
+        by_division("star-ring", 720, "intra_drift", "inter_drift", group_rounds=4),
+    ):
+        assert all(a < b for a, b in itertools.pairwise(terms.values()))
+
+
+# ---------------------------------------------------------------- label counts
+
+
+def test_label_counts_choose_the_groups_as_enumeration_does(tmp_path: Path) -> None:
+    """Counts so large that their noise is nothing: the chosen division has the least delta^2 of all."""
+    rows = [[9, 1, 0], [8, 0, 2], [0, 10, 0], [1, 2, 7], [0, 3, 7], [5, 0, 5]]
+    file = csv_of([[1_000_000 * n for n in row] for row in rows], tmp_path / "counts.csv")
+    found = answer(N=6, H=file, sigma=1)
+    shares = [tuple(Fraction(n, 10) for n in row) for row in rows]
+    scale2 = Fraction(3, 2)  # a one-label client among three labels stands sigma from an even mixture
+    for row in found.divisions:
+        every = [deviations(shares, d) for d in divisions_of(tuple(range(6)), 6 // row.groups)]
+        zeta2, delta2 = min(every, key=lambda pair: pair[1])
+        assert row.grouping == "chosen"
+        assert row.delta**2 == pytest.approx(float(scale2 * delta2), abs=1e-6)
+        assert row.zeta**2 == pytest.approx(float(scale2 * zeta2), abs=1e-6)
+    assert any("chosen by label counts" in s for s in found.explanation)
+
+
+def test_many_clients_are_taken_at_random_and_the_answer_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [[1_000_000, 0, 0], [0, 1_000_000, 0], [0, 0, 1_000_000], [1_000_000, 0, 0]]
+    file = csv_of(rows, tmp_path / "counts.csv")
+    monkeypatch.setattr(structure, "LARGEST_CHOSEN", 3)
+    found = answer(N=4, H=file)
+    assert {d.grouping for d in found.divisions} == {"random"}
+    assert any("at random: choosing them for more than 3 clients" in w for w in found.warnings)
+    total2 = 1.5 * (1 - (0.25 + 0.0625 + 0.0625))  # 1 - |mean|^2 of four one-label clients, two of them alike
+    for d in found.divisions:
+        assert d.delta**2 == pytest.approx(total2 * (d.groups - 1) / 3, rel=1e-5)
+    with pytest.raises(ScenarioError, match="5 contradicts the 4 clients"):
+        answer(N=5, H=file)
+
+
+def test_clients_that_are_all_alike_have_nothing_to_regroup(tmp_path: Path) -> None:
+    found = answer(N=4, H=csv_of([[5, 5, 0]] * 4, tmp_path / "counts.csv"))
+    assert {(d.zeta, d.delta) for d in found.divisions} == {(0.0, 0.0)}
+    with pytest.raises(ScenarioError, match="cannot be read"):
+        answer(N=4, H=str(tmp_path / "none.csv"))
+
+
+# ---------------------------------------------------------------- what is given stays
+
+
+def test_who_takes_part_stays_and_limits_the_divisions() -> None:
+    found = answer(N=100, H="both", S1=5, S2=4)
+    assert [d.groups for d in found.divisions] == [5, 10, 20, 25]
+    assert (found.scenario["S1"].value, found.scenario["S2"].value) == (5, 4)
+    assert any("P = 1, K = 2, S1 = 5, S2 = 4 stay" in s for s in found.explanation)
+    with pytest.raises(ScenarioError, match=r"room for S1 = 30 and S2 = 30"):
+        answer(N=100, H="both", S1=30, S2=30)
+    only_groups = answer(N=100, H="both", S1=20)  # everyone at G = 20 is another theorem's
+    assert [d.groups for d in only_groups.divisions] == [25, 50, 100]
+
+
+def test_clients_beside_groups_must_agree() -> None:
+    plain = answer(G=20, M=5, H="both")
+    for also in ({"G": 20, "M": 5}, {"G": 20}, {"M": 5}):
+        assert answer(N=100, H="both", **also) == plain
+    for wrong in ({"G": 20, "M": 6}, {"G": 7}, {"M": 200}):
+        with pytest.raises(ScenarioError, match="N = G M") as refusal:
+            answer(N=100, H="both", **wrong)
+        assert "\n" not in str(refusal.value)
+
+
+def test_flips_of_the_counts_searched_are_left_out() -> None:
+    found = answer(N=60, H="both", o="time")
+    assert not {flip.parameter for flip in found.flips} & {"G", "M"}
+    assert "G, M" not in found.flips_searched
+    assert "P, K" in found.flips_searched
+
+
+def test_star_star_is_one_algorithm_in_every_division_and_the_answer_says_so() -> None:
+    def said(**given: object) -> bool:
+        found = answer(N=60, H="both", o="time", **given)
+        assert {d.topology for d in found.divisions} >= {"star-star"}
+        return any("one algorithm, however clients are grouped" in w for w in found.warnings)
+
+    assert said(P=1)
+    assert not said(P=3)
+
+
+# ---------------------------------------------------------------- groups of nearly one size
+
+
+def test_groups_of_nearly_one_size_are_those_with_few_empty_places() -> None:
+    for number in (1, 23, 97, 101, 1009):
+        wanted = []
+        for groups in range(1, number + 1):
+            places = groups * math.ceil(Fraction(number, groups))
+            if Fraction(places - number, number) <= Fraction(1, 20):
+                wanted.append(groups)
+        assert near_divisors(number) == wanted
+        assert set(divisors(number)) <= set(wanted)
+    assert [d.groups for d in answer(N=100, H="both").divisions] == N100  # it has divisors enough
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (2, 2, 1), (4, 1)])
+def test_the_expectation_holds_for_any_sizes_where_every_client_counts_the_same(sizes: tuple[int, ...]) -> None:
+    points = [tuple(map(Fraction, p)) for p in ((0, 1), (3, -2), (5, 5), (-7, 2), (1, 1))]
+    whole = tuple(sum(x) / Fraction(5) for x in zip(*points, strict=True))
+    total2, _ = deviations(points, [tuple(range(5))])
+    found = []
+    for order in itertools.permutations(range(5)):
+        at, delta2 = 0, Fraction(0)
+        for size in sizes:
+            part = [points[i] for i in order[at : at + size]]
+            mean = [sum(x) / Fraction(size) for x in zip(*part, strict=True)]
+            delta2 += Fraction(size, 5) * sum((a - b) ** 2 for a, b in zip(mean, whole, strict=True))
+            at += size
+        found.append(delta2)
+    delta2 = sum(found) / len(found)
+    assert expected(total2, 5, len(sizes)) == (total2 - delta2, delta2)
+
+
+def test_a_prime_number_of_clients_is_divided_and_the_answer_says_how_unequally() -> None:
+    prime = answer(N=101, H="zeta=1", target=0.05)
+    assert {d.groups for d in prime.divisions} == set(near_divisors(101)) >= {1, 7, 101}
+    assert any("differ by one client" in w and "fill 95%" in w for w in prime.warnings)
+    seven = next(d for d in prime.divisions if d.groups == 7)  # four of 14 and three of 15
+    deviates = f"zeta={math.sqrt(94 / 100)!r},delta={math.sqrt(6 / 100)!r}"
+    mean, largest = (alone(G=7, M=m, H=deviates, target=0.05)[str(seven.topology)] for m in (14, 15))
+    assert (seven.clients_per_group, seven.clients_per_round, seven.rounds) == (14, 15, mean["rounds"])
+    assert seven.seconds == pytest.approx(mean["rounds"] / largest["rounds"] * largest["time"])
+    assert seven.bytes == pytest.approx(mean["rounds"] / largest["rounds"] * largest["bytes"])
+    assert seven.bytes > mean["bytes"]
+    only = answer(N=101, G="6:7", H="zeta=1", target=0.05)
+    assert "6 groups of 16 or 17" in only.explanation[1]
+
+
+def test_label_counts_choose_groups_of_nearly_one_size(tmp_path: Path) -> None:
+    rows = [[1_000_000 * n for n in (i % 7, (3 * i) % 5 + 1, i % 3)] for i in range(23)]
+    found = answer(N=23, H=csv_of(rows, tmp_path / "counts.csv"), sigma=1)
+    total2 = found.divisions[0].zeta ** 2
+    assert [d.groups for d in found.divisions] == [1, 2, 3, 4, 6, 8, 12, 23]
+    for d in found.divisions:
+        assert d.grouping == "chosen"
+        assert d.zeta**2 + d.delta**2 == pytest.approx(total2, rel=1e-6)
+        assert d.groups in (1, 23) or d.delta**2 < 0.2 * total2 * (d.groups - 1) / 22  # than random ones
+
+
+# ---------------------------------------------------------------- rounds, steps and clients drawn
+
+
+def by_hand(divisions: list[dict[str, object]], objective: str, **ranges: range) -> dict[tuple[int, ...], float]:
+    """The least of the objective for every plan, each asked for alone; by the groups, then the counts in the ranges."""
+    found = {}
+    for division in divisions:
+        for values in itertools.product(*ranges.values()):
+            every = alone(**division, **dict(zip(ranges, values, strict=True)))
+            found[(int(str(division["G"])), *values)] = min(taken[objective] for taken in every.values())
+    return found
+
+
+@pytest.mark.parametrize("objective", ["time", "bytes"])
+def test_the_best_plan_is_that_of_a_loop_over_all_of_them(objective: str) -> None:
+    given = {"target": 0.05, "sigma": 1}
+    found = answer(N=12, H="zeta=0.6,delta=0.8", P="1:3", K="1:4", o=objective, **given)
+    fleets = [
+        {"G": g, "M": 12 // g, "H": f"zeta={math.sqrt((12 - g) / 11)!r},delta={math.sqrt((g - 1) / 11)!r}", **given}
+        for g in (1, 2, 3, 4, 6, 12)
+    ]
+    every = by_hand(fleets, objective, P=range(1, 4), K=range(1, 5))
+    known = found.scenario
+    assert min(every, key=lambda plan: every[plan]) == (known["G"].value, known["P"].value, known["K"].value)
+    assert (known["P"].origin, known["P"].note) == ("derived", "searched from 1 to 3")
+
+    def taken(row: object) -> float:
+        return getattr(row, {"time": "seconds", "bytes": "bytes"}[objective])
+
+    for row in found.divisions:
+        assert taken(row) == pytest.approx(min(total for plan, total in every.items() if plan[0] == row.groups))
+    assert [row.group_rounds for row in found.choices["P"]] == [1, 2, 3]
+    for at, letter in ((1, "P"), (2, "K")):
+        for row in found.choices[letter]:
+            value = (row.group_rounds, row.local_steps)[at - 1]
+            assert taken(row) == pytest.approx(min(total for plan, total in every.items() if plan[at] == value))
+    assert taken(found.ranking[0]) == pytest.approx(min(every.values()))
+    assert {flip.parameter for flip in found.flips}.isdisjoint({"G", "M", "P", "K"})
+
+
+def test_who_is_drawn_is_searched_without_everyone_at_once() -> None:
+    given = {"H": "zeta=1", "target": 0.2, "sigma": 0.5}
+    found = answer(G=3, M=4, S1="1:3", S2="1:4", o="bytes", **given)
+    fleet = [{"G": 3, "M": 4, **given}]
+    every = by_hand(fleet, "bytes", S1=range(1, 4), S2=range(1, 5))
+    del every[(3, 3, 4)]  # everyone at once is another theorem's
+    best = min(every, key=lambda plan: every[plan])
+    assert best == (3, found.scenario["S1"].value, found.scenario["S2"].value)
+    assert found.ranking[0].bytes == pytest.approx(every[best])
+    assert found.divisions[0].grouping == "given"
+    assert {row.groups_per_round for row in found.choices["S1"]} == {1, 2, 3}
+    assert not any("ways here" in w for w in found.warnings)
+    with pytest.raises(ScenarioError, match="S2 = 5 exceeds the 4 there are"):
+        answer(G=3, M=4, S2="1:5", **given)
+    free = answer(N=12, S1="2:12", o="bytes", **given)
+    assert [row.groups for row in free.divisions] == [3, 4, 6, 12]
+    assert all(2 <= row.groups_per_round < row.groups for row in free.divisions)
+
+
+def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
+    found = answer(G=10, M=10, K="1:30000", P="1:60", H="both", target=0.05)
+    question = ask(scenario(G=10, M=10, H="both", target=0.05))
+    steps = range(1, 200)
+    least = min(
+        rounds * question.of_a_round(topology, P=p, K=k).seconds
+        for p in range(1, 9)
+        for topology, all_rounds in question.rounds(P=p, K=np.array(steps)).items()
+        for k, rounds in zip(steps, all_rounds, strict=True)
+    )
+    assert 1 <= found.scenario["P"].value <= 8
+    assert 1 <= found.scenario["K"].value < 200
+    assert found.ranking[0].seconds == pytest.approx(least, rel=1e-3)
+    assert any("1,800,000 ways" in w and "may lie between" in w for w in found.warnings)
+    assert len(found.choices["K"]) < 1000
+
+
+def test_ranges_are_decided_by_time_unless_told_otherwise() -> None:
+    assert answer(G=4, M=4, K="1:3", H="both").objective == "time"
+    free = answer(G=4, M=4, K="1:3", P="1:2", H="both", o="rounds", target=0.05)
+    assert (free.scenario["K"].value, free.scenario["P"].value) == (3, 2)
+    assert any("By rounds, P and K cost nothing" in w for w in free.warnings)
+    dear = answer(G=4, M=4, K="1:3", H="both", o="bytes", target=0.01)
+    assert any("By traffic, K costs" in w for w in dear.warnings)
+    assert any("K = 3 is the most that was allowed" in w for w in dear.warnings)
+    assert "P = 1 stays as it is" in dear.explanation[1]
+
+
+def test_random_compute_times_are_drawn_for_fewer_plans() -> None:
+    found = answer(G=3, M=3, K="1:400", P="1:9", H="both", target=0.05, compute__straggler="lognormal:0.3")
+    assert any("3,600 ways" in w for w in found.warnings)
+    assert found.ranking[0].seconds is not None
+
+
+def test_a_range_of_groups_stands_beside_all_clients() -> None:
+    found = answer(N=100, G="4:25", H="both")
+    assert [d.groups for d in found.divisions] == [4, 5, 10, 20, 25]
+    with pytest.raises(ScenarioError, match="Give --clients beside it"):
+        answer(G="4:25", M=5, H="both")
+    with pytest.raises(ScenarioError, match="room for from 60 to 70 groups"):
+        answer(N=100, G="60:70", H="both")
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("1:", "not a range of whole numbers from 1 to 1000000. Write 1:8"),
+        ("1:2:3", "Write 1:8"),
+        ("a:b", "Write 1:8"),
+        ("0:4", "0 is not a whole number from 1"),
+        ("1:1e3", "Write 1:8"),
+        ("4:2", "starts above its end. Write 2:4"),
+        ("1:9999999", "that is not a whole number from 1 to 1000000"),
+    ],
+)
+def test_ranges_that_are_none_are_refused_in_one_line(value: str, wanted: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        scenario(G=4, M=4, K=value)
+    assert str(refused.value).startswith("K: ")
+    assert wanted in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert scenario(G=4, M=4, K=" 3 : 3 ").known["K"].value == 3
+    with pytest.raises(ScenarioError, match="is not a whole number"):
+        scenario(N="4:8", H="both")
+
+
+# ---------------------------------------------------------------- bad input, and the formats
+
+
+def test_few_many_and_prime_clients() -> None:
+    assert [d.groups for d in answer(N=1, H="both").divisions] == [1]
+    huge = answer(N=720720, H="both", o="rounds")
+    assert len(huge.divisions) == structure.MOST < len(divisors(720720)) == 240
+    assert (huge.divisions[0].groups, huge.divisions[-1].groups) == (1, 720720)
+    assert any("in 240 ways; 48 of them are searched" in w for w in huge.warnings)
+
+
+def test_a_target_out_of_reach_or_met_already() -> None:
+    with pytest.raises(NoAnswerError, match="is not reached"):
+        answer(N=12, H="both", target=1e-9, R=10)
+    met = answer(N=12, H="both", target=100)
+    assert any("Any of 6 divisions" in s for s in met.explanation)
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan(*args: str) -> tuple[int, str, str]:
+        return run("recommend", *args, "--set", "plan.draws=0", capsys=capsys, monkeypatch=monkeypatch)
+
+    code, out, err = plan("--clients", "36", "-H", "both", "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    jsonschema.validate(document, Recommendation.model_json_schema())
+    assert [d["groups"] for d in document["divisions"]] == [1, 2, 3, 4, 6, 9, 12, 18, 36]
+    code, out, _ = plan("--G", "6", "--M", "6", "-H", "both", "--json")
+    assert code == 0
+    assert "divisions" not in json.loads(out)
+    for bad in ("0", "-3", "2.5", "many", "99999999"):
+        code, out, err = plan("--clients", bad)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "whole number from 1" in err
+    code, out, err = plan("--clients", "100", "--G", "7")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_every_format_has_what_was_searched(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["recommend", "--clients", "36", "-H", "both", "--local-steps", "1:20", "--set", "plan.draws=0"]
+
+    def plan(form: str) -> str:
+        code, out, err = run(*words, "--format", form, capsys=capsys, monkeypatch=monkeypatch)
+        assert (code, err) == (0, "")
+        return out
+
+    document = json.loads(plan("json"))
+    jsonschema.validate(document, Recommendation.model_json_schema())
+    assert len(document["choices"]["K"]) == 20
+    lines = list(csv.DictReader(io.StringIO(plan("csv"))))
+    assert [line["part"] for line in lines] == ["ranking"] * 4 + ["divisions"] * 9 + ["K"] * 20
+    for part, rows in (("divisions", document["divisions"]), ("K", document["choices"]["K"])):
+        for line, row in zip((line for line in lines if line["part"] == part), rows, strict=True):
+            assert (int(line["groups"]), int(line["local_steps"])) == (row["groups"], row["local_steps"])
+            assert float(line["seconds"]) == row["seconds"]
+            assert line["rank"] == ""
+    assert {line["local_steps"] for line in lines[:4]} == {str(document["scenario"]["K"]["value"])}
+    md, latex, table = plan("md"), plan("latex"), plan("table")
+    first = document["divisions"][0]
+    assert "## By number of groups" in md
+    assert f"| {first['groups']} | 36 | {first['local_steps']} | 1.41 | 0 | Star-Star | {first['rounds']:,} |" in md
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{table}") == 3
+    assert r"$G$ & $M$ & $K$ & $\zeta$ & $\delta$ & topology" in latex
+    for text in (md, latex, table):
+        assert text.count("more, none better") == 1  # nine divisions are shown whole, of twenty steps a part
+    assert [line.split()[0] for line in table.split("By number of groups\n")[1].splitlines()[:1]] == ["G"]
+    best = str(document["scenario"]["K"]["value"])
+    shown = [line.replace("=", "").split()[2] for line in table.split("By K\n")[1].splitlines()[1:13]]
+    assert best in shown

@@ -1,0 +1,628 @@
+"""How sure: against closed forms, dense grids, known indices, and the commands' own answers by another road."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+from test_cli import run
+
+from hflbounds import families
+from hflbounds.topology import all_topologies
+from planner.decide import uncertainty
+from planner.decide.rank import recommend
+from planner.errors import ScenarioError
+from planner.predict import participation as attendance
+from planner.predict.question import PARTICIPATION, Question, ask
+from planner.scenario.intervals import Spread, Uncertain, read
+from planner.scenario.resolve import Scenario, load
+from planner.scenario.units import parse_rate
+
+SHORT = {
+    "G": "fleet.groups",
+    "M": "fleet.clients_per_group",
+    "P": "fleet.group_rounds",
+    "K": "fleet.local_steps",
+    "S1": "fleet.groups_per_round",
+    "S2": "fleet.clients_per_round",
+    "H": "problem.heterogeneity",
+    "sigma": "problem.sigma",
+    "L": "problem.smoothness",
+    "A": "problem.initial_gap",
+    "R": "problem.rounds",
+    "target": "problem.target",
+}
+
+
+def scenario(**said: Any) -> Scenario:
+    """By letters, or keys with ``__`` for the dot; ten groups of ten, and everything exact, where nothing is said."""
+    given = {"G": "10", "M": "10", "sigma": "1", "L": "1", "A": "2.3", "H": "zeta=0.5,delta=0.5"} | said
+    keys = {SHORT.get(name, name.replace("__", ".")): value for name, value in given.items() if value is not None}
+    return load(None, {key: (key, value) for key, value in keys.items()})
+
+
+@dataclass(frozen=True)
+class Fixed(Question):
+    """A question whose rounds are a function of its values."""
+
+    law: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda values: {}
+
+    def rounds(self, **changes: Any) -> dict[str, Any]:
+        return self.law({**self.values, **changes})
+
+
+def fixed(told: Scenario, law: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fixed:
+    question = ask(told)
+    return Fixed(**{f.name: getattr(question, f.name) for f in fields(question)}, law=law)
+
+
+def ahead_by(factor: float, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Star-Star leads by a factor, whatever sigma is."""
+    return {"star-star": 100 * values["sigma"], "star-ring": 100 * factor * values["sigma"], **FAR}
+
+
+FAR = {"ring-star": 1e9, "ring-ring": 1e9}
+NORMAL = NormalDist()
+
+
+# ---------------------------------------------------------------- what may be written
+
+
+def test_a_range_is_read_as_its_geometric_middle() -> None:
+    number = read("0.2:1.8", lambda text: float(str(text)), field="x")
+    assert isinstance(number, Uncertain)
+    assert number == pytest.approx(0.6) and number.spread == Spread("log-uniform", pytest.approx(math.log(3)))
+    assert math.exp(-number.spread.reach) * number == pytest.approx(0.2)
+    assert number.reading == "0.2 to 1.8, log-uniform"
+
+
+@pytest.mark.parametrize("text", ["2±0.5", "2+-0.5", "2 +/- 0.5"])
+def test_one_standard_deviation_up_is_the_value_and_its_error(text: str) -> None:
+    number = read(text, lambda part: float(str(part)), field="x")
+    assert isinstance(number, Uncertain) and number == 2
+    column = uncertainty.Column("x", "given", number.spread, {"zeta": 1.0}, 2.0)
+    up = column.logs(np.array([NORMAL.cdf(1.0), 0.5]))
+    assert 2 * np.exp(up) == pytest.approx([2.5, 2.0])
+
+
+def test_the_unit_may_stand_once() -> None:
+    number = read("10:40Mbit/s", lambda text: parse_rate(text, field="x"), field="x")
+    assert number == pytest.approx(20e6) and getattr(number, "reading", "").startswith("10 Mbit/s to 40 Mbit/s")
+    assert read("10 Mbit/s:0.04Gbit/s", lambda text: parse_rate(text, field="x"), field="x") == pytest.approx(20e6)
+
+
+def test_equal_ends_are_one_number() -> None:
+    assert not isinstance(read("3:3", lambda text: float(str(text)), field="x"), Uncertain)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"sigma": "2:1"}, "from the larger to the smaller. Write 1:2"),
+        ({"sigma": "0:1"}, "includes 0, which has no logarithm"),
+        ({"sigma": "0±1"}, "includes 0"),
+        ({"sigma": "-1:1"}, "'-1' is not 0, or a number"),
+        ({"sigma": "nan:1"}, "'nan' is not 0, or a number"),
+        ({"sigma": "1:inf"}, "'inf' is not 0, or a number"),
+        ({"sigma": "1:2:3"}, "neither low:high nor value+-sd"),
+        ({"sigma": "1:"}, "neither low:high nor value+-sd"),
+        ({"sigma": "1±-1"}, "'-1' is not 0, or a number"),
+        ({"H": "zeta=2:1,delta=1"}, "zeta: '2:1' goes from the larger"),
+        ({"H": "zeta=0:1,delta=1"}, "zeta: '0:1' includes 0"),
+        ({"H": "zeta=a:1"}, "must be a number 0, or between"),
+        ({"H": "dirichlet:intra=0.1:0.5"}, "must be a number between 1e-6 and 1e6"),
+        ({"target": "5%:1%"}, "from the larger to the smaller"),
+        ({"target": "0:1"}, "is not a target"),
+        ({"network__client_link__up": "10:40"}, "has no unit"),
+        ({"network__client_link__latency": "0s:5ms"}, "includes 0"),
+        ({"compute__step_time": "0.2s±1Mbit/s"}, "is a rate"),
+        ({"model__size": "100MB:10MB"}, "from the larger"),
+        ({"plan__draws": "1000"}, "not 0, or a power of two from 256 to 16384"),
+        ({"plan__draws": "-1"}, "not a whole number"),
+    ],
+)
+def test_limits_that_cannot_be_are_refused_in_words(said: dict[str, str], words: str) -> None:
+    with pytest.raises(ScenarioError) as refusal:
+        scenario(**said)
+    assert words in str(refusal.value) and "\x00" not in str(refusal.value) and len(str(refusal.value)) < 300
+
+
+def test_what_was_written_is_kept_with_its_reading() -> None:
+    told = scenario(
+        H="zeta=0.2:0.8,delta=2±0.5", target="1%:4%", network__client_link__up="10:40Mbit/s", model__size="10MB±1MB"
+    )
+    known = told.known
+    assert (known["zeta"].value, known["zeta"].origin) == (pytest.approx(0.4), "given")
+    assert known["zeta"].reading == "0.2 to 0.8, log-uniform" and known["delta"].reading == "2 +- 0.5, lognormal"
+    assert known["target"].value == pytest.approx(0.02 * 2 * 2.3) and known["target"].spread is not None
+    assert told.network.client_link.up == pytest.approx(20e6) and known["model_size"].value == 10e6
+    assert [c.name for c in uncertainty.columns(ask(told), told, told.objective)] == [
+        *("zeta", "delta", "target", "model_size", "step_time", "client_link.up", "client_link.down"),
+        *("client_link.latency", "server_link.up", "server_link.down", "server_link.latency"),
+    ]
+
+
+# ---------------------------------------------------------------- what is drawn
+
+
+def test_only_what_moves_the_order_is_drawn() -> None:
+    told = scenario(sigma=None, L="2", A=None, network__client_link__up="20Mbit/s", plan__objective="bytes")
+    assert [(c.name, c.kind) for c in uncertainty.columns(ask(told), told, "bytes")] == [
+        ("sigma", "assumed"),
+        ("L A", "assumed"),
+    ]
+    exact = scenario()
+    assert uncertainty.columns(ask(exact), exact, "rounds") == ()
+
+
+def test_numbers_of_a_chosen_preset_are_taken_as_given() -> None:
+    told = scenario(network__client_link__preset="5g", network__tiers="1", compute__step_time="1s", model__size="1MB")
+    assert uncertainty.columns(ask(told), told, "time") == ()
+
+
+def test_a_gap_with_limits_stays_apart_from_a_smoothness_that_nobody_gave() -> None:
+    told = scenario(A="1:4", L=None)
+    found = {c.name: (c.kind, c.spread.width) for c in uncertainty.columns(ask(told), told, "rounds")}
+    assert found == {"A": ("given", pytest.approx(math.log(2))), "L": ("assumed", pytest.approx(math.log(3)))}
+
+
+def test_a_file_that_says_the_ratio_gives_both_deviations_one_factor(tmp_path: Path) -> None:
+    told = scenario(H=str(profile(tmp_path, unit="label shares", ratio=(4.0, 2.0, 8.0))), G=None, M=None)
+    both, ratio = uncertainty.columns(ask(told), told, "rounds")
+    assert both.moves == {"zeta": 1.0, "delta": 1.0} and both.spread.width == pytest.approx(math.log(3))
+    # an interval of 95 % on zeta^2 / delta^2 is one of half the width on the logarithm of zeta / delta
+    assert ratio.spread.width == pytest.approx(math.log(8 / 2) / 2 / (2 * 1.96), rel=1e-3)
+    assert ratio.middle == pytest.approx(2.0) and ratio.kind == "measured"
+
+
+def test_errors_of_a_profile_are_used(tmp_path: Path) -> None:
+    told = scenario(H=str(profile(tmp_path, unit="gradients", ratio=(4.0, 2.0, 8.0))), G=None, M=None, sigma=None)
+    found = {c.name: c for c in uncertainty.columns(ask(told), told, "rounds")}
+    assert {name: c.kind for name, c in found.items()} == {  # delta has an interval without length
+        "zeta": "measured",
+        "delta": "assumed",
+        "sigma": "measured",
+    }
+    assert found["zeta"].spread.width == pytest.approx(math.log(4.84 / 1) / 2 / (2 * 1.959964))
+    assert found["sigma"].spread.width == pytest.approx(math.log(3 / 1.5) / 1.959964)  # its interval begins at 0
+
+
+def profile(folder: Path, unit: str, ratio: tuple[float, float, float]) -> Path:
+    """Ten groups of ten, with intervals."""
+
+    def interval(value: float, low: float, high: float) -> dict[str, float]:
+        return {"value": value, "low": low, "high": high}
+
+    document = {
+        "schema": "hfl-plan/profile/1",
+        "made_from": "gradients" if unit == "gradients" else "label counts",
+        "unit": unit,
+        "groups": 10,
+        "clients": 100,
+        "clients_per_group": {"mean": 10, "least": 10, "most": 10},
+        "labels": 10,
+        "zeta2": interval(2.0, 1.0, 4.84),
+        "delta2": interval(0.5, 0.5, 0.5),
+        "ratio": interval(*ratio),
+        "constants": {"sigma": interval(1.5, 0.0, 3.0)} if unit == "gradients" else {},
+    }
+    path = folder / "profile.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_where_groups_are_searched_limits_move_the_whole_heterogeneity() -> None:
+    told = scenario(G=None, M=None, fleet__clients="100", H="zeta=0.3:1.2,delta=0.8", target="1%")
+    at = told.divisions[1]
+    (both, *others) = uncertainty.columns(ask(at), at, "rounds")
+    assert (both.name, both.kind, others) == ("zeta and delta", "given", [])
+    assert both.spread.width == pytest.approx(math.log(math.hypot(1.2, 0.8) / math.hypot(0.3, 0.8)) / 2)
+
+
+# ---------------------------------------------------------------- the points
+
+
+def test_the_generating_vector_is_the_best_component_by_component() -> None:
+    """In exact fractions, over all odd numbers."""
+    points = 16
+    chosen: list[int] = []
+    for z in uncertainty.generating_vector(points, 4):
+
+        def error(candidate: int) -> Fraction:
+            total = Fraction(0)
+            for k in range(points):
+                product = Fraction(1)
+                for j, component in enumerate([*chosen, candidate], 1):
+                    x = Fraction(k * component % points, points)
+                    product *= 1 + (x * x - x + Fraction(1, 6)) / j
+                total += product
+            return total
+
+        assert error(z) == min(error(c) for c in range(1, points, 2))
+        chosen.append(z)
+
+
+def test_every_block_is_even_in_every_coordinate_and_exact_to_high_order() -> None:
+    points = uncertainty.cube(np.random.default_rng(3), 6, 4096)
+    assert points.shape == (6, 4096) and points.min() >= 0 and points.max() <= 1
+    blocks = points.reshape(6, uncertainty.SHIFTS, 256)
+    counts = [np.histogram(b, bins=64, range=(0, 1))[0] for row in blocks for b in row]
+    assert min(map(min, counts)) >= 2 and max(map(max, counts)) <= 6  # 4 in each, up to the shift and the fold
+    product = np.prod(1 + (points - 0.5), axis=0)  # of mean 1 and variance (13/12)^6 - 1
+    plain = math.sqrt(((13 / 12) ** 6 - 1) / 4096)
+    assert abs(product.mean() - 1) < plain / 30
+
+
+def test_draws_follow_the_seed() -> None:
+    told, other = scenario(sigma="0.5:2"), scenario(sigma="0.5:2", plan__seed="1")
+    first, again, apart = (uncertainty.draws(ask(s), s, "rounds", number=256).logs for s in (told, told, other))
+    assert np.array_equal(first, again) and not np.array_equal(first, apart)
+
+
+# ---------------------------------------------------------------- shares and regret
+
+
+def test_share_and_regret_of_one_uncertain_number_in_closed_form() -> None:
+    """Star-Star takes 1000 zeta rounds, Star-Ring 600, and log zeta is even on log 0.2 ... log 1."""
+    told = scenario(H="zeta=0.2:1,delta=0.5")
+    question = fixed(told, lambda v: {"star-star": 1000 * v["zeta"], "star-ring": 600.0, **FAR})
+    found = uncertainty.draws(question, told, "rounds")
+    assert found.totals.shape == (4, 4096)
+    share = math.log(0.6 / 0.2) / math.log(5)
+    shares = uncertainty.p_best(found)
+    assert shares["star-star"].value == pytest.approx(share, abs=5 * shares["star-star"].error)
+    assert 1 / 4096 <= shares["star-star"].error < math.sqrt(share * (1 - share) / 4096) / 3  # better than at random
+    assert shares["star-star"].value + shares["star-ring"].value == pytest.approx(1)
+    regret = uncertainty.regret(found, "star-star")
+    mean = ((1 - 0.6) / 0.6 - math.log(1 / 0.6)) / math.log(5)
+    assert regret.mean is not None and regret.p90 is not None and regret.lost == 0
+    assert regret.mean.value == pytest.approx(mean, abs=5 * regret.mean.error) and regret.mean.error < 1e-3
+    assert regret.p90.value == pytest.approx(0.2 * 5**0.9 / 0.6 - 1, rel=0.01)
+
+
+def test_share_of_two_lognormals_in_closed_form() -> None:
+    told = scenario(H="zeta=1±0.2,delta=1±0.5")
+    question = fixed(told, lambda v: {"star-star": 1200 * v["zeta"], "star-ring": 1000 * v["delta"], **FAR})
+    shares = uncertainty.p_best(uncertainty.draws(question, told, "rounds"))
+    share = NORMAL.cdf(math.log(1 / 1.2) / math.hypot(math.log(1.2), math.log(1.5)))
+    assert shares["star-star"].value == pytest.approx(share, abs=5 * shares["star-star"].error)
+    assert shares["star-star"].error < 0.005
+
+
+def test_share_agrees_with_a_dense_grid() -> None:
+    """The theorem under its own caps, where the order does change, on midpoints of 150 x 150 cells."""
+    told = scenario(G="5", M="20", H="zeta=0.02:0.6,delta=0.02:2", R="400", plan__bounds="thm1", plan__cap="own")
+    question = ask(told)
+    cells = (np.arange(150) + 0.5) / 150
+    zeta, delta = (x.ravel() for x in np.meshgrid(0.02 * 30**cells, 0.02 * 100**cells))
+    totals = np.stack(list(question.rounds(zeta=zeta, delta=delta).values()))
+    best = totals <= totals.min(axis=0) * (1 + 1e-9)
+    shares = uncertainty.p_best(uncertainty.draws(question, told, "rounds"))
+    expected = dict(zip(question.bounds, best.mean(axis=1), strict=True))
+    assert 0.1 < max(expected.values()) < 0.98
+    for topology, share in shares.items():
+        assert share.value == pytest.approx(expected[topology], abs=4 * share.error + 0.004)
+
+
+def test_few_draws_and_many_agree_within_their_errors() -> None:
+    told = scenario(sigma="0.3:3", H="zeta=0.1:3,delta=0.5±0.2", G="6", plan__bounds="thm1", plan__cap="own", R="400")
+    few, many = (
+        uncertainty.p_best(uncertainty.draws(ask(told), told, "rounds", number=number)) for number in (256, 4096)
+    )
+    for topology, share in many.items():
+        assert abs(few[topology].value - share.value) <= 4 * math.hypot(few[topology].error, share.error)
+    assert sum(s.error for s in many.values()) < sum(s.error for s in few.values()) / 2
+
+
+def test_errors_are_as_large_as_they_are_said_to_be() -> None:
+    """Over 80 seeds the distance to the exact share, in standard errors, has a deviation of about 1."""
+    told = scenario(H="zeta=0.2:1,delta=0.5:1.5")
+    question = fixed(told, lambda v: {"star-star": 1000 * v["zeta"], "star-ring": 700 * v["delta"], **FAR})
+    cells = (np.arange(2000) + 0.5) / 2000
+    share = np.mean(np.clip(1 - np.log(0.2 * 5**cells / 0.35) / math.log(3), 0, 1))  # P(700 delta > 1000 zeta)
+    found = [
+        uncertainty.p_best(uncertainty.draws(replace(question, seed=seed), told, "rounds"))["star-star"]
+        for seed in range(80)
+    ]
+    distances = np.array([(e.value - share) / e.error for e in found])
+    assert 0.75 < distances.std() < 1.35 and abs(distances.mean()) < 0.5
+
+
+def test_a_share_is_never_said_to_be_surer_than_one_draw() -> None:
+    told = scenario(sigma="0.5:2")
+    question = fixed(told, lambda v: {"star-star": 100 * v["sigma"], "star-ring": 1e6, **FAR})
+    assert uncertainty.p_best(uncertainty.draws(question, told, "rounds"))["star-star"] == (
+        uncertainty.Estimate(value=1.0, error=1 / 4096)
+    )
+
+
+def test_a_target_that_is_sometimes_out_of_reach_is_counted_and_not_averaged() -> None:
+    """Star-Star never gets there where sigma > 1.5, nobody where sigma > 1.8."""
+    told = scenario(sigma="0.5:2")
+
+    def law(v: Mapping[str, Any]) -> dict[str, Any]:
+        sigma = np.asarray(v["sigma"])
+        other = np.where(sigma > 1.8, np.inf, 200.0)
+        return {"star-star": np.where(sigma > 1.5, np.inf, 100.0), "star-ring": other, **dict.fromkeys(FAR, np.inf)}
+
+    found = uncertainty.draws(fixed(told, law), told, "rounds")
+    regret = uncertainty.regret(found, "star-star")
+    lost, unanswered = (math.log(x) / math.log(4) for x in (1.8 / 1.5, 2 / 1.8))
+    assert regret.mean is None and regret.lost == pytest.approx(lost, abs=0.003)
+    assert regret.p90 is None  # more than one draw in ten
+    shares = uncertainty.p_best(found)
+    assert sum(s.value for s in shares.values()) == pytest.approx(1 - unanswered, abs=0.003)
+
+
+def test_the_order_of_rounds_to_a_number_does_not_depend_on_the_gap_and_the_smoothness() -> None:
+    """At a fixed target epsilon rounds are A L / epsilon times a function of sigma, zeta and delta over its root."""
+    for said in ({"A": "0.3:30"}, {"A": "7", "L": "0.1:1"}):
+        told = scenario(target="0.0001", plan__bounds="sharp", plan__cap="none", **said)
+        found = uncertainty.draws(ask(told), told, "rounds", number=256)
+        ratios = found.totals / found.totals[0]
+        assert np.ptp(found.totals[0]) > found.totals[0].min()
+        assert np.ptp(ratios, axis=1) == pytest.approx(0, abs=1e-4)  # rounds are whole
+        (only,) = uncertainty.alone(ask(told), found.columns, "rounds", ["ring-ring"])
+        assert only.swing < 1e-4 and not only.changes
+
+
+# ---------------------------------------------------------------- what to measure
+
+
+def indices(function: Callable[[Any], Any], dimensions: int) -> list[uncertainty.Index]:
+    points = uncertainty.cube(np.random.default_rng(0), 2 * dimensions, 4096)
+    first, second = points[:dimensions], points[dimensions:]
+    changed = []
+    for i in range(dimensions):
+        at = first.copy()
+        at[i] = second[i]
+        changed.append(function(at))
+    found = uncertainty.total_indices(function(first), np.stack(changed))
+    assert found is not None
+    return found
+
+
+def test_total_indices_of_the_ishigami_function() -> None:
+    """sin x + 7 sin^2 y + 0.1 z^4 sin x on (-pi, pi): its variances are known."""
+    x = 0.5 * (1 + 0.1 * math.pi**4 / 5) ** 2
+    y, xz = 49 / 8, 0.1**2 * math.pi**8 * 8 / 225
+    expected = [(x + xz) / (x + y + xz), y / (x + y + xz), xz / (x + y + xz)]
+    assert expected == pytest.approx([0.5576, 0.4424, 0.2437], abs=1e-4)
+
+    def ishigami(cube: Any) -> Any:
+        a, b, c = math.pi * (2 * cube - 1)
+        return np.sin(a) + 7 * np.sin(b) ** 2 + 0.1 * c**4 * np.sin(a)
+
+    for index, share in zip(indices(ishigami, 3), expected, strict=True):
+        assert index.value == pytest.approx(share, abs=0.03) and index.high - index.low < 0.12
+        assert index.low - 0.01 <= share <= index.high + 0.01
+
+
+def test_total_indices_of_the_g_function() -> None:
+    """Product of (|4x - 2| + a) / (1 + a), of partial variances 1 / (3 (1 + a)^2)."""
+    a = np.array([0.0, 1.0, 4.5, 9.0])
+    parts = 1 / (3 * (1 + a) ** 2)
+    total = np.prod(1 + parts) - 1
+    expected = [p * np.prod(1 + np.delete(parts, i)) / total for i, p in enumerate(parts)]
+    found = indices(lambda cube: np.prod((np.abs(4 * cube - 2) + a[:, None]) / (1 + a[:, None]), axis=0), 4)
+    assert [index.value for index in found] == pytest.approx(expected, abs=0.03)
+
+
+def test_a_constant_has_no_indices() -> None:
+    assert uncertainty.total_indices(np.ones(256), np.ones((2, 256))) is None
+
+
+def test_what_explains_a_margin_in_closed_form() -> None:
+    """log margin = 2 log zeta - log delta + const: shares 4 : 1 of equal widths, and nothing for sigma."""
+    told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
+    question = fixed(told, lambda v: {"star-star": 500 * v["delta"], "star-ring": 900 * v["zeta"] ** 2, **FAR})
+    drawn = uncertainty.columns(question, told, "rounds")
+    found = uncertainty.explained(question, drawn, "rounds", ["star-star"])
+    assert found is not None and [c.name for c in drawn] == ["zeta", "delta", "sigma"]
+    # a margin beyond a factor 10 counts as 10, which cuts both ends a little
+    assert [index.value for index in found] == pytest.approx([0.8, 0.2, 0.0], abs=0.02)
+    alone = uncertainty.alone(question, drawn, "rounds", ["star-star"])
+    assert alone[0].margin_low == pytest.approx(math.log(1.8 * 0.25))
+    assert alone[0].margin_high == pytest.approx(math.log(1.8 * 4)) and alone[0].swing == pytest.approx(math.log(16))
+    assert (alone[0].first_low, alone[0].first_high, alone[0].changes) == ("star-ring", "star-star", True)
+    assert alone[2].swing == 0 and not alone[2].changes
+
+
+def test_the_sentence_names_what_to_measure() -> None:
+    told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.9:1.1")
+    question = fixed(told, lambda v: {"star-star": 500.0, "star-ring": 600 * v["zeta"], **FAR})
+    found = uncertainty.assess(question, told, ["star-star"])
+    assert found is not None
+    assert found.inputs.said == (
+        "The lead over the next topology varies mostly with zeta (100%): measure that first; "
+        "with delta and sigma hardly at all (under 5%).",
+    )
+
+
+def test_a_lead_that_nothing_touches_is_said_to_be_one() -> None:
+    told = scenario(sigma="0.5:2")
+    for ahead, words in ((50.0, "takes over 10 times as much"), (3.0, "Nothing that was drawn changes the lead")):
+        question = fixed(told, partial(ahead_by, ahead))
+        found = uncertainty.assess(question, told, ["star-star"])
+        assert found is not None and words in found.inputs.said[0]
+
+
+def test_topologies_that_always_take_the_same_have_no_margin_between_them() -> None:
+    """One client in a group: the low tier is neither star nor ring."""
+    told = scenario(M="1", H="zeta=0,delta=0.2:2", plan__bounds="sharp")
+    found = uncertainty.draws(ask(told), told, "rounds", number=256)
+    assert set(found.same_as("ring-ring")) == {"ring-ring", "ring-star"}
+    answer = uncertainty.assess(ask(told), told, ["ring-ring", "ring-star"])
+    assert answer is not None and answer.inputs.drawn[0].explains is not None
+
+
+# ---------------------------------------------------------------- the clock
+
+
+@pytest.mark.parametrize("method", ["schedule", "formula", "diluted"])
+@pytest.mark.parametrize("hop", ["direct", "relayed"])
+@pytest.mark.parametrize("sharing", ["per-client", "per-server"])
+@pytest.mark.parametrize("tiers", ["1", "2"])
+def test_the_law_of_the_clock_is_what_a_round_costs(method: str, tiers: str, sharing: str, hop: str) -> None:
+    told = scenario(
+        G="4",
+        M="3",
+        P="2",
+        plan__cost=method,
+        network__tiers=tiers,
+        network__client_link__sharing=sharing,
+        network__client_link__hop=hop,
+        network__server_link__hop="direct",
+        network__client_link__up="10:40Mbit/s",
+        network__client_link__down="5:100Mbit/s",
+        network__client_link__latency="1ms:1s",
+        compute__step_time="0.1s±0.1s",
+        model__size="1:100MB",
+    )
+    question = ask(told)
+    drawn = uncertainty.columns(question, told, "time")
+    totals = uncertainty.Totals(question, drawn, "time")
+    assert totals.law is not None and not totals.slow
+    logs = np.stack([c.logs(u) for c, u in zip(drawn, np.random.default_rng(0).random((len(drawn), 5)), strict=True)])
+    told_by_law = totals.prices(logs)
+    totals.law = None
+    assert told_by_law == pytest.approx(totals.prices(logs), rel=1e-9)
+
+
+def test_traffic_and_rounds_do_not_hang_on_the_clock() -> None:
+    told = scenario(sigma="0.5:2", network__client_link__up="10:40Mbit/s")
+    for objective in ("rounds", "bytes"):
+        drawn = uncertainty.columns(ask(told), told, objective)  # type: ignore[arg-type]
+        assert [c.name for c in drawn] == ["sigma"]
+
+
+def test_with_random_compute_times_fewer_draws_are_made_and_it_is_said() -> None:
+    told = scenario(
+        G="3", M="2", H="zeta=0.5,delta=0.2:1", compute__straggler="lognormal:0.3", compute__step_time="0.1:0.4s"
+    )
+    found = uncertainty.assess(ask(told), told, ["star-star"])
+    assert found is not None and found.inputs.draws == uncertainty.DRAWS_TIMED
+    said = " ".join(found.inputs.said)
+    assert (
+        "128 draws instead of 4,096: each times a round anew" in said
+        and "model_size" in said
+        and "stayed as assumed" in said
+    )
+    assert [d.name for d in found.inputs.drawn] == ["delta", "step_time"]
+    assert all(d.explains is None and d.alone is not None for d in found.inputs.drawn)
+
+
+def test_where_devices_may_stay_away_rounds_are_of_those_who_come() -> None:
+    """The middle draw is the question's own number, and no draw is better than if everybody came."""
+    told = scenario(G="3", M="4", sigma="0.5:2", availability__client="90%")
+    question, everyone = attendance.ask(told), ask(told)
+    found = uncertainty.draws(question, told, "rounds")
+    assert found.totals.shape == (4, uncertainty.DRAWS_ATTENDED)
+    middle = uncertainty.Totals(question, found.columns, "rounds")(np.zeros((1, 1)))[:, 0]
+    for topology, total in zip(found.topologies, middle, strict=True):
+        begun = float(question.rounds()[topology]) * question.price(topology, "rounds")
+        assert total == pytest.approx(begun) and total >= everyone.rounds()[topology]
+    said = uncertainty.assess(question, told, ["star-star"])
+    assert said is not None and "1,024 draws instead of 4,096" in said.inputs.said[-1]
+
+
+# ---------------------------------------------------------------- the model's part
+
+
+def test_a_model_multiplies_rounds() -> None:
+    """Equal topologies, and an error of the model on one of them: each is first half the time."""
+    told = scenario()
+    question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 100.0, **FAR})
+
+    def model(rng: np.random.Generator, number: int) -> Any:
+        noise = np.zeros((4, number))
+        noise[list(question.bounds).index("star-ring")] = 0.2 * rng.standard_normal(number)
+        return noise
+
+    found = uncertainty.draws(question, told, "rounds", model)
+    share = uncertainty.p_best(found)["star-star"]
+    assert found.totals.shape == (4, 4096) and share.value == pytest.approx(0.5, abs=5 * share.error)
+    excess = uncertainty.regret(found, "star-ring").mean
+    # E (e^x - 1) over x > 0, x normal of deviation 0.2
+    expected = math.exp(0.02) * NORMAL.cdf(0.2) - 0.5
+    assert excess is not None and excess.value == pytest.approx(expected, abs=5 * excess.error)
+    only = uncertainty.explained(question, (), "rounds", ["star-star"], model)
+    assert only is not None and [round(index.value, 1) for index in only] == [1.0]
+
+
+# ---------------------------------------------------------------- constants of the analysis
+
+
+@pytest.mark.parametrize(("setting", "words"), [(s, w) for w, s in PARTICIPATION.items()])
+def test_admissible_are_all_families_that_are_proved_about_a_setting(setting: str, words: str) -> None:
+    """By going through the whole catalogue."""
+    found = {
+        name
+        for name, bounds in families().items()
+        if {b.topology for b in bounds} == set(all_topologies(2))
+        and all(b.kind in ("theorem", "rate") and b.status in ("proved", "own") for b in bounds)
+        and all(words in {a.id for a in b.assumes} for b in bounds)
+    }
+    assert set(uncertainty.ADMISSIBLE[setting]) == found
+
+
+@pytest.mark.parametrize("said", [{}, {"fleet__order": "random"}, {"S1": "3", "S2": "5"}])
+def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, str]) -> None:
+    told = scenario(**said)
+    found = uncertainty.constant_sets(told, "ring-ring", None)
+    assert len(found.sets) == 4
+    for each in found.sets:
+        answer = recommend(scenario(**said, plan__bounds=each.bounds, plan__draws="0"))
+        assert each.order == tuple(row.topology for row in answer.ranking if row.rounds is not None)
+        assert each.first == answer.recommended and each.cap == answer.cap
+    assert found.first_in == sum("ring-ring" in s.first for s in found.sets) and found.of == len(found.sets)
+
+
+# ---------------------------------------------------------------- in an answer
+
+
+def test_an_answer_keeps_three_kinds_apart() -> None:
+    data = recommend(scenario(sigma=None, H="both", plan__draws="512")).to_json()
+    found = data["uncertainty"]
+    assert found.keys() == {"inputs", "constants", "model"}
+    assert found["inputs"]["draws"] == 512
+    assert [d["name"] for d in found["inputs"]["drawn"]] == ["zeta", "delta", "sigma"]
+    for row in data["ranking"]:
+        assert row["p_best"] == found["inputs"]["p_best"][row["topology"]]["value"]
+    shares = found["model"]["p_best"] if found["model"] else found["inputs"]["p_best"]
+    assert data["confidence"]["p_best"] == shares[data["recommended"][0]]
+    assert found["inputs"]["regret"]["of"] == found["constants"]["topology"] == data["recommended"][0]
+
+
+def test_without_draws_nothing_is_said() -> None:
+    answer = recommend(scenario(sigma=None, plan__draws="0"))
+    assert answer.uncertainty is None
+    assert {row.p_best for row in answer.ranking} == {None}
+
+
+def test_everything_exact_needs_no_draws() -> None:
+    found = recommend(scenario()).uncertainty
+    assert found is not None and found.inputs.draws == 0 and found.inputs.drawn == ()
+    assert {share.error for share in found.inputs.p_best.values()} == {0.0}
+
+
+def test_the_table_says_it_in_a_few_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ["recommend", "--G", "5", "--M", "8", "--heterogeneity", "zeta=0.1:2,delta=0.5±0.2"]
+    arguments += ["--set", "plan.draws=256", "--bounds", "sharp"]
+    code, out, err = run(*arguments, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    block = out.split("How sure\n")[1].split("\n\n")[0].splitlines()
+    assert len(block) <= 4
+    assert "zeta 0.1 to 2; delta 0.287 to 0.87 (90 %); sigma and L A within a factor 3 either way" in block[0]
+    assert "admissible sets of constants" in block[-1]
+    code, out, err = run(*arguments, "--format", "md", capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0 and out.count("| zeta | given, log-uniform | 0.1 | 0.4472 | 2 |") == 1

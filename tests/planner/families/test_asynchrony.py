@@ -1,0 +1,314 @@
+"""`hfl-plan async`: the clock by hand and against the harness, the theorem by its own formula, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from fractions import Fraction
+from itertools import islice, pairwise
+
+import numpy as np
+import pytest
+from test_cli import run
+from test_tune import shown
+
+from hflbounds import get
+from planner.families import hga as asynchrony
+from planner.families.hga import clock, durations, pace, printed_limits, reach
+
+WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
+FIXED = [*WORDS, "--region-times", "10s,12s,80s"]
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+# ---------------------------------------------------------------- the clock
+def test_two_regions_one_three_times_as_slow_by_hand() -> None:
+    # At 1 and 2 the fast one; at 3 both, the fast one first; then the same again, three steps later by the slow one.
+    found = list(islice(clock(durations([1.0, 3.0], 0.0, 0), 2, 1), 8))
+    assert [s.time for s in found] == [1, 2, 3, 3, 4, 5, 6, 6]
+    assert [s.who for s in found] == [(0,), (0,), (0,), (1,), (0,), (0,), (0,), (1,)]
+    assert [s.delays for s in found] == [(0,), (0,), (0,), (3,), (1,), (0,), (0,), (3,)]
+    # the slow one's newest update began before the first step until it delivers at step 3, with an update of step 0
+    assert [s.oldest for s in found] == [0, 1, 2, 3, 4, 5, 6, 3]
+
+
+def test_a_buffer_of_two_of_three_by_hand() -> None:
+    # 10 and 12 fill it at 12; both again at 22 and 24; ... the slow one arrives at 80, waits for the next
+    found = list(islice(clock(durations([10.0, 12.0, 80.0], 0.0, 0), 3, 2), 8))
+    assert [s.time for s in found] == [12, 24, 36, 48, 60, 72, 82, 92]
+    assert found[6].who == (2, 0)
+    assert found[6].arrived == (80, 82)
+    assert found[6].delays == (6, 0)
+    assert found[7].who == (1, 0)
+    assert found[7].delays == (1, 0)
+
+
+@pytest.mark.parametrize("times", [[3.0, 5.0, 7.0], [1.0, 1.0], [2.0, 9.0, 9.5, 40.0]])
+def test_without_a_buffer_nobody_waits_and_with_all_everybody_waits_for_the_slowest(times: list[float]) -> None:
+    duration, M = durations(times, 0.0, 0), len(times)
+    alone, together = pace(duration, M, 1), pace(duration, M, M)
+    assert alone.seconds_per_step == pytest.approx(1 / sum(1 / t for t in times), rel=2 * M / alone.steps)
+    assert alone.idle == 0
+    assert alone.shares == pytest.approx([(1 / t) / sum(1 / s for s in times) for t in times], abs=2e-3)
+    assert together.seconds_per_step == max(times)
+    assert (together.delay_most, together.oldest_most, together.delay_mean) == (0, 0, 0)
+    assert together.idle == pytest.approx(float(1 - Fraction(sum(times)) / M / Fraction(max(times))))
+    assert together.shares == pytest.approx([1 / M] * M)
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.4])
+def test_larger_buffers_step_later_update_less_and_are_less_stale(jitter: float) -> None:
+    duration = durations([10.0, 11.0, 13.0, 30.0, 31.0], jitter, 4)
+    found = [pace(duration, 5, K) for K in range(1, 6)]
+    for smaller, larger in pairwise(found):
+        assert larger.seconds_per_step > smaller.seconds_per_step
+        assert larger.updates_per_second < smaller.updates_per_second
+        assert larger.delay_mean < smaller.delay_mean
+        assert larger.idle > smaller.idle
+        assert min(larger.shares) > min(smaller.shares)
+    for one in found:
+        assert sum(one.delays.values()) == pytest.approx(1)
+        assert one.delay_mean == pytest.approx(sum(d * share for d, share in one.delays.items()))
+        assert one.delay_most == max(one.delays) <= one.oldest_most
+        # every step is met by M - K tasks in the air: the mean delay is (M - K)/K but for the ends of the run
+        assert one.delay_mean == pytest.approx((5 - one.buffer) / one.buffer, abs=0.02)
+
+
+def test_the_n_th_task_takes_as_long_in_whatever_order_it_is_asked_for() -> None:
+    first, second = durations([1.0, 2.0], 0.5, 9), durations([1.0, 2.0], 0.5, 9)
+    there = [first(j, n) for j in (0, 1) for n in range(700)]
+    back = [second(j, n) for j in (1, 0) for n in reversed(range(700))]
+    assert there == back[::-1]
+    logs = np.log(there[:700])
+    assert logs.std() == pytest.approx(0.5, rel=0.1)
+    assert logs.mean() == pytest.approx(0.0, abs=0.06)
+    assert durations([1.0, 2.0], 0.5, 8)(0, 0) != first(0, 0)
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.3])
+@pytest.mark.parametrize(("M", "K"), [(2, 1), (5, 1), (5, 3), (5, 5), (8, 3)])
+def test_the_clock_is_the_one_of_the_harness(M: int, K: int, jitter: float) -> None:
+    pytest.importorskip("torch")
+    from validation.algorithms.asynchronous_clock import Clock
+
+    drawn: list[list[float]] = [[] for _ in range(M)]
+
+    class Recorder(Clock):
+        def _duration(self, j: int) -> float:
+            drawn[j].append(super()._duration(j))
+            return drawn[j][-1]
+
+    theirs = Recorder(M, K, 7.0, jitter, 3)
+    others = [theirs.step() for _ in range(300)]
+    for mine, other in zip(clock(lambda region, task: drawn[region][task], M, K), others, strict=False):
+        assert (mine.who, mine.delays, mine.oldest, mine.time) == (other.who, other.delays, other.oldest, other.time)
+
+
+def test_a_region_that_never_delivers_is_told() -> None:
+    found = pace(durations([1.0, 1.0, 1e9], 0.0, 0), 3, 1)
+    assert found.silent == (2,)
+    assert found.steps == asynchrony.MOST_ARRIVALS
+
+
+# ---------------------------------------------------------------- the theorem
+KNOWN = {
+    "A": 2.3, "L": 1.5, "M": 5, "K_buf": 5, "R_sub": 2, "Gamma_max": 0, "zeta_max": 0, "sigma_s": 0.3, "sigma_g": 0.1,
+}  # fmt: skip
+LATE = {**KNOWN, "K_buf": 4, "Gamma_max": 3, "zeta_max": 4}
+
+
+def by_formula(known: dict[str, float], T: float, eta_g: float, eta: float) -> float:
+    """Inequality (3) of docs/theory/hga-repaired.md, typed again; inf outside its conditions (2)."""
+    A, L, M, K, R, Gamma, zeta, s, g = (known[n] for n in KNOWN)
+    a, S = eta_g * eta * R, 2 * Gamma**2 + zeta**2
+    n2 = 2 * (4 / K + 1 / M) * s**2 / R
+    D_b, D_c = 5 * R * eta**2 * (s**2 + 6 * R * M / K * g**2), 5 * R * eta**2 * (s**2 + 6 * R * g**2)
+    m = 1 - 360 * R**2 * L**2 * eta**2 * (2 * M / K + zeta + 1)
+    if L * a * (1 + zeta) + 12 * S * L**2 * a**2 > 0.5 * (1 + 1e-9) or m <= 0:
+        return math.inf
+    floor = 8 * (M - K) / K * g**2
+    noise = 2 * L * a * (1 + zeta) * n2 + L * zeta * a * s**2 / R + 24 * S * L**2 * a**2 * n2
+    return (2 * A / (a * T) + floor + 12 * L**2 * (2 * D_b + D_c) + noise) / m
+
+
+@pytest.mark.parametrize("known", [KNOWN, LATE, {**LATE, "sigma_s": 0.0}, {**LATE, "sigma_g": 0.0}])
+@pytest.mark.parametrize("target", [1.0, 0.1, 0.03])
+def test_the_steps_are_enough_by_the_formula_and_nearly_the_fewest_of_a_search(known, target: float) -> None:
+    found = reach(target, known)
+    assert found.steps is not None
+    assert by_formula(known, found.steps, found.eta_g, found.eta_sub) <= target * (1 + 1e-9)
+    assert by_formula(known, found.steps, found.eta_g, found.eta_sub) == pytest.approx(sum(found.terms.values()))
+    for share in (0.9, 0.96) if found.steps > 25 else ():
+        fewer = max(1, math.floor(share * found.steps))
+        tried = [
+            by_formula(known, fewer, a / (eta * known["R_sub"]), eta)
+            for a in np.geomspace(1e-4, 10, 400)
+            for eta in (1e-7, 1e-4, 1e-3, 3e-3)
+        ]
+        assert min(tried) > target  # no learning rates do with a little fewer
+
+
+def test_a_floor_above_the_target_is_said_and_is_what_the_formula_leaves() -> None:
+    low = {**LATE, "sigma_g": 1.0}
+    found = reach(0.1, low)
+    assert found.steps is None
+    assert found.floor == pytest.approx(8 * (5 - 4) / 4)
+    assert "floor" in found.why
+    assert by_formula(low, 1e18, 1e-3, 1e-6) == pytest.approx(found.floor, rel=1e-3)
+
+
+def test_what_the_printed_theorem_asks_for() -> None:
+    limits = printed_limits({"L": 1.0, "R_sub": 8, "Gamma_max": 0, "zeta_max": 0})
+    assert limits["alpha_dyn"] == pytest.approx(10 * math.sqrt(24) * 8)  # 391.9, xie2024.G12
+    late = printed_limits({"L": 1.0, "R_sub": 8, "Gamma_max": 3, "zeta_max": 6})
+    S = 4 * 9 + 36
+    assert late["eta_g"] == pytest.approx(5 * math.sqrt(6) * (math.sqrt(16 * S + 1) - 1) / (4 * S))
+
+
+# ---------------------------------------------------------------- the command
+def test_json_of_an_answer(plan) -> None:
+    code, out, err = plan(*FIXED, "--json", "--max-staleness", "6", "--alpha", "400")
+    assert (code, err) == (0, "")
+    told = json.loads(out, parse_constant=pytest.fail)
+    assert told["schema"] == "hfl-plan/async/1"
+    rows = {row["K_buf"]: row for row in told["buffers"]}
+    assert list(rows) == [1, 2, 3]
+    assert [row["synchronous"] for row in rows.values()] == [False, False, True]
+    assert rows[1]["seconds_per_step"] == pytest.approx(1 / (1 / 10 + 1 / 12 + 1 / 80), rel=1e-3)
+    assert rows[3]["seconds_per_step"] == 80
+    assert [row["floor"] for row in rows.values()] == pytest.approx([16, 4, 0])  # 8 (M - K)/K, delta = 1
+    assert [row["steps"] is None for row in rows.values()] == [True, True, False]
+    assert rows[3]["seconds"] == rows[3]["steps"] * 80
+    # a model down and up for the region, and one for each of its 20 clients
+    assert rows[3]["bytes"] == pytest.approx(rows[3]["steps"] * 3 * (2 + 2 * 20) * 44.7e6)
+    assert told["recommended_by_theorem"] == 3
+    assert told["recommended_by_clock"] == 2  # one alone is 15 late
+    assert told["sub_rounds"] is None
+    verdict = told["printed_theorem"]
+    assert (verdict["status"], verdict["used"]) == ("refuted", False)
+    assert {"xie2024.G1", "xie2024.G4", "xie2024.G5"} <= set(verdict["refuted_by"])
+    assert verdict["alpha_holds"] is (10 * math.sqrt(24) <= 400)
+    assert told["constants"]["sigma_s"] == pytest.approx(1 / math.sqrt(20))
+
+
+def test_speeds_stretch_the_scenarios_own_task(plan) -> None:
+    words = [*WORDS, "-P", "2", "-K", "3", "--step-time", "1s", "--model-size", "1MB", "--client-link", "lan"]
+    told = json.loads(plan(*words, "--slowdowns", "1,2,4", "--json")[1])
+    # 8 Mbit at 100 Mbit/s and 44 ms, twice; two rounds of three steps and an exchange at 1 Gbit/s and 0.25 ms
+    base = 2 * (0.08 + 0.044) + 2 * (3 * 1.0 + 2 * (0.008 + 0.00025))
+    assert told["region_times"]["seconds"] == pytest.approx([base, 2 * base, 4 * base])
+    ratio = json.loads(plan(*words, "--speed-ratio", "4", "--json")[1])
+    assert ratio["region_times"]["seconds"] == pytest.approx([base, 2 * base, 4 * base])
+    inside = {row["R_sub"]: row for row in told["sub_rounds"]}
+    assert inside[2]["steps"] == told["buffers"][-1]["steps"]
+    assert inside[2]["seconds"] == pytest.approx(told["buffers"][-1]["seconds"])
+    assert inside[8]["seconds_per_step"] == pytest.approx(4 * (base + 6 * (3 + 2 * 0.00825)))
+    assert [row["steps"] for row in inside.values()] == sorted((r["steps"] for r in inside.values()), reverse=True)
+
+
+def test_where_arrivals_are_all_alike_a_smaller_buffer_may_have_a_proof(plan) -> None:
+    told = json.loads(plan("async", "-G", "4", "-M", "9", "-H", "iid", "--speed-ratio", "3", "--json")[1])
+    assert all(row["steps"] for row in told["buffers"])
+    best = min(told["buffers"], key=lambda row: row["seconds"])
+    assert told["recommended_by_theorem"] == best["K_buf"]
+
+
+def test_the_page_says_what_it_must(plan) -> None:
+    out = plan(*FIXED, "--smoothness", "2")[1]
+    for words in (
+        "Wait for all 3 regions",
+        "bound stays above the target",
+        "refuted and not used",
+        "4 - 3 L >= 0: at L = 2 it is -2, which fails",
+        "alpha = 2 (the paper's largest) fails",
+        "FedBuff and CA2FL did better",
+        "Not given, so assumed",
+    ):
+        assert words in out
+    assert "a model of 44.7 MB, which nobody gave" in out
+    assert "local step" not in out.split("Warnings")[1].split("whatever K")[0]
+    nothing = plan(*FIXED, "--buffers", "1,2")[1]
+    assert nothing.startswith("No buffer tried has a proof")
+
+
+def test_a_region_that_is_never_heard_of_has_no_staleness(plan) -> None:
+    told = json.loads(
+        plan("async", "-G", "2", "-M", "2", "-H", "iid", "--slowdowns", "1,1e6", "--json", "--max-staleness", "9")[1]
+    )
+    first, both = told["buffers"]
+    assert first["silent_regions"] == [1]
+    assert first["steps"] is None
+    assert "unknown" in first["why"]
+    assert told["recommended_by_clock"] == both["K_buf"] == 2
+    assert any("delivered nothing" in w for w in told["warnings"])
+
+
+def test_more_rounds_inside_are_named_where_they_save_time(plan) -> None:
+    words = ["async", "-G", "4", "-M", "20", "-H", "iid", "--speed-ratio", "5", "--client-link", "lan", "-R", "300"]
+    told, out = json.loads(plan(*words, "--json")[1]), plan(*words)[1]
+    best = min(told["sub_rounds"], key=lambda row: row["seconds"])
+    assert best["R_sub"] > 1
+    assert f"With {best['R_sub']} rounds inside a region it takes {best['steps']:,} steps" in out
+
+
+@pytest.mark.parametrize("change", [("L", 1e60), ("L", 1e-60), ("A", 1e90), ("sigma_s", 1e80), ("sigma_g", 1e-80)])
+def test_extreme_constants_have_an_answer_or_a_reason(change: tuple[str, float]) -> None:
+    known = {**LATE, change[0]: change[1]}
+    target = 2 * known["L"] * known["A"] / 1000
+    found = reach(target, known)
+    assert (found.steps is None) == bool(found.why)
+    if found.steps is not None:
+        assert by_formula(known, found.steps, found.eta_g, found.eta_sub) <= target * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", ["0", "5"])
+def test_jitter_is_seeded(plan, seed: str) -> None:
+    words = [*FIXED, "--jitter", "0.3", "--json", "--seed", seed]
+    first, again = plan(*words)[1], plan(*words)[1]
+    assert first == again
+    other = plan(*words[:-1], "7")[1]
+    assert json.loads(first)["buffers"] != json.loads(other)["buffers"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "wanted"),
+    [
+        ([], 2, "how slow are the regions?"),
+        (["--speed-ratio", "2", "--slowdowns", "1,1,1"], 2, "say the same"),
+        (["--region-times", "1s,2s"], 2, "2 numbers for 3 regions"),
+        (["--region-times", "1s,2s,3"], 2, "has no unit"),
+        (["--region-times", "1s,2s,0s"], 2, "--region-times"),
+        (["--slowdowns", "1,nan,2"], 2, "--slowdowns: 'nan'"),
+        (["--speed-ratio", "1e9"], 2, "--speed-ratio: '1e9'"),
+        (["--speed-ratio", "2", "--buffers", "4"], 2, "exceeds the 3 regions"),
+        (["--speed-ratio", "2", "--buffers", "1", "--max-staleness", "0"], 1, "one of all 3 is never late"),
+        (["--speed-ratio", "2", "--alpha", "nan"], 2, "--alpha"),
+        (["--speed-ratio", "2", "--jitter", "9"], 2, "--jitter"),
+        (["--speed-ratio", "2", "--target", "99"], 1, "before the first round"),
+        (["--speed-ratio", "2", "--tiers", "1"], 2, "--tiers"),
+        (["--speed-ratio", "2", "--S1", "2"], 2, "every region and client works"),
+        (["--region-times", "1s,2s,3s", "--sub-rounds", "2"], 2, "Give --slowdowns instead"),
+        (["--region-times", "1s,2s,3s", "-G", "1"], 2, "number of regions from 2"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_a_line(plan, words: list[str], code: int, wanted: str) -> None:
+    found, out, err = plan(*WORDS, *words)
+    assert (found, out) == (code, "")
+    assert wanted in err
+    assert err.count("\n") <= 2
+
+
+def test_the_printed_theorem_is_refuted() -> None:
+    assert get("xie2024.thm1").status == "refuted"
+
+
+@pytest.mark.parametrize(("command", "lines"), shown("asynchrony.md"))
+def test_shown_output_is_what_is_printed(plan, command: str, lines: list[str]) -> None:
+    code, out, err = plan(*shlex.split(command))
+    assert (code, err) == (0, "")
+    assert out.splitlines()[: len(lines) - 1] == lines[:-1]

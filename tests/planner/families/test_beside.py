@@ -1,0 +1,92 @@
+"""Other families beside a recommendation: the numbers of their own commands, never in its ranking."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_cli import run
+
+ROOT = Path(__file__).parents[3]
+FLEET = ("--G", "3", "--M", "19", "--heterogeneity", "inter")
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def family(document: dict, name: str) -> dict:
+    return next(f for f in document["families"] if f["id"] == name)
+
+
+def amounts(row: dict) -> tuple:
+    return row["rounds"], row["seconds"], row["bytes"]
+
+
+def test_overlap_is_what_its_command_says(plan) -> None:
+    _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
+    _, alone, _ = plan(
+        "overlap", "examples/coverage57.csv", "--heterogeneity", "inter", "-E", "2", "--Ge", "1", "--json"
+    )
+    row, own = family(json.loads(beside), "hhfl"), json.loads(alone)
+    assert amounts(row) == amounts(own["options"]["hhfl"])
+    assert not row["comparable"]
+    assert own["verdict"] in row["why"]
+
+
+def test_hubs_are_what_their_command_says(plan) -> None:
+    _, beside, _ = plan("recommend", *FLEET, "--edges", "200", "--json")
+    _, alone, _ = plan("hubs", "--nodes", "57", "--edges", "200", "--heterogeneity", "inter", "--json")
+    assert amounts(family(json.loads(beside), "hsl")) == amounts(json.loads(alone)["best"])
+
+
+def test_regions_are_what_their_command_says(plan) -> None:
+    times = ("--region-times", "10s,12s,60s")
+    _, beside, _ = plan("recommend", *FLEET, *times, "--json")
+    _, alone, _ = plan("async", *FLEET, *times, "--json")
+    own = json.loads(alone)
+    best = next(row for row in own["buffers"] if row["K_buf"] == own["recommended_by_theorem"])
+    assert amounts(family(json.loads(beside), "hga-fl")) == (best["steps"], best["seconds"], best["bytes"])
+
+
+def test_the_ranking_stays(plan) -> None:
+    _, plain, _ = plan("recommend", *FLEET, "--json")
+    _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
+    first, second = json.loads(plain), json.loads(beside)
+    assert first["ranking"] == second["ranking"]
+    assert [f["id"] for f in first["families"]] == [f["id"] for f in second["families"]]
+    assert {f["rounds"] for f in first["families"] if f["id"] in ("hhfl", "hsl", "hga-fl")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--G", "4", "--M", "19", "--coverage", "examples/coverage57.csv"), "57 clients and 3 servers"),
+        (("--G", "3", "--M", "19", "--coverage", "nowhere.csv"), "nowhere.csv"),
+        (("--G", "3", "--M", "19", "--edges", "many"), "--edges"),
+        (("--G", "3", "--M", "19", "--region-times", "10s,12s"), "--region-times"),
+        (("--clients", "57", "--edges", "200"), "give --groups too"),
+        (("--G", "3", "--M", "19", "--edges", "200", "--save", "run.json"), "--save"),
+    ],
+)
+def test_what_contradicts_the_fleet_is_refused(plan, words: tuple[str, ...], said: str) -> None:
+    code, out, err = plan("recommend", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") <= 2
+
+
+def test_the_target_of_asynchrony_is_named(plan) -> None:
+    """A share of the start is another number for a bound than for the predictor of the ranking."""
+    _, out, _ = plan("recommend", *FLEET, "--target", "1%", "--region-times", "10s,12s,60s", "--json")
+    document = json.loads(out)
+    assert "its own target" in family(document, "hga-fl")["why"]
+    assert any("--step-time" in warning for warning in document["warnings"])
+
+
+def test_other_metrics_leave_asynchrony_its_own(plan) -> None:
+    code, _, err = plan("recommend", *FLEET, "--metric", "accuracy", "--region-times", "10s,12s,60s", "--json")
+    assert (code, err) == (0, "")

@@ -1,0 +1,351 @@
+"""`hfl-plan hubs`: the search against trying everything, rounds against the catalogue, loads against whole laws."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import run
+
+from hflbounds import get
+from hflbounds.mixing import HubSpoke, Push
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families import hsl as hubs
+from planner.families.hsl import Budgets, Learning, Limits, Wires
+from planner.scenario.network import Compute, Link
+
+ROOT = Path(__file__).parents[3]
+NODE = Link(up=8e6, down=16e6, latency=0.25)  # a model of 1 MB takes 1 s up and 0.5 s down
+HUB = Link(up=32e6, down=80e6, latency=0.125)  # 0.25 s up and 0.1 s down
+WIRES = Wires(NODE, HUB, Compute(0.5), 1e6)
+FEW = Learning(6, 1.0, 2.3, 1.0, 1.5)
+TARGET = 0.3
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def everything(n: int, limits: Limits) -> list[Budgets]:
+    """All configurations within limits, by loops over all numbers."""
+    found = []
+    least, most = limits.hubs
+    for n_h in range(least, min(most, 40) + 1):
+        for b_hs, b_hh, b_sh in itertools.product(range(1, n + 1), range(n_h), range(1, n_h + 1)):
+            if n_h > 1 and b_hh == 0:
+                continue
+            here = Budgets(n_h, b_hs, b_hh, b_sh)
+            of_hub = b_hs + 2 * b_hh + n * b_sh / n_h
+            of_node = b_sh + n_h * b_hs / n
+            fits = (
+                (limits.edges is None or n_h * b_hs + n_h * b_hh + n * b_sh <= limits.edges)
+                and (limits.per_node is None or of_node <= limits.per_node + 1e-9)
+                and (limits.per_hub is None or of_hub <= limits.per_hub + 1e-9)
+                and all(getattr(here, name) == value for name, value in (limits.fixed or {}).items())
+            )
+            if fits:
+                found.append(here)
+    return found
+
+
+def price_of(here: Budgets, objective: str) -> float:
+    named = {name: getattr(here, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
+    needed = get("sharma2025.thm4-4").rounds_to(TARGET, **FEW.values, **named)
+    seconds = float(WIRES.hubs(FEW.n, named))
+    return needed * {"rounds": 1, "time": seconds, "bytes": here.edges(FEW.n)}[objective]
+
+
+@pytest.mark.parametrize("objective", ["rounds", "time", "bytes"])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(edges=20),
+        Limits(edges=17, hubs=(1, 10)),
+        Limits(per_hub=7.5, hubs=(2, 6)),
+        Limits(edges=26, per_node=3.4, per_hub=8.0),
+        Limits(edges=24, fixed={"b_sh": 2}),
+        Limits(edges=24, per_hub=9, fixed={"b_hs": 3}, hubs=(2, 5)),
+        Limits(per_node=3.0, hubs=(2, 7), fixed={"b_hh": 1}),
+    ],
+    ids=str,
+)
+def test_the_search_finds_what_trying_everything_finds(limits: Limits, objective: str) -> None:
+    found = hubs.search(FEW, limits, WIRES, TARGET, objective)
+    every = everything(FEW.n, limits)
+    prices = {here: price_of(here, objective) for here in every}
+    assert found.exhaustive
+    assert found.budgets(found.first) in prices
+    assert float(found.best["total"][found.first]) == pytest.approx(min(prices.values()))
+    assert {int(n_h) for n_h in found.best["n_h"]} == {here.n_h for here in every}
+    for i, n_h in enumerate(found.best["n_h"]):
+        least = min(price for here, price in prices.items() if here.n_h == n_h)
+        assert float(found.best["total"][i]) == pytest.approx(least)
+
+
+def test_limits_that_allow_nothing() -> None:
+    assert everything(6, Limits(edges=9)) == []
+    with pytest.raises(NoAnswerError, match=re.escape("9 models a round (the least is 10)")):
+        hubs.search(FEW, Limits(edges=9), WIRES, TARGET, "rounds")
+    assert everything(6, Limits(edges=10)) == [Budgets(2, 1, 1, 1)]
+    hubs.search(FEW, Limits(edges=10), WIRES, TARGET, "rounds")
+
+
+@pytest.mark.parametrize("objective", ["rounds", "time"])
+def test_a_thinned_grid_is_close_to_all_there_is(objective: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = Learning(300, 1.0, 2.3, 1.0, 1.5)
+    limits = Limits(edges=1500, per_hub=60)
+    whole = hubs.search(many, limits, WIRES, TARGET, objective)
+    monkeypatch.setattr(hubs, "MOST_CASES", 100)
+    part = hubs.search(many, limits, WIRES, TARGET, objective)
+    assert whole.exhaustive
+    assert not part.exhaustive
+    assert part.tried < whole.tried
+    assert part.best["total"].min() <= 1.02 * whole.best["total"].min()
+    here = part.budgets(part.first)
+    assert here.edges(300) <= 1500
+    assert here.b_hs + 2 * here.b_hh + 300 * here.b_sh / here.n_h <= 60
+
+
+def test_many_nodes() -> None:
+    many = Learning(10_000, 1.0, 2.3, 1.0, 1.5)
+    found = hubs.search(many, Limits(edges=40_000, per_node=8, per_hub=200, hubs=(50, 300)), WIRES, TARGET, "rounds")
+    here = found.budgets(found.first)
+    assert found.exhaustive
+    assert here.edges(10_000) <= 40_000
+    assert here.b_hs + 2 * here.b_hh + 10_000 * here.b_sh / here.n_h <= 200
+
+
+# ---------------------------------------------------------------- rounds and mixing
+
+
+@pytest.mark.parametrize("target", [3.0, 0.5, 0.02])
+def test_rounds_are_those_of_the_catalogue(target: float) -> None:
+    rng = np.random.default_rng(0)
+    n_h = rng.integers(2, 30, 40)
+    named = {
+        "n_h": n_h,
+        "b_hs": rng.integers(1, 40, 40),
+        "b_hh": np.minimum(rng.integers(1, 20, 40), n_h - 1),
+        "b_sh": np.minimum(rng.integers(1, 5, 40), n_h),
+    }
+    learning = Learning(50, 0.7, 3.0, 1.3, 0.4)
+    found = hubs.rounds(hubs.HUBS, target, learning, **named)
+    assert found.tolist() == get(hubs.HUBS).rounds_to(target, **learning.values, **named).tolist()
+    for s in (1, 4, 49):
+        for bound in (hubs.LOCAL, hubs.ORACLE):
+            assert float(hubs.rounds(bound, target, learning, s=s)) == get(bound).rounds_to(
+                target, **learning.values, s=s
+            )
+
+
+def test_the_order_forms_are_asked_for_what_a_server_reaches_by_them() -> None:
+    """By hand from the terms without constants: L A/T, sqrt(L A (sigma^2/n + kappa S)/T), cbrt(beta (L A)^2 S/T^2)."""
+    here = Budgets(3, 4, 2, 1)
+    learning = Learning(12, 1.0, 2.3, 1.0, 1.5)
+    found, fedavg = hubs.with_hubs(here, learning, WIRES, TARGET, 0), hubs.server(learning, WIRES, TARGET)
+    spread = 1 + 1.5**2
+
+    def form(T: float, beta: float, kappa: float) -> float:
+        noise = math.sqrt(2.3 * (1 / 12 + kappa * spread) / T)
+        return 2.3 / T + noise + (beta * 2.3**2 * spread / T**2) ** (1 / 3)
+
+    reached = form(fedavg.rounds, 0, 0)
+    assert form(found.order_rounds, found.factor, found.kappa) <= reached * (1 + 1e-9)
+    assert form(found.order_rounds - 1, found.factor, found.kappa) > reached * (1 - 1e-9)
+    assert fedavg.order_rounds == fedavg.rounds
+
+
+def test_without_noise_and_gaps_only_the_start_is_left() -> None:
+    still = Learning(10, 2.0, 3.0, 0.0, 0.0)
+    assert float(hubs.rounds(hubs.HUBS, 0.5, still, n_h=3, b_hs=2, b_hh=1, b_sh=1)) == 80 * 2 * 3 / 0.5
+
+
+def test_a_server_is_one_hub_that_hears_all() -> None:
+    one = hubs.with_hubs(Budgets(1, 6, 0, 1), FEW, WIRES, TARGET, 0)
+    fedavg = hubs.server(FEW, WIRES, TARGET)
+    assert one.rounds == fedavg.rounds
+    assert (one.factor, one.kappa, one.move) == (0, 0, 0)
+    assert one.edges == fedavg.edges == 12
+    assert one.seconds == pytest.approx(fedavg.seconds)
+    assert hubs.reached_by_server(FEW, fedavg.rounds) <= TARGET < hubs.reached_by_server(FEW, fedavg.rounds - 1)
+
+
+@pytest.mark.parametrize("here", [Budgets(4, 5, 2, 2), Budgets(3, 2, 1, 1), Budgets(1, 3, 0, 1)], ids=str)
+def test_factors_are_what_drawn_rounds_show(here: Budgets) -> None:
+    learning = Learning(12, 1.0, 2.3, 1.0, 1.5)
+    found = hubs.with_hubs(here, learning, WIRES, TARGET, 0)
+    law = HubSpoke(12, here.n_h, here.b_hs, here.b_hh, here.b_sh)
+    ratio, move = law.estimate(np.random.default_rng(1), draws=1500)
+    assert ratio.low - 1e-12 <= found.ratio <= ratio.high + 1e-12
+    assert move.low - 1e-12 <= found.move <= move.high + 1e-12
+    assert found.ratio <= found.factor + 1e-12
+    assert found.move <= found.kappa + 1e-12
+    gossip = hubs.gossip("EL-Local", 2, learning, WIRES, TARGET, 0)
+    _, moved = Push(12, 2).estimate(np.random.default_rng(2), draws=1500)
+    assert moved.low <= gossip.move <= moved.high
+
+
+def test_the_smallest_mixing_factor_is_no_way_to_choose() -> None:
+    """One hub that copies one node mixes perfectly, and learns from one node."""
+    found = hubs.search(FEW, Limits(edges=24, hubs=(1, 4)), WIRES, TARGET, "rounds")
+    least, _ = found.by_factor
+    named = {name: getattr(least, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
+    assert float(get("sharma2025.beta")(n_s=6, **named)) == 0
+    copy = hubs.with_hubs(Budgets(1, 1, 0, 1), FEW, WIRES, TARGET, 0)
+    assert (copy.factor, copy.move) == (0, 1)
+    assert copy.rounds > found.best["rounds"][found.first]
+    held = hubs.search(FEW, Limits(edges=24, hubs=(1, 4), fixed={"b_hs": 1}), WIRES, TARGET, "rounds")
+    assert held.by_factor[1] >= held.best["rounds"][held.first]
+
+
+def test_a_hub_fails() -> None:
+    assert Budgets(5, 4, 4, 5).without_a_hub() == Budgets(4, 4, 3, 4)
+    assert Budgets(5, 4, 2, 1).without_a_hub() == Budgets(4, 4, 2, 1)
+    assert Budgets(2, 4, 1, 1).without_a_hub() == Budgets(1, 4, 0, 1)
+    assert Budgets(1, 4, 0, 1).without_a_hub() is None
+
+
+# ---------------------------------------------------------------- loads and the clock
+
+
+def median_of_busiest(k: int, m: int, p: float) -> int:
+    """By whole sums."""
+    total = 0.0
+    for count in range(m + 1):
+        total += math.comb(m, count) * p**count * (1 - p) ** (m - count)
+        if total**k >= 0.5 * (1 - 1e-12):
+            return count
+    return m
+
+
+@pytest.mark.parametrize(
+    ("k", "m", "p"), [(1, 10, 0.3), (100, 10, 0.15), (7, 100, 0.2), (50, 49, 4 / 49), (3, 400, 0.1)]
+)
+def test_the_busiest_of_many(k: int, m: int, p: float) -> None:
+    assert float(hubs.busiest(k, m, p)) == median_of_busiest(k, m, p)
+
+
+def test_the_busiest_at_large_means_and_at_the_ends() -> None:
+    for k, m, p in ((20, 1000, 0.3), (5, 700, 0.6)):
+        assert float(hubs.busiest(k, m, p)) == pytest.approx(median_of_busiest(k, m, p), rel=0.01)
+    assert hubs.busiest(3, 10, [0.0, 1.0]).tolist() == [0, 10]
+    assert hubs.busiest(3, 0, 0.5).tolist() == 0
+
+
+def test_a_round_by_hand() -> None:
+    """Everything is certain: 3 hubs hear all 4 nodes, all other hubs, and every node averages all 3."""
+    wires = Wires(NODE, HUB, Compute(0.5), 1e6)
+    collect = max(4 * 0.1, 3 * 1.0) + 0.25
+    gossip = max(2 * 0.25, 2 * 0.1) + 0.125
+    pull = max(3 * 0.5, 4 * 0.25) + 0.25
+    whole = {"n_h": 3, "b_hs": 4, "b_hh": 2, "b_sh": 3}
+    assert float(wires.hubs(4, whole)) == pytest.approx(0.5 + collect + gossip + pull)
+    assert wires.gossip(4, 3, regular=True) == pytest.approx(0.5 + 3 * 1.0 + 0.25)
+    assert wires.gossip(4, 3, regular=False) == pytest.approx(0.5 + 3 * 1.0 + 0.25)
+    assert wires.server(40) == pytest.approx(0.5 + max(40 * 0.1, 1.0) + 0.25 + max(40 * 0.25, 0.5) + 0.25)
+    assert Budgets(3, 4, 2, 3).edges(4) == 3 * 4 + 3 * 2 + 4 * 3
+
+
+# ---------------------------------------------------------------- the command
+
+
+def answer(plan, *words: str) -> dict:
+    code, out, err = plan("hubs", *words, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out, parse_constant=lambda name: pytest.fail(name))
+
+
+def test_both_limits_are_kept_and_all_is_said(plan) -> None:
+    found = answer(plan, "--nodes", "60", "--edges", "240", "--per-node", "8", "--per-hub", "40", "-H", "inter")
+    best = found["best"]
+    assert found["schema"] == "hfl-plan/hubs/1"
+    assert best["edges"] == best["n_h"] * (best["b_hs"] + best["b_hh"]) + 60 * best["b_sh"] <= 240
+    assert best["models_of_a_hub"] == pytest.approx(best["b_hs"] + 2 * best["b_hh"] + 60 * best["b_sh"] / best["n_h"])
+    assert best["models_of_a_hub"] <= 40
+    assert best["models_of_a_node"] <= 8
+    assert [one["protocol"] for one in found["others"]] == ["EL-Local", "EL-Oracle", "FedAvg"]
+    assert found["others"][0]["edges"] == 240
+    assert best["rounds"] == min(row["rounds"] for row in found["by_hubs"])
+    assert best["bytes"] == pytest.approx(best["rounds"] * best["edges"] * 44.7e6)
+    assert best["seconds"] == pytest.approx(best["rounds"] * best["seconds_per_round"])
+    assert found["without_a_hub"]["rounds"] >= best["rounds"]
+    assert found["scenario"]["H"]["value"] == 1
+    assert found["objective"] == "rounds"
+    assert answer(plan, "--nodes", "60", "--edges", "240", "--hub-link", "lan", "-H", "inter")["objective"] == "time"
+
+
+def test_few_edges_are_better_without_hubs(plan) -> None:
+    code, out, err = plan("hubs", "--nodes", "2", "--edges", "6", "-H", "both")
+    assert (code, err) == (0, "")
+    assert "does better without hubs" in out.splitlines()[0]
+
+
+def test_hubs_that_hear_everybody_are_servers(plan) -> None:
+    code, out, err = plan("hubs", "--nodes", "40", "--edges", "160", "-H", "inter")
+    assert (code, err) == (0, "")
+    assert "Each hub hears every node: that is 2 servers" in out
+
+
+def test_the_gap_of_label_counts(plan, tmp_path: Path) -> None:
+    """Nodes of one label each, half of them each: shares are 1/2 from the mean in both labels, so H is one sigma."""
+    path = tmp_path / "counts.csv"
+    path.write_text("client,cat,dog\n" + "".join(f"n{i},{7 * (i % 2)},{7 * (1 - i % 2)}\n" for i in range(20)))
+    found = answer(plan, "--nodes", "20", "--edges", "80", "-H", str(path), "--sigma", "2")
+    assert found["scenario"]["H"]["value"] == pytest.approx(2.0)
+    code, _, err = plan("hubs", "--nodes", "21", "--edges", "80", "-H", str(path))
+    assert code == 2
+    assert "has 20 clients, and there are 21 nodes" in err
+
+
+def test_a_scenario_says_how_many(plan) -> None:
+    found = answer(plan, "--config", "examples/hospitals.toml", "--edges", "2000")
+    assert found["nodes"] > 1
+    assert found["scenario"]["n_s"]["origin"] == "derived"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ([], 2, "--nodes: how many"),
+        (["--nodes", "1", "--edges", "4"], 2, "1 node has nobody to learn with"),
+        (["--nodes", "0", "--edges", "4"], 2, "--nodes: 0 node"),
+        (["--nodes", "20000", "--edges", "4"], 2, "more than the 10,000"),
+        (["--nodes", "1e2", "--edges", "4"], 2, "Write 100."),
+        (["--nodes", "100"], 2, "--edges: how much"),
+        (["--nodes", "100", "--edges", "50"], 1, "the least is 104"),
+        (["--nodes", "100", "--edges", "400", "--hubs", "0"], 2, "this is Epidemic Learning"),
+        (["--nodes", "100", "--edges", "400", "--hubs", "9:3"], 2, "Exchange them"),
+        (["--nodes", "100", "--edges", "400", "--hubs", "3", "--b-hh", "3"], 2, "cannot send to 3 of 2 others"),
+        (["--nodes", "100", "--edges", "400", "--hubs", "3", "--b-sh", "4"], 2, "cannot average 4 of 3 hubs"),
+        (["--nodes", "100", "--edges", "400", "--hubs", "2", "--b-hh", "0"], 2, "the theorem is silent"),
+        (["--nodes", "100", "--edges", "400", "--b-hs", "101"], 2, "cannot average 101 of 100 nodes"),
+        (["--nodes", "100", "--edges", "400", "--b-hs", "0"], 2, "--b-hs: '0' is not a whole number from 1"),
+        (["--nodes", "100", "--per-node", "0.5"], 2, "--per-node"),
+        (["--nodes", "100", "--per-node", "1"], 1, "1 models a node"),
+        (["--nodes", "10", "--edges", "40", "--target", "99"], 1, "met at the start"),
+        (["--nodes", "10", "--edges", "40", "--target", "1e-40"], 1, "takes more than 1e+15 rounds"),
+        (["--nodes", "10", "--edges", "40", "--sigma", "1e90"], 1, "what a server's bound reaches"),
+        (["--nodes", "10", "--edges", "40", "--target", "1%", "--rounds", "9"], 2, "Give one of the two"),
+        (["--nodes", "10", "--edges", "40", "--objective", "joy"], 2, "--objective"),
+        (["--nodes", "10", "--edges", "40", "-H", "beetween"], 2, "is not a form of heterogeneity"),
+        (["--nodes", "10", "--edges", "40", "--set", "fleet.groups=3"], 2, "Leave it out"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(plan, words: list[str], code: int, said: str) -> None:
+    found, out, err = plan("hubs", *words)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert len(err.splitlines()) <= 2
+
+
+def test_checks_before_a_search() -> None:
+    with pytest.raises(ScenarioError, match="--edges: how much"):
+        hubs.check(10, Limits())
+    hubs.check(10, Limits(edges=30))

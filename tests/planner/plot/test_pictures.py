@@ -1,0 +1,433 @@
+"""Pictures: what they show, that their bytes are always the same, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+from test_docs import assert_shown, consoles
+
+from planner.data.label_counts import read_counts
+from planner.errors import NoAnswerError, ScenarioError
+from planner.scenario.resolve import load
+
+matplotlib = pytest.importorskip("matplotlib")
+
+from planner import plot as pictures  # noqa: E402
+from planner.plot import bound, calibration, diagram, front, grouping, tornado  # noqa: E402
+from planner.report.answers.picture import kinds  # noqa: E402
+
+FLEET = {
+    "fleet.groups": ("G", 4),
+    "fleet.clients_per_group": ("M", 3),
+    "problem.heterogeneity": ("H", "both"),
+    "plan.predictor": ("predictor", "bound"),
+}
+WORDS = ("--G", "4", "--M", "3", "--heterogeneity", "both", "--predictor", "bound", "--rounds", "50")
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def a_picture():
+    with pictures.style():
+        drawn, axes = pictures.figure()
+        axes.plot([1, 2, 3], [3, 1, 2])
+    return drawn
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+# ---------------------------------------------------------------- bytes and files
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_the_same_picture_is_the_same_bytes_whatever_the_users_own_settings_are(kind: str) -> None:
+    first = pictures.content(a_picture(), kind, "words")
+    with matplotlib.rc_context({"font.size": 31, "svg.hashsalt": None, "lines.linewidth": 9}):
+        assert pictures.content(a_picture(), kind, "words") == first
+    assert b"/home/" not in first
+    assert {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[kind] == first[: 5 if kind == "svg" else 4]
+
+
+def test_the_bytes_do_not_depend_on_the_hash_seed_or_the_process() -> None:
+    code = (
+        "import hashlib; from planner import pictures; from planner.plot import diagram;"
+        "print(hashlib.sha256(pictures.content(diagram.draw(5, 4)[0], 'svg')).hexdigest())"
+    )
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in "12"
+    }
+    assert len(seen) == 1
+
+
+def test_nothing_of_pyplot_or_its_settings_is_touched() -> None:
+    code = (
+        "import matplotlib, sys; matplotlib.rcParams['font.size'] = 23; from planner.plot import diagram;"
+        "diagram.draw(3, 3); print(matplotlib.rcParams['font.size'], 'matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["23.0", "False"]
+
+
+def test_no_font_is_needed_to_show_a_picture_and_its_words_are_in_it() -> None:
+    svg = pictures.content(diagram.draw(2, 2)[0], "svg", "who talks to <whom> & why").decode()
+    assert "<text" not in svg
+    assert "who talks to &lt;whom&gt; &amp; why" in svg
+    assert "<script" not in svg and "http-equiv" not in svg
+
+
+def test_a_picture_and_its_numbers_are_written_and_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
+    rows = [{"name": "=SUM(A1)", "value": 1.5}, {"name": "b", "value": float("inf")}, {"name": "-c", "value": -2}]
+    picture, data = pictures.save(a_picture(), tmp_path / "a.svg", rows)
+    assert data.read_text() == "name,value\n'=SUM(A1),1.5\nb,\n'-c,-2\n"
+    before = picture.read_bytes()
+    with pytest.raises(ScenarioError, match=r"a\.svg.*exists. Add --force"):
+        pictures.save(a_picture(), picture, rows)
+    picture.unlink()
+    with pytest.raises(ScenarioError, match=r"a\.csv.*exists. Add --force"):
+        pictures.save(a_picture(), picture, [])
+    assert not picture.exists()
+    pictures.save(a_picture(), picture, rows, force=True)
+    assert picture.read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv", "a.svg"]
+
+
+@pytest.mark.parametrize("name", ["a", "a.jpg", "a.svg.gz", "a.csv"])
+def test_other_suffixes_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ScenarioError, match=r"does not end in \.svg, \.pdf, \.png"):
+        pictures.save(a_picture(), tmp_path / name, [])
+
+
+def test_without_matplotlib_two_lines_say_how_to_get_it(monkeypatch: pytest.MonkeyPatch, plan, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, err = plan("picture", "bound", *WORDS, "--output", str(tmp_path / "a.svg"))
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 2
+    assert "pip install 'hfl-plan[plots]'" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---------------------------------------------------------------- looks
+
+
+def luminance(color: str) -> float:
+    """Relative luminance by WCAG 2.1."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_topology_has_its_own_color_marker_line_and_hatch() -> None:
+    names = ["star-star", "star-ring", "ring-star", "ring-ring", "fedavg", "hhfl", "hsl", "hga"]
+    found = pictures.looks(names)
+    for part in ("color", "marker", "line", "hatch"):
+        assert len({getattr(look, part) for look in found.values()}) == len(names), part
+    assert found["star-ring"] == pictures.looks(["star-ring", "a"])["star-ring"]
+    assert found["ring-ring"].title == "Ring-Ring"
+    # All can be seen on white; yellow, the palest, only as an area with its hatch.
+    assert all(1.05 / (luminance(look.color) + 0.05) > 1.2 for look in found.values())
+    with pytest.raises(ScenarioError, match="at most 8"):
+        pictures.looks([f"{i}" for i in range(9)])
+
+
+def test_a_users_text_is_text() -> None:
+    assert pictures.plain("cost in $ and $") == r"cost in \$ and \$"
+    assert pictures.plain("a\nb\x1b[31m") == "a b [31m"
+    assert len(pictures.plain("x" * 500)) == 40
+    with pictures.style():
+        drawn, axes = pictures.figure()
+        axes.set_title(pictures.plain(r"$\frac{$ 北京"))
+    assert pictures.content(drawn, "svg").startswith(b"<?xml")  # neither a formula nor a missing letter stops it
+
+
+# ---------------------------------------------------------------- each picture
+
+
+def test_terms_add_up_to_the_bound_and_the_bound_meets_the_target_at_its_rounds(tmp_path: Path) -> None:
+    from hflbounds import get
+
+    _, rows, says = bound.of_scenario(load(None, {**FLEET, "problem.rounds": ("R", 50)}))
+    assert {row["topology"] for row in rows} == {"star-star", "star-ring", "ring-star", "ring-ring"}
+    named = [name for name in rows[0] if name not in ("topology", "rounds", "bound", "target")]
+    for row in rows:
+        assert row["bound"] == pytest.approx(sum(row[name] or 0 for name in named), rel=1e-12)
+    fleet = {"G": 4, "M": 3, "P": 1, "K": 2, "L": 1, "A": 2.3, "sigma": 1, "zeta": 1, "delta": 1}
+    for row in rows[:: len(rows) // 7]:
+        tuned = get(f"hflbounds.sharp.{row['topology']}").tuned(**fleet, R=row["rounds"])
+        assert row["bound"] == pytest.approx(float(tuned.value), rel=1e-12)
+    star = [row for row in rows if row["topology"] == "star-star"]
+    crossing = next(row["rounds"] for row in star if row["bound"] <= row["target"])
+    assert "Star-Star after 50 rounds" in says
+    assert max(row["rounds"] for row in star if row["bound"] > row["target"]) < 50 <= crossing
+
+
+def dominated(points: list[tuple[float, float]]) -> list[bool]:
+    return [any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in points) for a in points]
+
+
+def test_the_front_is_what_nothing_beats() -> None:
+    rng = np.random.default_rng(3)
+    pairs = [tuple(map(float, pair)) for pair in rng.integers(1, 12, (60, 2))]
+    _, rows = front.draw([front.Point("star-star", f"{i}", 1.0, a, b) for i, (a, b) in enumerate(pairs)])
+    assert [not row["on_front"] for row in rows] == dominated(pairs)
+
+
+def test_the_front_of_a_scenario_has_every_topology_with_its_rounds_seconds_and_bytes() -> None:
+    from planner.decide import rank as recommend
+
+    scenario = load(None, {**FLEET, "network.client_link.up": ("uplink", "20Mbit/s")})
+    _, rows, says = front.of_scenario(scenario)
+    answer = recommend(scenario)
+    for ranked in answer.ranking:
+        row = next(r for r in rows if r["topology"] == ranked.topology and r["setting"] == "P = 1, K = 2")
+        assert (row["rounds"], row["seconds"], row["bytes"]) == (ranked.rounds, ranked.seconds, ranked.bytes)
+    assert says.count("rounds") == sum(row["on_front"] for row in rows)
+
+
+def test_bars_are_sorted_by_their_length_on_the_axis() -> None:
+    bars = [tornado.Bar("a", 0.9, 1.2), tornado.Bar("b", 4.0, 0.5), tornado.Bar("c", 1.0, 1.0)]
+    _, rows = tornado.draw(bars, 1.1, "lead")
+    assert [row["name"] for row in rows] == ["b", "a", "c"]
+
+
+def test_the_tornado_of_a_scenario_is_what_recommend_says_with_one_number_changed() -> None:
+    from planner.decide.rank import recommend
+
+    loose = {**FLEET, "problem.target": ("target", 0.4)}
+    first = recommend(load(None, loose)).recommended
+    _, rows, _ = tornado.of_scenario(load(None, loose))
+    for name in ("zeta", "A"):
+        row = next(row for row in rows if row["name"] == name)
+        for end, factor in (("low", 1 / 3), ("high", 3.0)):
+            moved = rounds_by_hand({name: BASE[name] * factor})
+            best = min(moved[t] for t in first)
+            assert row[end] == pytest.approx(min(n for t, n in moved.items() if t not in first) / best, rel=1e-12)
+
+
+def test_where_all_tie_the_lead_is_that_of_the_first_and_where_all_are_there_nobody_leads() -> None:
+    tied = {**FLEET, "problem.heterogeneity": ("H", "iid"), "problem.sigma": ("sigma", 0.01)}
+    _, rows, says = tornado.of_scenario(load(None, {**tied, "problem.target": ("target", 0.4)}))
+    assert says.split(" in rounds")[0] in {f"Lead of {t.title()}" for t in rounds_by_hand({})}
+    assert all(float(row["low"]) > 0 for row in rows)
+    with pytest.raises(NoAnswerError, match="met before the first round"):
+        tornado.of_scenario(load(None, {**tied, "problem.target": ("target", 100.0)}))
+
+
+BASE = {"G": 4, "M": 3, "P": 1, "K": 2, "L": 1, "A": 2.3, "sigma": 1, "zeta": 1.0, "delta": 1.0}
+
+
+def rounds_by_hand(changes: dict[str, float]) -> dict[str, float]:
+    """Straight from the catalogue."""
+    from hflbounds import get
+
+    topologies = ("star-star", "star-ring", "ring-star", "ring-ring")
+    return {t: float(get(f"hflbounds.sharp.{t}").rounds_to(0.4, **{**BASE, **changes})) for t in topologies}
+
+
+@pytest.mark.parametrize(("G", "M"), [(1, 1), (1, 5), (2, 2), (3, 3), (12, 25)])
+def test_who_talks_to_whom(G: int, M: int) -> None:
+    _, rows = diagram.draw(G, M)
+    g, m = min(G, 3), min(M, 3)
+    count = {t: sum(row["topology"] == t for row in rows) for t in ("star-star", "star-ring", "ring-star", "ring-ring")}
+    ring = 0 if g == 1 else g  # one group has no one to pass on to
+    assert count == {
+        "star-star": g + g * m,
+        "star-ring": g + g * (m + 1),
+        "ring-star": ring + g * m,
+        "ring-ring": ring + g * (m + 1),
+    }
+    # In a ring everyone is handed the model as often as they hand it on.
+    for row in rows:
+        if row["way"] == "on":
+            same = [r for r in rows if r["topology"] == row["topology"] and r["tier"] == row["tier"]]
+            assert sum(r["source"] == row["source"] for r in same) == sum(r["target"] == row["source"] for r in same)
+
+
+COUNTS = "client,group,a,b\nc1,x,10,0\nc2,x,10,0\nc3,y,0,10\nc4,y,0,10\n"
+REGROUPED = "client,group,b,a\nc1,x,0,10\nc3,x,10,0\nc2,y,0,10\nc4,y,10,0\n"
+
+
+def test_regrouping_moves_the_deviation_from_between_groups_to_within(tmp_path: Path) -> None:
+    (tmp_path / "before.csv").write_text(COUNTS)
+    (tmp_path / "after.csv").write_text(REGROUPED)
+    tables = [(name, read_counts(tmp_path / f"{name}.csv")) for name in ("before", "after")]
+    _, rows, says = grouping.of_tables(tables)
+    # By hand: shares (1, 0) and (0, 1) are each sqrt(1/2) from their mean, squared 1/2.
+    assert [(row["group"], row["share of a"], row["zeta2"], row["delta2"]) for row in rows] == [
+        ("x", 1.0, 0.0, 0.5),
+        ("y", 0.0, 0.0, 0.5),
+        ("x", 0.5, 0.5, 0.0),
+        ("y", 0.5, 0.5, 0.0),
+    ]
+    assert "before: zeta^2 = 0, delta^2 = 0.5" in says
+    (tmp_path / "other.csv").write_text(COUNTS.replace("c4", "c5"))
+    with pytest.raises(ScenarioError, match="not counts of the same clients"):
+        grouping.of_tables([tables[0], ("after", read_counts(tmp_path / "other.csv"))])
+
+
+def test_many_groups_and_labels_still_fit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(30), 90)
+    groups, labels = [f"g{i}" for i in range(90)], [f"label {i}" for i in range(30)]
+    _, rows = grouping.draw({"now": (groups, shares)}, labels, {"now": (0.3, 0.1)})
+    assert len(rows) == 90
+    assert sum(value for name, value in rows[7].items() if name.startswith("share of")) == pytest.approx(1)
+
+
+def test_calibration_says_which_predictions_are_within_their_interval() -> None:
+    points = [calibration.Point("a", "s", 1.0, 1.1, 0.9, 1.3), calibration.Point("b", "s", 0.5, 1.1, 0.9, 1.3)]
+    _, rows = calibration.draw(points, "predicted", "measured", logarithmic=True)
+    assert [row["agrees"] for row in rows] == [True, False]
+
+
+def test_calibration_of_a_scenario_is_the_measured_table_beside_the_predictor() -> None:
+    from hflbounds import get
+
+    _, rows, says = calibration.of_scenario(load(None, FLEET))
+    assert "predictor bound" in says
+    row = next(
+        r for r in rows if r["of"] == "Ring-Star / Star-Star" and "zeta/sigma = 0, delta/sigma = 0.1" in r["setting"]
+    )
+    setting = {"G": 10, "M": 10, "P": 1, "K": 2, "L": 1, "A": 1, "sigma": 1, "zeta": 0, "delta": 0.1, "R": 30}
+    ring, star = (float(get(f"hflbounds.sharp.{t}").tuned(**setting).value) for t in ("ring-star", "star-star"))
+    assert row["predicted"] == pytest.approx(ring / star, rel=1e-12)
+    assert row["low"] <= row["measured"] <= row["high"]
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize("kind", ["bound", "calibration", "diagram", "front", "tornado"])
+def test_each_kind_draws_a_scenario(plan, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"{kind}.svg"
+    code, out, err = plan("picture", kind, *WORDS, "--output", str(file), "--json")
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    assert document["schema"] == "hfl-plan/picture/1"
+    assert document["says"] and document["picture"] == str(file)
+    assert file.stat().st_size > 5000
+    assert len(table(file.with_suffix(".csv"))) > 3
+
+
+@pytest.mark.parametrize("kind", ["front", "tornado", "calibration"])
+def test_numbers_that_were_written_are_drawn_again(plan, tmp_path: Path, kind: str) -> None:
+    first, second = tmp_path / "first.svg", tmp_path / "second.svg"
+    plan("picture", kind, *WORDS[:-2], "--target", "0.4", "--output", str(first))
+    data = first.with_suffix(".csv")
+    code, _, err = plan("picture", kind, "--data", str(data), "--output", str(second))
+    assert (code, err) == (0, "")
+    assert table(second.with_suffix(".csv")) != []
+    code, _, err = plan("picture", kind, "--data", str(data), "--output", str(first), "--force")
+    assert code == 2
+    assert "what --data reads" in err
+
+
+def test_grouping_takes_label_counts(plan, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(COUNTS)
+    (tmp_path / "b.csv").write_text(REGROUPED)
+    data = ["--data", str(tmp_path / "a.csv"), "--data", str(tmp_path / "b.csv")]
+    code, out, err = plan("picture", "grouping", *data, "--output", str(tmp_path / "g.pdf"))
+    assert (code, err) == (0, "")
+    assert "delta^2 = 0.5" in out
+    code, _, err = plan("picture", "grouping", "--output", str(tmp_path / "h.pdf"))
+    assert code == 2
+    assert "--data before.csv --data after.csv" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["tornadoo"], "Did you mean tornado?"),
+        (["xyz"], "Known are bound, calibration, diagram, front, grouping, tornado."),
+        (["bound", *WORDS, "--data", "x.csv"], "drawn from a scenario"),
+        (["tornado", "--data", "nowhere.csv"], "cannot be read"),
+        (["bound"], "how many groups"),
+        (["bound", "--clients", "12"], "one division"),
+    ],
+)
+def test_what_is_refused_is_refused_in_a_line(plan, tmp_path: Path, words: list[str], wanted: str) -> None:
+    code, out, err = plan("picture", *words, "--output", str(tmp_path / "a.svg"))
+    assert (code, out) == (2, "")
+    assert wanted in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("name,low\na,1\n", "has no column high"),
+        ("name,low,high\n", "0 lines below its header"),
+        ("name,low,high\na,1,x\n", ":2:high: 'x' is not a number"),
+        ("name,low,high\na,1,nan\n", ":2:high: 'nan' is not a number"),
+        ("name,low,high\na,1\n", ":2: has not as many fields"),
+        ("name,low,high\na,1,2,3\n", ":2: has not as many fields"),
+        ("name,low,high\na,-1,2\n", "low: -1, in line 1 below the header, is not positive"),
+        ('name,low,high\n"a,1,2\n', "is not CSV"),
+        ("name,low,high\na,1," + "9" * 99 + "\n", "is not a number"),
+        ("name,low,high\n\xff", "is not UTF-8"),
+    ],
+)
+def test_bad_tables_are_refused_where_they_are_bad(plan, tmp_path: Path, text: str, wanted: str) -> None:
+    file = tmp_path / "t.csv"
+    file.write_bytes(text.encode("latin-1"))
+    code, _, err = plan("picture", "tornado", "--data", str(file), "--output", str(tmp_path / "a.svg"))
+    assert code == 2
+    assert wanted in err
+    assert err.count("\n") == 1
+
+
+def test_a_missing_answer_leaves_no_picture(tmp_path: Path) -> None:
+    with pytest.raises(NoAnswerError):
+        front.of_scenario(load(None, {**FLEET, "problem.target": ("target", 100.0)}))
+
+
+def test_the_pages_commands_print_what_it_shows(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for command, shown in consoles((ROOT / "docs" / "pictures.md").read_text()):
+        code, out, err = plan(*shlex.split(command)[1:])
+        assert (code, err) == (0, "")
+        assert_shown(shown, out)
+
+
+@pytest.mark.parametrize("kind", ["bound", "diagram"])
+def test_the_pages_pictures_show_what_is_drawn_now(plan, tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"{kind}.svg"
+    assert plan("picture", kind, "--config", str(ROOT / "examples" / "phones.toml"), "--output", str(file))[0] == 0
+    now, kept = table(file.with_suffix(".csv")), table(ROOT / "docs" / "pictures" / f"{kind}.csv")
+    assert [row.keys() for row in now] == [row.keys() for row in kept]
+    for new, old in zip(now, kept, strict=True):
+        for name, text in new.items():
+            assert text == old[name] or float(text) == pytest.approx(float(old[name]), rel=1e-9), name
+
+
+def test_every_kind_of_picture_is_in_the_page() -> None:
+    page = (ROOT / "docs" / "pictures.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \| (?!`)", page, flags=re.MULTILINE) == list(kinds())
+    for kind, module in kinds().items():
+        if hasattr(module, "COLUMNS"):
+            assert f"| `{kind}` | {', '.join(f'`{name}`' for name in module.COLUMNS)} |" in page

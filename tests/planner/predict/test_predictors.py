@@ -1,0 +1,696 @@
+"""The typical predictor against the literal algorithm, and what every predictor and its record must keep to.
+
+The oracle of the model is `validation.reference.global_round`, run on vectors: a component for the start, one for the
+tilt of every group and every client, and one for every draw of noise. All that the model says follows from them.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hflbounds import get
+from planner.decide import sensitivity as flip_answer
+from planner.decide.rank import recommend
+from planner.errors import ScenarioError
+from planner.predict import participation as attendance
+from planner.predict.evidence import predictor_record as record
+from planner.predict.predictors import predictors, typical
+from planner.predict.predictors.typical import CURVATURES, RATES, START, Fleet
+from planner.predict.question import Question, ask
+from validation.reference import Settings, global_round
+
+Array = npt.NDArray[np.float64]
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+DATA = Path(record.__file__).parents[2] / "data"
+Orders = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]  # of the groups, and of the clients of each
+
+
+def asked(**given: object) -> Question:
+    """A question by keys of the scenario file, with dots as double underscores."""
+    return ask(load_scenario(**given))
+
+
+def load_scenario(**given: object) -> Any:
+    from planner.scenario.resolve import load
+
+    return load(options={key.replace("__", "."): (key, value) for key, value in given.items()})
+
+
+# --- the literal algorithm ----------------------------------------------------------------------------------------
+
+
+def iterates(plan: Settings, h: Array, eta: Array, rounds: int, drawn: Sequence[Orders] = ()) -> Array:
+    """Coefficients of the iterates 0 to rounds - 1: shape (rounds, 1 + G + G M + noises, cases)."""
+    G, M = plan.G, plan.M
+    steps = (plan.S1 or G) * (plan.S2 or M) * plan.P * plan.K
+    basis = np.eye(1 + G + G * M + (rounds - 1) * steps)[:, :, None]
+    fresh = itertools.count(1 + G + G * M)
+
+    def gradient(g: int, p: int, m: int, k: int, x: Array) -> Array:
+        return h * x + basis[1 + g] + basis[1 + G + g * M + m] + basis[next(fresh)]
+
+    found = [basis[0] * np.ones_like(h)]
+    for r in range(rounds - 1):
+        groups, clients = drawn[r] if drawn else (range(G), [range(M)] * G)
+        order = partial(_order_of, clients)
+        found.append(global_round(found[-1], plan, eta, gradient, group_order=groups, client_order=order))
+    return np.array(found)
+
+
+def _order_of(clients: Sequence[Sequence[int]], g: int, p: int) -> Sequence[int]:
+    return clients[g]  # through all group rounds of a round
+
+
+def population(count: int) -> Array:
+    """Tilts with mean 0 and mean square 1."""
+    if count == 1:
+        return np.zeros(1)
+    tilts = np.array([1.0, -1.0, 0.0] if count == 3 else [1.0, -1.0])
+    return tilts / math.sqrt((tilts**2).mean())
+
+
+def parts(found: Array, G: int, M: int, shuffled: bool) -> Array:
+    """Mean squares that the start, noise, zeta and delta make: shape (rounds, 4, cases).
+
+    Tilts are averaged over who has which of a population, where asked for; noise has variance 1.
+    """
+    groups, clients = found[:, 1 : 1 + G], found[:, 1 + G : 1 + G + G * M].reshape(len(found), G, M, -1)
+    perms = itertools.permutations if shuffled else lambda tilts: [tilts]
+    apart = [np.einsum("rgc,g->rc", groups, np.array(t)) ** 2 for t in perms(population(G))]
+    each = list(perms(population(M)))
+    inside = [
+        np.einsum("rgmc,gm->rc", clients, np.array(tilts)) ** 2
+        for tilts in (itertools.product(each, repeat=G) if shuffled else [each * G])
+    ]
+    noise = (found[:, 1 + G + G * M :] ** 2).sum(1)
+    return np.stack([found[:, 0] ** 2, noise, np.mean(inside, 0), np.mean(apart, 0)], 1)
+
+
+def chained(plan: Settings) -> int:
+    top, low = plan.topology.split("-")
+    S1, S2 = plan.S1 or plan.G, plan.S2 or plan.M
+    return plan.P * plan.K * (S1 if top == "ring" else 1) * (S2 if low == "ring" else 1)
+
+
+def contracted(squares: Array) -> Array:
+    """Mean squared gradients over the iterates, of A L, sigma^2, zeta^2, delta^2: shape (4, rates)."""
+    sizes = np.stack([START, *[np.full(len(CURVATURES), 1 / len(CURVATURES))] * 3])  # of x0^2; a share of each variance
+    by_coordinate = squares.reshape(len(squares), 4, -1, len(CURVATURES)) * sizes[:, None]
+    return np.asarray((CURVATURES**2 * by_coordinate).sum(-1).mean(0))
+
+
+def cases(plan: Settings, picked: Array) -> tuple[Array, Array]:
+    """Curvatures and raw rates, every pair once."""
+    h, eta = np.meshgrid(CURVATURES, picked / chained(plan))
+    return h.ravel(), eta.ravel()
+
+
+def places(fleet: Fleet, rates: Sequence[float]) -> list[int]:
+    """Where in `RATES` those nearest to some rates are, as far as they do not diverge."""
+    most = len(typical._rates(fleet)) - 1
+    return sorted({min(most, int(np.abs(np.log(RATES / rate)).argmin())) for rate in rates})
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize(
+    ("G", "M", "P", "K"),
+    [(2, 2, 1, 1), (3, 3, 1, 1), (3, 2, 1, 2), (2, 3, 2, 1), (3, 3, 2, 2), (1, 3, 1, 2), (3, 1, 2, 1)],
+)
+def test_fixed_order_is_what_the_literal_algorithm_does(topology: Any, G: int, M: int, P: int, K: int) -> None:
+    """Exactly where a > 0; where the iterates alternate, but for twice |a|^R of what tilts move a run in a round."""
+    plan = Settings(topology, G, M, P, K)
+    fleet = Fleet(topology, (G, M, P, K, G, M), "fixed")
+    at = places(fleet, (0.05, 0.4, 0.9, 1.3 * chained(plan), 1.8 * chained(plan)))
+    h, eta = cases(plan, RATES[at])
+    for R in (1, 2, 7):
+        whole = iterates(plan, h, eta, max(R, 2))
+        squares = parts(whole, G, M, True)
+        wanted = contracted(squares[:R])
+        a = whole[1, 0]
+        once = np.where(a < 0, 2 * np.abs(a) ** R / (1 - a) ** 3, 0.0)  # what the model leaves out, of one round's b^2
+        out = np.zeros_like(squares[:1])
+        out[0, 2:] = squares[1, 2:] * once / R
+        slack = contracted(out)
+        found = typical.coefficients(fleet, float(R))[:, at]
+        assert (np.abs(found - wanted) <= 1e-10 * wanted + slack * (1 + 1e-9) + 1e-14).all()
+        assert (slack[:, RATES[at] < 1] == 0).all()  # there it is exact
+        odd = (G, M, P, K) == (3, 3, 1, 1) and topology != "star-star"  # an odd chain of overshooting steps, and tilts
+        assert (slack.max() > 0) == odd
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize(
+    "plan", [(3, 2, 2, 1, 2, 1), (2, 3, 1, 2, 1, 2), (2, 2, 2, 2, 2, 2), (3, 2, 1, 1, 3, 2)], ids=str
+)
+def test_drawn_orders_and_clients_are_what_the_literal_algorithm_does(topology: Any, plan: tuple[int, ...]) -> None:
+    """All pairs of draws of two rounds, one after the other; tilts of one population stay with who has them."""
+    G, M, P, K, S1, S2 = plan
+    literal = Settings(topology, G, M, P, K, S1, S2)
+    fleet = Fleet(topology, plan, "random")
+    at = places(fleet, (0.05, 0.8, 1.5 * chained(literal)))
+    h, eta = cases(literal, RATES[at])
+    draws: dict[tuple[Any, ...], Orders] = {}
+    for groups in itertools.permutations(range(G)):
+        for clients in itertools.product(itertools.permutations(range(M)), repeat=G):
+            draws.setdefault((groups[:S1], tuple(clients[g][:S2] for g in groups[:S1])), (groups, clients))
+    pairs = itertools.product(draws.values(), repeat=2)
+    squares = [parts(iterates(literal, h, eta, 3, pair), G, M, False) for pair in pairs]
+    wanted = contracted(np.mean(squares, 0))
+    np.testing.assert_allclose(typical.coefficients(fleet, 3.0)[:, at], wanted, rtol=1e-10, atol=1e-14)
+
+
+# --- what rounds to a target keep to -------------------------------------------------------------------------------
+
+SHAPES = (
+    (10, 10, 1, 5, 10, 10),
+    (3, 40, 2, 3, 3, 40),
+    (12, 25, 1, 2, 4, 10),
+    (2, 2, 4, 1, 2, 1),
+    (30, 4, 1, 10, 30, 4),
+)
+fleets = st.builds(
+    Fleet,
+    st.sampled_from(TOPOLOGIES),
+    st.sampled_from(SHAPES),
+    st.sampled_from(("fixed", "random")),
+    st.sampled_from((0.0, 0.5, 1.0)),
+)
+deviation = st.just(0.0) | st.floats(-2, 3).map(lambda x: 10.0**x)
+constants = st.fixed_dictionaries(
+    {"L": st.floats(0.1, 10), "A": st.floats(0.1, 10), "sigma": deviation, "zeta": deviation, "delta": deviation}
+)
+few = settings(derandomize=True, max_examples=60, deadline=None)
+
+
+@few
+@given(fleets, constants, st.floats(0, 6).map(lambda x: 10.0**x))
+def test_rounds_to_what_is_reached_are_the_rounds(fleet: Fleet, values: dict[str, float], rounds: float) -> None:
+    assert typical.rounds_to(fleet, typical.reached(fleet, rounds, values), values) == pytest.approx(rounds, rel=1e-6)
+
+
+@few
+@given(
+    fleets, constants, st.sampled_from(("sigma", "zeta", "delta")), st.floats(1, 50), st.floats(-4, -1), st.floats(1, 9)
+)
+def test_rounds_grow_with_deviations_and_fall_with_the_target(
+    fleet: Fleet, values: dict[str, float], name: str, factor: float, log_target: float, looser: float
+) -> None:
+    target = 10**log_target * 2 * values["L"] * values["A"]
+    rounds = typical.rounds_to(fleet, target, values)
+    assert typical.rounds_to(fleet, target, {**values, name: values[name] * factor + 0.01}) >= rounds * (1 - 1e-12)
+    assert typical.rounds_to(fleet, target * looser, values) <= rounds * (1 + 1e-12)
+    assert rounds >= 1
+
+
+@few
+@given(fleets, constants, st.floats(-2, 2), st.floats(-2, 2), st.floats(-4, 0))
+def test_rounds_do_not_depend_on_the_units_of_losses_and_models(
+    fleet: Fleet, values: dict[str, float], loss: float, model: float, log_target: float
+) -> None:
+    """A loss is in one unit and a model in another: L is a loss per square, deviations are losses per length."""
+    s, u = 10**loss, 10**model
+    target = 10**log_target * values["L"] * values["A"]
+    other = {n: values[n] * s / u for n in ("sigma", "zeta", "delta")}
+    other |= {"L": values["L"] * s / u**2, "A": values["A"] * s}
+    found = typical.rounds_to(fleet, target * (s / u) ** 2, other)
+    assert found == pytest.approx(float(typical.rounds_to(fleet, target, values)), rel=1e-9)
+    assert typical.best_rate(fleet, 30.0, other) == pytest.approx(typical.best_rate(fleet, 30.0, values) * u**2 / s)
+
+
+def test_a_tier_of_one_is_neither_star_nor_ring() -> None:
+    for order in ("fixed", "random"):
+        for counts, pairs in (
+            ((1, 8, 2, 3, 1, 8), (("star-star", "ring-star"), ("star-ring", "ring-ring"))),
+            ((8, 1, 2, 3, 8, 1), (("star-star", "star-ring"), ("ring-star", "ring-ring"))),
+            ((6, 5, 2, 3, 1, 5), (("star-star", "ring-star"), ("star-ring", "ring-ring"))),
+            ((6, 5, 2, 3, 6, 1), (("star-star", "star-ring"), ("ring-star", "ring-ring"))),
+        ):
+            for one, other in pairs:
+                np.testing.assert_allclose(
+                    typical.coefficients(Fleet(one, counts, order), 50.0),
+                    typical.coefficients(Fleet(other, counts, order), 50.0),
+                    rtol=1e-12,
+                )
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("order", ["fixed", "random"])
+@pytest.mark.parametrize("many", ["G", "M", "P", "K", "GMPK"])
+def test_the_largest_fleets_have_finite_rounds(topology: str, order: str, many: str) -> None:
+    counts = tuple(10**6 if letter in many else 3 for letter in ("G", "M", "P", "K", "G", "M"))
+    values = {"L": 1.0, "A": 1.0, "sigma": 2.0, "zeta": 1.0, "delta": 0.5}
+    fleet = Fleet(topology, counts, order, 0.5)
+    heights = typical.reached(fleet, np.array([1.0, 10.0, 1e3, 1e6, 1e12]), values)
+    assert np.isfinite(heights).all()
+    assert (np.diff(heights) < 0).all()
+    assert np.isfinite(typical.rounds_to(fleet, heights, values)).all()
+    assert np.isfinite(typical.coefficients(fleet, 1e3)).all()
+
+
+def test_without_noise_and_heterogeneity_a_round_of_gradient_descent_is_all_there_is() -> None:
+    """One client, one step a round: x falls by 1 - h eta a round, the best rate of the grid by brute force."""
+    fleet = Fleet("star-star", (1, 1, 1, 1, 1, 1), "fixed")
+    values = {"L": 1.0, "A": 1.0, "sigma": 0.0, "zeta": 0.0, "delta": 0.0}
+    start = CURVATURES**-1.5
+    start *= 2 / (CURVATURES * start).sum()  # the gap to the minimum is 1
+    left = 1 - RATES[RATES < 2][:, None] * CURVATURES
+    for number in (0, 5, 9):
+        R = typical.ROUNDS[number]
+        mean = (CURVATURES**2 * start * (1 - np.abs(left) ** (2 * R)) / (1 - left**2)).sum(1) / R  # a geometric sum
+        assert typical.reached(fleet, R, values) == pytest.approx(mean.min(), rel=1e-9)
+    for topology in TOPOLOGIES:
+        rounds = typical.rounds_to(Fleet(topology, (10, 10, 1, 5, 10, 10), "random", 0.5), 1e-6, values)
+        assert 1 < rounds < 1e6
+
+
+def test_targets_that_are_met_at_the_start_or_never() -> None:
+    fleet = Fleet("ring-star", (4, 4, 1, 2, 4, 4), "fixed", 0.5)
+    values = {"L": 2.0, "A": 3.0, "sigma": 1.0, "zeta": 1.0, "delta": 1.0}
+    np.testing.assert_array_equal(typical.rounds_to(fleet, np.array([100.0, 0.0, 1e-16]), values), [1, np.inf, np.inf])
+
+
+@pytest.mark.parametrize("predictor", ["typical", "bound"])
+def test_arrays_of_constants_and_counts_are_the_scalars_one_by_one(predictor: str) -> None:
+    question = asked(fleet__groups=4, fleet__clients_per_group=6, problem__rounds=50, plan__predictor=predictor)
+    sigma, zeta = np.array([[0.5], [2.0]]), np.array([0.0, 0.3, 1.0])
+    many = question.rounds(sigma=sigma, zeta=zeta)
+    for topology, found in many.items():
+        assert found.shape == (2, 3)
+        for i, j in np.ndindex(2, 3):
+            one = question.rounds(sigma=float(sigma[i, 0]), zeta=float(zeta[j]))[topology]
+            assert found[i, j] == pytest.approx(float(one), rel=1e-9)
+    G = np.array([2.0, 4.0, 8.0])
+    counted = question.rounds(G=G, S1=G, delta=np.array([0.1, 0.2, 0.3]))
+    for topology, found in counted.items():
+        for i in range(3):
+            one = question.rounds(G=G[i], S1=G[i], delta=(0.1, 0.2, 0.3)[i])[topology]
+            assert found[i] == pytest.approx(float(one), rel=1e-9)
+
+
+@pytest.mark.parametrize("predictor", ["typical", "bound", "surrogate"])
+def test_a_share_is_of_what_the_predictor_starts_from(predictor: str) -> None:
+    """2 L A for a bound; else the squared gradient of the iterate 0, by hand from the curvatures."""
+    question = asked(fleet__groups=3, fleet__clients_per_group=4, problem__initial_gap=3, problem__smoothness=2,
+                     problem__target="10%", plan__predictor=predictor)  # fmt: skip
+    away = CURVATURES**-1.5
+    gap = (CURVATURES * away).sum() / 2
+    wanted = 12.0 if predictor == "bound" else 6.0 * (CURVATURES**2 * away).sum() / gap
+    assert predictors()[predictor].start(question.values) == pytest.approx(wanted, rel=1e-12)
+    assert question.goal() == pytest.approx(0.1 * wanted, rel=1e-12)
+    assert question.goal(A=6.0) == pytest.approx(0.2 * wanted, rel=1e-12)
+    if predictor == "typical":
+        assert predictors()[predictor].reached(question, "ring-star", 1.0, question.values) == pytest.approx(wanted)
+
+
+def test_every_predictor_is_found_and_says_whose_rounds_they_are() -> None:
+    assert set(predictors()) == {"typical", "bound", "surrogate"}
+    for name, each in predictors().items():
+        assert each.id == name
+        assert each.says
+        assert "gradient" in each.metrics
+
+
+# --- the record ---------------------------------------------------------------------------------------------------
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def question_of(row: Mapping[str, str], predictor: str) -> Question:
+    """What a row of the measured scenarios asks: its constants, its counts, and its target."""
+    told: dict[str, object] = {
+        "fleet__groups": row["G"], "fleet__clients_per_group": row["M"], "fleet__group_rounds": row["P"],
+        "fleet__local_steps": row["K"], "problem__initial_gap": row["A"], "problem__sigma": row["sigma"],
+        "problem__smoothness": 1, "problem__heterogeneity": f"zeta={row['zeta']},delta={row['delta']}",
+        "problem__target": row["target"], "plan__predictor": predictor,
+    }  # fmt: skip
+    if row["S1"] == row["G"] and row["S2"] == row["M"]:
+        return asked(**told, fleet__order=row["order"])
+    return asked(**told, fleet__groups_per_round=row["S1"], fleet__clients_per_round=row["S2"])
+
+
+def kind(row: Mapping[str, str]) -> str:
+    return "partial" if (row["S1"], row["S2"]) != (row["G"], row["M"]) else row["order"]
+
+
+@pytest.mark.parametrize("wanted", ["fixed", "random", "partial"])
+def test_the_record_is_what_predictions_make_of_the_measurements(wanted: str) -> None:
+    """Regret, tau and errors of a row of each kind, from the measured rounds and the predicted ones."""
+    measured = {(r["scenario"], r["family"], r["reference"]): r for r in table("measured_orders.csv")}
+    rows = [r for r in table("predictor_record.csv") if kind(r) == wanted and "1" not in (r["S1"], r["S2"])]
+    for row in rows[3 :: len(rows) // 3]:
+        source = measured[row["scenario"], row["family"], row["reference"]]
+        rounds = np.array([min(float(source[t]), float(source["rounds"])) for t in TOPOLOGIES])
+        for predictor in ("typical", "bound"):
+            found = question_of(source, predictor).rounds()
+            predicted = np.array([float(found[t]) for t in TOPOLOGIES])
+            regret = rounds[predicted.argmin()] / rounds.min() - 1
+            assert float(row[f"regret_{predictor}"]) == pytest.approx(regret, abs=6e-5)
+            if predictor == "typical":
+                off = np.log(rounds / predicted)
+                recorded = [float(row[f"error_{t}"]) for t in TOPOLOGIES]
+                np.testing.assert_allclose(recorded, off - off[0], atol=6e-5)
+            signs = [
+                (np.sign(predicted[i] - predicted[j]), np.sign(rounds[i] - rounds[j]))
+                for i, j in itertools.combinations(range(4), 2)
+            ]
+            untied = math.sqrt(sum(a != 0 for a, _ in signs) * sum(b != 0 for _, b in signs))
+            tau = sum(a * b for a, b in signs) / untied if untied else math.nan
+            assert float(row[f"tau_{predictor}"]) == pytest.approx(tau, abs=6e-4, nan_ok=True)
+
+
+def test_every_measured_scenario_is_on_record_once() -> None:
+    keys = ("scenario", "family", "reference")
+    recorded, measured = (
+        Counter(tuple(r[k] for k in keys) for r in table(name))
+        for name in ("predictor_record.csv", "measured_orders.csv")
+    )
+    assert set(recorded) == set(measured)
+    assert set(recorded.values()) == {1}
+    assert {r["scenario"] for r in table("measured_orders.csv")}.isdisjoint(
+        r["scenario"] for r in table("measured_orders_kept.csv")
+    )
+    assert len(record.record().places) == len(recorded)
+
+
+@pytest.mark.parametrize(
+    ("predictor", "model", "quantity"),
+    [("typical", "digits-logistic", "loss"), ("bound", "digits-mlp", "error"), ("typical", "digits-mlp", "error")],
+)
+def test_the_record_on_digits_is_what_presets_make_of_the_measurements(
+    predictor: str, model: str, quantity: str
+) -> None:
+    regrets = []
+    for row in table("measured_digits.csv"):
+        if (row["model"], row["quantity"]) != (model, quantity):
+            continue
+        told: dict[str, object] = {"problem__heterogeneity": row["scheme"], "problem__rounds": row["reference"]}
+        told |= {"fleet__groups": row["G"], "fleet__clients_per_group": row["M"], "fleet__group_rounds": row["P"]}
+        if predictor == "typical":
+            told["plan__metric"] = {"loss": "loss", "error": "accuracy"}[quantity]
+        found = asked(**told, fleet__local_steps=row["K"], plan__predictor=predictor).rounds()
+        rounds = {t: min(float(row[t]), float(row["rounds"])) for t in TOPOLOGIES}
+        regrets.append(rounds[min(found, key=lambda t: float(found[t]))] / min(rounds.values()) - 1)
+    (row,) = (
+        r
+        for r in table("digits_record.csv")
+        if (r["predictor"], r["model"], r["quantity"]) == (predictor, model, quantity)
+    )
+    assert int(row["rows"]) == len(regrets) == 24
+    assert int(row["right"]) == sum(r <= 0.02 for r in regrets)
+    assert float(row["regret_median"]) == pytest.approx(np.median(regrets), abs=6e-4)
+    assert float(row["regret_mean"]) == pytest.approx(np.mean(regrets), abs=6e-4)
+
+
+def test_a_place_is_logarithms_in_units_of_the_problem() -> None:
+    values = {"L": 2.0, "A": 8.0, "sigma": 4.0, "zeta": 0.0, "delta": 8.0}
+    values |= {"G": 10.0, "M": 20.0, "P": 2.0, "K": 5.0, "S1": 5.0, "S2": 20.0}
+    wanted = [0, math.log(0.01), math.log(2), math.log(0.25), *np.log([10, 20, 10, 0.5, 1]), 1]
+    np.testing.assert_allclose(record.place(values, 4.0, True), wanted, rtol=1e-12)
+    np.testing.assert_allclose(record.place(values, 4.0, False), [*wanted[:-1], 0], rtol=1e-12)
+    scaled = {**values, "L": 6.0, "A": 24.0, "sigma": 12.0, "delta": 24.0}
+    np.testing.assert_allclose(record.place(scaled, 36.0, True), wanted, rtol=1e-12)
+
+
+def test_the_nearest_of_a_line_of_scenarios() -> None:
+    """Rows at 0, 1, ..., 249 along a diagonal; from 120.4 on it are 71 to 170, in the median 25 steps away."""
+    along = np.array([3.0, 4.0]) / 5
+    made = record.Record(np.arange(250.0)[:, None] * along, {}, np.zeros((250, 4)))
+    rows, distance = made.nearest(120.4 * along)
+    assert rows[:4].tolist() == [120, 121, 119, 122]
+    assert sorted(rows) == list(range(71, 171))
+    assert distance == pytest.approx(np.median(np.abs(np.arange(71, 171) - 120.4)))
+
+
+def agreement(right: int, p90: float, **p_best: float) -> Any:
+    from planner.decide.recommendation import ModelUncertainty
+
+    return ModelUncertainty(
+        predictor="typical", scenarios=100, right=right, regret_median=0.0, regret_p90=p90, like=True,
+        p_best={name.replace("_", "-"): share for name, share in p_best.items()},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("known", "totals", "wanted"),
+    [
+        (None, {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
+        (agreement(90, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
+        (agreement(49, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.4),
+        (agreement(50, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
+        (agreement(90, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0, "ring-ring": 11.0}, 0.1),
+        (agreement(10, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0, "ring-ring": 11.0}, 0.4),
+        (agreement(10, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0}, 0.0),
+        (agreement(90, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 0.0, "ring-ring": 1.0}, 0.0),
+    ],
+)
+def test_a_tie_is_as_wide_as_the_record_makes_it(known: Any, totals: dict[str, float], wanted: float) -> None:
+    from hflbounds.evaluate.compare import ties
+
+    width = record.widened(known, totals)
+    assert width == pytest.approx(wanted, rel=1e-6, abs=1e-15)
+    if wanted == 0.1:  # wide enough to hold whom it is for
+        assert ties(totals.values(), width) == [1, 1]
+
+
+# --- what recommend makes of it ------------------------------------------------------------------------------------
+
+GIVEN: dict[str, object] = {
+    "fleet__groups": 6, "fleet__clients_per_group": 5, "fleet__group_rounds": 2, "fleet__local_steps": 3,
+    "problem__smoothness": 1, "problem__initial_gap": 1.5, "problem__sigma": 1.2, "problem__rounds": 40,
+    "problem__heterogeneity": "zeta=0.4,delta=0.9", "plan__objective": "rounds",
+}  # fmt: skip
+
+
+def recommended(**given: object) -> Any:
+    return recommend(load_scenario(**{**GIVEN, **given}))
+
+
+def test_the_predictor_is_typical_unless_a_bound_is_asked_about() -> None:
+    assert asked(**GIVEN).predictor.id == "typical"
+    assert asked(**GIVEN, plan__cap=0.5).predictor.id == "bound"
+    assert asked(**GIVEN, plan__bounds="hflbounds.sharp").predictor.id == "bound"
+    assert asked(**GIVEN, plan__bounds="hflbounds.sharp", plan__predictor="typical").predictor.id == "typical"
+    with pytest.raises(ScenarioError, match="'sharp' is not one of bound, surrogate, typical"):
+        asked(**GIVEN, plan__predictor="sharp")
+
+
+@pytest.mark.parametrize("words", [["--predictor", "bound"], ["--cap", "0.5"], ["--predictor", "surrogate"]])
+def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan: Any) -> None:
+    code, out, err = plan("recommend", "--G", "4", "--M", "4", "--metric", "accuracy", *words)
+    assert (code, out) == (2, "")
+    assert "knows gradient alone" in err
+    assert len(err.strip().splitlines()) <= 2
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Exit code, stdout and stderr of a call in this process."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        import sys
+
+        from planner.cli import app as cli
+
+        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        return (int(stop.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
+    import jsonschema
+
+    schema = json.loads(plan("schema")[1])
+    for words in (["--metric", "accuracy"], ["--predictor", "bound"], ["--predictor", "surrogate"], []):
+        code, out, err = plan("recommend", "--G", "3", "--M", "2", *words, "--json")
+        assert (code, err) == (0, "")
+        found = json.loads(out, parse_constant=pytest.fail)
+        jsonschema.validate(found, schema)
+        assert (found["predictor"], found["metric"]) == (
+            words[1] if "--predictor" in words else "typical",
+            words[1] if "--metric" in words else "gradient",
+        )
+        assert (found["uncertainty"]["model"] is None) == bool(words)
+
+
+def test_rows_have_the_bounds_guarantee_and_a_rate_of_a_local_step() -> None:
+    answer = recommended()
+    values = {"G": 6, "M": 5, "P": 2, "K": 3, "S1": 6, "S2": 5, "L": 1, "A": 1.5, "sigma": 1.2, "zeta": 0.4}
+    target = answer.scenario["target"].value
+    chain = {"star-star": 6, "star-ring": 30, "ring-star": 36, "ring-ring": 180}
+    for row in answer.ranking:
+        sure = get(f"hflbounds.sharp.{row.topology}").rounds_to(target, cap="own", **values, delta=0.9)
+        assert row.rounds_guaranteed == float(sure)
+        assert row.start_eta * chain[row.topology] == pytest.approx(row.start_eta_eff, rel=1e-12)
+        assert 0.01 < row.start_eta_eff < 100
+    whose = [line for line in str(answer).splitlines() if "no guarantee" in line]
+    assert whose
+
+
+def test_a_start_rate_is_given_where_one_round_is_enough() -> None:
+    """The mean over one round has the start alone, which no rate moves: the rate is then the one for two."""
+    rows = {row.topology: row for row in recommended(problem__rounds=1).ranking}
+    assert {row.rounds for row in rows.values()} == {1}
+    two = {row.topology: row for row in recommended(problem__rounds=2).ranking}
+    assert rows["star-star"].start_eta == two["star-star"].start_eta
+    assert all(row.start_eta_eff > 0.05 for row in rows.values())
+
+
+@pytest.mark.parametrize("predictor", ["typical", "bound"])
+def test_single_tiers_are_the_answers_of_the_single_tier_scenario(predictor: str) -> None:
+    """Thirty clients in one group without group servers, six steps a round, and all heterogeneity inside."""
+    two = recommended(plan__predictor=predictor, plan__objective="time")
+    single = recommended(
+        fleet__groups=1, fleet__clients_per_group=30, fleet__group_rounds=1, fleet__local_steps=6,
+        problem__heterogeneity=f"zeta={math.hypot(0.4, 0.9)!r},delta=0", problem__rounds=None,
+        problem__target=two.scenario["target"].value, network__tiers=1, plan__predictor=predictor,
+    )  # fmt: skip
+    rows = {row.topology: row for row in single.ranking}
+    families = {row.id: row for row in two.families}
+    for key, topology in (("fedavg", "star-star"), ("sfl", "star-ring")):
+        assert families[key].rounds == rows[topology].rounds
+        assert families[key].seconds == pytest.approx(rows[topology].seconds, rel=1e-9)
+        assert families[key].bytes == pytest.approx(rows[topology].bytes, rel=1e-9)
+    best = {row.topology: row for row in two.ranking}[two.recommended[0]]
+    assert families[best.topology].rounds == best.rounds
+    compared = [row.seconds for row in two.families if row.comparable]
+    assert compared == sorted(compared)
+    assert [row.id for row in two.families if not row.comparable] == ["hhfl", "hsl", "hga-fl"]
+    said = str(two)
+    for word in ("FedAvg, one tier", "hfl-plan overlap", "hfl-plan hubs", "hfl-plan async"):
+        assert word in said
+
+
+def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() -> None:
+    """Nothing is drawn of inputs that were all given: each of the hundred nearest rows' errors is as likely."""
+    answer = recommended()
+    assert not answer.uncertainty.inputs.drawn
+    rows = table("predictor_record.csv")
+    here = {"G": 6, "M": 5, "P": 2, "K": 3, "S1": 6, "S2": 5, "L": 1, "A": 1.5, "sigma": 1.2, "zeta": 0.4, "delta": 0.9}
+    unit = 1.5
+
+    def distance(row: Mapping[str, str]) -> float:
+        there = {n: float(row[n]) for n in here}
+        unit_there = there["A"]
+        squared = [
+            math.log(max(here[n] / unit**0.5, 0.01) / max(there[n] / unit_there**0.5, 0.01))
+            for n in ("sigma", "zeta", "delta")
+        ]
+        squared.append(math.log(answer.scenario["target"].value / unit / (float(row["target"]) / unit_there)))
+        squared += [math.log(here[n] / there[n]) for n in "GM"]
+        squared.append(math.log(6 / (there["P"] * there["K"])))
+        squared += [math.log(there["S1"] / there["G"]), math.log(there["S2"] / there["M"]), kind(row) != "fixed"]
+        return sum(x * x for x in squared)
+
+    nearest = sorted(rows, key=distance)[:100]
+    exact = asked(**GIVEN).rounds()
+    totals = np.array([[float(exact[t]) * math.exp(float(r[f"error_{t}"])) for t in TOPOLOGIES] for r in nearest])
+    share = dict(zip(TOPOLOGIES, (totals <= totals.min(1, keepdims=True) * 1.02).mean(0), strict=True))
+    model = answer.uncertainty.model
+    assert model.right == sum(float(r["regret_typical"]) <= 0.02 for r in nearest)
+    assert model.regret_p90 == pytest.approx(np.quantile([float(r["regret_typical"]) for r in nearest], 0.9))
+    for topology, p in share.items():
+        assert model.p_best[topology] == pytest.approx(p, abs=4 * math.sqrt(0.25 / 1024))
+    assert answer.confidence.p_best == model.p_best[answer.ranking[0].topology]
+    (near,) = (e for e in answer.evidence if e.where.endswith("predictor_record.csv"))
+    assert (near.agrees, near.of, near.regret_p90) == (model.right, 100, model.regret_p90)
+    assert f"In {model.right} of the 100 measured scenarios" in str(answer).replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        ({}, {"mean_gradient"}),
+        ({"plan__metric": "loss"}, {"loss"}),
+        ({"plan__metric": "accuracy"}, {"error"}),
+        ({"plan__predictor": "bound"}, {"mean_gradient"}),
+    ],
+)
+def test_evidence_on_digits_is_about_the_metric_and_the_predictor(given: dict[str, object], rows: set[str]) -> None:
+    answer = recommended(**given)
+    wanted = Counter(
+        (int(r["right"]), int(r["rows"]), float(r["regret_p90"]))
+        for r in table("digits_record.csv")
+        if r["predictor"] == answer.predictor and r["quantity"] in rows
+    )
+    found = Counter((e.agrees, e.of, e.regret_p90) for e in answer.evidence if e.where.endswith("measured_digits.csv"))
+    assert found == wanted
+    assert found
+
+
+def test_the_answer_says_what_accuracy_would_change() -> None:
+    told: dict[str, object] = {
+        "fleet__groups": 20, "fleet__clients_per_group": 5, "problem__heterogeneity": "inter", "problem__rounds": 200,
+        "plan__objective": "rounds",
+    }  # fmt: skip
+    by_gradient = recommend(load_scenario(**told))
+    by_accuracy = recommend(load_scenario(**told, plan__metric="accuracy"))
+    rounds = {row.topology: row.rounds for row in by_accuracy.ranking}
+    assert by_gradient.recommended[0] not in by_accuracy.recommended  # the case that there is something to say
+    (said,) = (line for line in by_gradient.explanation if "--metric accuracy" in line)
+    assert "Ring-Ring comes first" in said
+    assert by_accuracy.ranking[0].topology == "ring-ring"
+    less = 1 - rounds["ring-ring"] / rounds[by_gradient.recommended[0]]
+    assert f"{less:.0%} below Star-Ring" in said
+    assert not any("--metric accuracy" in line for line in by_accuracy.explanation)
+
+
+def test_a_target_not_reached_in_time_says_what_the_predictor_expects_there() -> None:
+    from planner.errors import NoAnswerError
+
+    question = asked(**GIVEN, problem__target=1e-4)
+    least = min(
+        float(typical.reached(typical.fleet(question, t, question.values), 40, question.values)) for t in TOPOLOGIES
+    )
+    first = min(float(n) for n in replace(question, horizon=None).rounds().values())
+    with pytest.raises(NoAnswerError, match="not reached within 40 rounds: the least expected there is") as refusal:
+        recommended(problem__target=1e-4)
+    assert f" {least:.4g}, by " in str(refusal.value)
+    assert f"Allow {math.ceil(first):,} rounds" in str(refusal.value)
+    allowed = recommended(problem__target=1e-4, problem__rounds=math.ceil(first))
+    assert allowed.ranking[0].rounds == math.ceil(first)
+
+
+def test_who_is_away_is_asked_about_each_metric_anew() -> None:
+    """Attended questions keep what they computed; what they keep is of one metric."""
+    given = {**GIVEN, "problem__heterogeneity": "zeta=1,delta=3"}
+    given |= {"availability__client": "90%", "availability__policy": "skip"}
+    question = attendance.ask(load_scenario(**given))
+    gradient = question.rounds()
+    moved = question.varied(metric="accuracy").rounds()
+    fresh = attendance.ask(load_scenario(**given, plan__metric="accuracy")).rounds()
+    assert moved == fresh
+    assert moved != gradient
+
+
+def test_without_draws_the_same_comes_first() -> None:
+    given = {"fleet__groups": 10, "fleet__clients_per_group": 10, "problem__heterogeneity": "both"}
+    with_draws, without = (recommend(load_scenario(**given, **more)) for more in ({}, {"plan__draws": 0}))
+    assert with_draws.recommended == without.recommended
+    assert len(with_draws.recommended) > 1
+
+
+def test_flip_starts_from_what_recommend_puts_first() -> None:
+    told = load_scenario(fleet__groups=10, fleet__clients_per_group=10, problem__heterogeneity="both")
+    answer = recommend(told)
+    assert set(flip_answer.flip(told, only=("zeta",)).first) == set(answer.recommended)
