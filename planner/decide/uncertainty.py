@@ -233,7 +233,8 @@ def generating_vector(points: int, dimensions: int) -> tuple[int, ...]:
     vector = []
     for j in range(1, dimensions + 1):
         factors = 1 + kernel / j
-        best = int(np.argmin(product @ factors))
+        errors = product @ factors
+        best = int(np.argmin(np.round(errors / errors.min(), 9)))  # equal errors differ by what a processor rounds
         product *= factors[:, best]
         vector.append(int(candidates[best]))
     return tuple(vector)

@@ -67,7 +67,7 @@ def test_the_same_picture_is_the_same_bytes_whatever_the_users_own_settings_are(
 
 def test_the_bytes_do_not_depend_on_the_hash_seed_or_the_process() -> None:
     code = (
-        "import hashlib; from planner import pictures; from planner.plot import diagram;"
+        "import hashlib; from planner import plot as pictures; from planner.plot import diagram;"
         "print(hashlib.sha256(pictures.content(diagram.draw(5, 4)[0], 'svg')).hexdigest())"
     )
     seen = {
@@ -196,7 +196,7 @@ def test_the_front_is_what_nothing_beats() -> None:
 
 
 def test_the_front_of_a_scenario_has_every_topology_with_its_rounds_seconds_and_bytes() -> None:
-    from planner.decide import rank as recommend
+    from planner import recommend
 
     scenario = load(None, {**FLEET, "network.client_link.up": ("uplink", "20Mbit/s")})
     _, rows, says = front.of_scenario(scenario)
