@@ -3,7 +3,7 @@
 Two forms of CSV are read, told apart by the header. Wide: ``client`` and a column of 0 and 1 for each server. Pairs:
 ``client,server``, a line for each link, perhaps with ``airtime``: what a model over this link takes, in units of a
 plain transfer. In both, a column ``home`` may name the one server that the client has where nothing overlaps. Wrong
-places are named as file:line:field, as in `planner.data.label_counts`.
+places are named as file:line:field.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from hflbounds.coverage import ring
 from hflbounds.errors import DomainError
-from planner.data.label_counts import LARGEST_TABLE, _need, _Table
 from planner.errors import ScenarioError
+from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 LARGEST_AIRTIME = 1e6  # and its inverse: of a link, in plain transfers
+TOO_MANY = "clients times servers", "Take a part of the network"
 WAY = (
     "Write a CSV file; ring:3,19,4,1 (3 servers of 19 clients, 4 also under the next, 1 under all); triangle:14,4,1 "
     "(3 servers; of each 14 clients alone, 4 also under one other, 1 under all); or rows: 110;011"
@@ -150,139 +151,106 @@ def _plain(source: str, airtime: Floats, home: Indices | None) -> Layout:
 
 
 def _file(path: Path) -> Layout:
-    table = _Table(path)
-    places = {name: i for i, name in enumerate(table.header)}
-    _need(table, places, "client", "Start the header with client, then a column for each server, or client,server")
-    if "server" in places:
-        return _pairs(table, places)
-    return _wide(table, places)
+    table = CsvTable(path)
+    table.need("client", "Start the header with client, then a column for each server, or client,server")
+    members = _Members("home" in table)
+    servers, airtime = (_pairs if "server" in table else _wide)(table, members)
+    homes = members.homes(table, servers, airtime)
+    return _checked(str(path), tuple(members.clients.names), tuple(servers), airtime, homes)
 
 
-def _wide(table: _Table, places: dict[str, int]) -> Layout:
+def _wide(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
     servers = [name for name in table.header if name not in ("client", "home")]
     if not servers:
-        table.refuse(table.first, "there is no column of a server", "Add one for each, or write client,server pairs")
-    members, cells = _Members(table, places, servers), []
-    for line, row in table.rows():
-        members.add(line, row)
-        cells.append([_mark(table, line, row, places[name]) for name in servers])
+        table.refuse("there is no column of a server", "Add one for each, or write client,server pairs")
+    cells = []
+    for row in table.rows():
+        members.add(row)
+        cells.append([_mark(row, name) for name in servers])
         if not any(cells[-1]):
-            table.refuse(
-                line,
-                f"client {members.clients[-1]!a:.60} is under no server",
-                "Put it under one, or leave the line out",
-            )
+            row.refuse(_homeless(row), "Put it under one, or leave the line out")
         if len(cells) * len(servers) > LARGEST_TABLE:
-            table.refuse(line, f"clients times servers exceed {LARGEST_TABLE}", "Take a part of the network")
+            row.refuse(f"{TOO_MANY[0]} exceed {LARGEST_TABLE}", TOO_MANY[1])
     if not cells:
-        table.refuse(table.first, "there is a header, and no client below it", "Add a line for each client")
-    airtime = np.array(cells, dtype=np.float64)
-    return _checked(str(table.path), tuple(members.clients), tuple(servers), airtime, members.homes(airtime))
+        table.refuse("there is a header, and no client below it", "Add a line for each client")
+    return servers, np.array(cells, dtype=np.float64)
 
 
-def _mark(table: _Table, line: int, row: list[str], place: int) -> float:
-    text = row[place].strip()
+def _homeless(row: Row) -> str:
+    return f"client {row['client']!a:.60} is under no server"
+
+
+def _mark(row: Row, server: str) -> float:
+    text = row[server]
     if text not in ("0", "1"):
-        fact = f"{text!a:.40} in column {table.header[place]!a:.40} is not 0 or 1" if text else "there is no 0 or 1"
+        fact = f"{text!a:.40} in column {server!a:.40} is not 0 or 1" if text else "there is no 0 or 1"
         hint = {"": "Write 0 where the server does not reach the client", "1.0": "Write 1", "0.0": "Write 0"}
-        table.refuse(line, fact, hint.get(text, "Write 1 where the server reaches the client, else 0"), place)
+        row.refuse(fact, hint.get(text, "Write 1 where the server reaches the client, else 0"), server)
     return float(text)
 
 
-def _pairs(table: _Table, places: dict[str, int]) -> Layout:
-    for i, name in enumerate(table.header):
-        if name not in ("client", "server", "airtime", "home"):
-            way = "Known beside client and server are airtime and home; with a column for each server, leave server out"
-            table.refuse(table.first, f"column {name!a:.60} has no meaning here", way, i)
-    servers: list[str] = []
-    known: dict[str, int] = {}
-    members = _Members(table, places, servers)
-    cells: dict[tuple[int, int], float] = {}
-    for line, row in table.rows():
-        i = members.add(line, row, again=True)
-        if not row[places["server"]].strip():
-            table.refuse(
-                line,
-                f"client {members.clients[i]!a:.60} is under no server",
-                "Name the server, or leave the line out",
-                places["server"],
-            )
-        server = table.name(line, row, places["server"], "a server")
-        if server not in known:
-            known[server] = len(servers)
-            servers.append(server)
-        at = i, known[server]
-        if at in cells:
-            table.refuse(
-                line, f"client {members.clients[i]!a:.60} and server {server!a:.60} come twice", "Keep one line"
-            )
-        cells[at] = _airtime(table, line, row, places.get("airtime"))
-        if len(members.clients) * len(servers) > LARGEST_TABLE:
-            table.refuse(line, f"clients times servers exceed {LARGEST_TABLE}", "Take a part of the network")
-    if not cells:
-        table.refuse(table.first, "there is a header, and no link below it", "Add a line for each link")
-    airtime = np.zeros((len(members.clients), len(servers)))
-    for at, value in cells.items():
-        airtime[at] = value
-    return _checked(str(table.path), tuple(members.clients), tuple(servers), airtime, members.homes(airtime))
+def _pairs(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
+    table.only(
+        ("client", "server", "airtime", "home"),
+        "here",
+        "Known beside client and server are airtime and home; with a column for each server, leave server out",
+    )
+    servers = Ids()
+    cells = Cells(members.clients, servers, ("client", "server", TOO_MANY[0]), ("Keep one line", TOO_MANY[1]))
+    for row in table.rows():
+        i = members.add(row, again=True)
+        if not row["server"]:
+            row.refuse(_homeless(row), "Name the server, or leave the line out", "server")
+        cells.put(row, i, servers.add(row.name("server", "a server"), row)[0], _airtime(row))
+    if not cells.values:
+        table.refuse("there is a header, and no link below it", "Add a line for each link")
+    return servers.names, cells.array()
 
 
-def _airtime(table: _Table, line: int, row: list[str], place: int | None) -> float:
-    if place is None:
+def _airtime(row: Row) -> float:
+    if "airtime" not in row.table:
         return 1.0
-    value = table.number(line, row, place, "an airtime")
+    value = row.number("airtime", "an airtime")
     if not 1 / LARGEST_AIRTIME <= value <= LARGEST_AIRTIME:
         rule = f"Write plain transfers, from {1 / LARGEST_AIRTIME:g} to {LARGEST_AIRTIME:g}; without a link, no line"
-        table.refuse(line, f"{row[place].strip()!a:.40} is not an airtime", rule, place)
+        row.refuse(f"{row['airtime']!a:.40} is not an airtime", rule, "airtime")
     return value
 
 
 class _Members:
     """Clients and their homes, as lines come in."""
 
-    def __init__(self, table: _Table, places: dict[str, int], servers: list[str]) -> None:
-        self.table, self.servers = table, servers
-        self.client, self.home = places["client"], places.get("home")
-        self.clients: list[str] = []
-        self.lines: list[int] = []
-        self.named: list[str] = []
-        self.index: dict[str, int] = {}
+    def __init__(self, with_homes: bool) -> None:
+        self.clients = Ids()
+        self.named: list[str] | None = [] if with_homes else None
 
-    def add(self, line: int, row: list[str], *, again: bool = False) -> int:
-        client = self.table.name(line, row, self.client, "a client")
-        home = "" if self.home is None else row[self.home].strip()
-        if client not in self.index:
-            self.index[client] = len(self.clients)
-            self.clients.append(client)
-            self.lines.append(line)
-            self.named.append(home)
-            return len(self.clients) - 1
-        i = self.index[client]
-        if not again:
-            self.table.refuse(
-                line, f"client {client!a:.60} is on line {self.lines[i]} already", "Keep one line", self.client
-            )
-        if home != self.named[i]:
+    def add(self, row: Row, *, again: bool = False) -> int:
+        """The index of a row's client, which may come again where a row is a link."""
+        client = row.name("client", "a client")
+        home = "" if self.named is None else row["home"]
+        i, new = self.clients.add(client, row)
+        if new:
+            if self.named is not None:
+                self.named.append(home)
+        elif not again:
+            line = self.clients.lines[i]
+            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
+        elif self.named is not None and home != self.named[i]:
             fact = f"the home of client {client!a:.60} is {home!a:.60} here, and {self.named[i]!a:.60} before"
-            self.table.refuse(line, fact, "Write one home", self.home)
+            row.refuse(fact, "Write one home", "home")
         return i
 
-    def homes(self, airtime: Floats) -> Indices | None:
+    def homes(self, table: CsvTable, servers: list[str], airtime: Floats) -> Indices | None:
         """Indices of the homes, where the table has them."""
-        if self.home is None:
+        if self.named is None:
             return None
-        found = []
-        known = {name: n for n, name in enumerate(self.servers)}
+        known = {name: n for n, name in enumerate(servers)}
         for i, name in enumerate(self.named):
             if name not in known or not airtime[i, known[name]]:
-                self.table.refuse(
-                    self.lines[i],
-                    f"{name!a:.60} is no server of client {self.clients[i]!a:.60}",
-                    "Name one of its servers as home, or leave the column out",
-                    self.home,
-                )
-            found.append(known[name])
-        return np.array(found, dtype=np.int64)
+                fact = f"{name!a:.60} is no server of client {self.clients.names[i]!a:.60}"
+                way_out = "Name one of its servers as home, or leave the column out"
+                table.refuse(fact, way_out, "home", self.clients.lines[i])
+        return np.array([known[name] for name in self.named], dtype=np.int64)
 
 
 def _checked(

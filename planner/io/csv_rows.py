@@ -1,0 +1,231 @@
+"""Rows of CSV files with a header: bounded in size, and refused at a place that is named as file:line:field.
+
+Columns may come in any order. Ids are text: ``001`` and ``1`` are two names, and so is ``NA``. Spaces around a field
+are dropped, blank lines skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import ScenarioError
+from planner.io.text_files import capped
+
+LARGEST_FILE = 1 << 28  # bytes
+LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
+LARGEST_NAME = 200  # characters of an id
+NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table; columns are named by their heading or their index.
+
+    Attributes:
+        table: the table it stands in.
+        line: number of the line in the file.
+        fields: texts, one for each column.
+    """
+
+    table: CsvTable
+    line: int
+    fields: list[str]
+
+    def __getitem__(self, column: str | int) -> str:
+        """The text of a field, without spaces around it."""
+        return self.fields[self.table.place(column)].strip()
+
+    def refuse(self, fact: str, way_out: str, column: str | int | None = None) -> NoReturn:
+        """Refuse this line, or the field in a column."""
+        self.table.refuse(fact, way_out, column, self.line)
+
+    def name(self, column: str | int, noun: str) -> str:
+        """The id in a field."""
+        name = self[column]
+        if not name:
+            self.refuse(f"{noun} has no name", "Write its id", column)
+        if len(name) > LARGEST_NAME or not name.isprintable():
+            self.refuse(f"{name!a:.40} is not a name of {noun}", f"Use up to {LARGEST_NAME} printable ones", column)
+        return name
+
+    def number(self, column: str | int, noun: str, *, signed: bool = False) -> float:
+        """The finite number in a field; from 0, unless it may be signed."""
+        text = self[column]
+        value = float(text) if NUMBER.fullmatch(text) else float("nan")
+        if not abs(value) <= 1e100 or (value < 0 and not signed):
+            rule = "a number up to 1e100" if signed else "a number from 0 to 1e100"
+            heading = self.table.header[self.table.place(column)]
+            self.refuse(f"{text!a:.40} in column {heading!a:.40} is not {noun}", f"Write {rule}", column)
+        return value
+
+
+class CsvTable:
+    """A CSV file with a header.
+
+    Attributes:
+        path: the file.
+        header: headings of the columns.
+        first: line of the header.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+        first = next(self._lines(), None)
+        if first is None:
+            raise ScenarioError(f"{path}: is empty. Write a header such as client,group,cat,dog and a line per client.")
+        self.first, fields = first
+        self.header = [name.strip() for name in fields]
+        self._places: dict[str, int] = {}
+        if len(self.header) == 1:
+            for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+                if mark in self.header[0]:
+                    self.refuse(f"fields are separated by {word}", "Save the file with commas", 0)
+        for i, name in enumerate(self.header):
+            if not name or not name.isprintable() or len(name) > LARGEST_NAME:
+                self.refuse(f"{name!a:.60} is not a name of a column", "Name every column", i)
+            if name in self._places:
+                self.refuse(f"column {name!a:.60} comes twice, also as field {self._places[name] + 1}", "Rename one", i)
+            self._places[name] = i
+
+    def __contains__(self, column: str) -> bool:
+        """Whether there is a column of this heading."""
+        return column in self._places
+
+    def place(self, column: str | int) -> int:
+        """The index of a column."""
+        return column if isinstance(column, int) else self._places[column]
+
+    def refuse(self, fact: str, way_out: str, column: str | int | None = None, line: int | None = None) -> NoReturn:
+        """Refuse a place: a line, by default the header, or the field of a column in it.
+
+        Raises:
+            ScenarioError: with the place, the fact and the way out.
+        """
+        at = self.first if line is None else line
+        field = "" if column is None else f":{self.place(column) + 1}"
+        raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.")
+
+    def need(self, column: str, way_out: str = "Add it") -> None:
+        """Refuse a header without a column, naming a heading that is much like it."""
+        if column not in self:
+            self.refuse(f"there is no column {column!a:.60}{near(column, self.header)}", way_out)
+
+    def only(self, known: tuple[str, ...], reason: str, way_out: str) -> None:
+        """Refuse a header with a column of another heading."""
+        for i, name in enumerate(self.header):
+            if name not in known:
+                self.refuse(f"column {name!a:.60} has no meaning {reason}", way_out, i)
+
+    def rows(self) -> Iterator[Row]:
+        """The lines below the header."""
+        for line, fields in self._lines():
+            row = Row(self, line, fields)
+            if len(fields) != len(self.header):
+                hint = "Give every line a field for each column"
+                if len(fields) > len(self.header) and any(re.fullmatch(r"[0-9]{3}", f.strip()) for f in fields[1:]):
+                    hint += ", and write 1000 and not 1,000"
+                fact = f"there are {len(fields)} fields, and {len(self.header)} columns in the header"
+                row.refuse(fact, hint, min(len(fields), len(self.header)))
+            yield row
+
+    def _lines(self) -> Iterator[tuple[int, list[str]]]:
+        try:
+            for fields in self._reader:
+                if fields and any(field.strip() for field in fields):
+                    yield self._reader.line_num, fields
+        except csv.Error as error:
+            self.refuse(f"is not CSV: {error}", "Save it as CSV again", line=self._reader.line_num)
+
+
+class Ids:
+    """Names in the order in which they first come, such as those of clients and servers, and where that was.
+
+    Attributes:
+        names: ids in order.
+        index: place of each in that order.
+        lines: line where each came first.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names = list(names)
+        self.index = {name: i for i, name in enumerate(self.names)}
+        self.lines: list[int] = []
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    def add(self, name: str, row: Row) -> tuple[int, bool]:
+        """The index of a name, and whether it is new."""
+        if name in self.index:
+            return self.index[name], False
+        self.index[name] = len(self.names)
+        self.names.append(name)
+        self.lines.append(row.line)
+        return len(self.names) - 1, True
+
+
+class Cells:
+    """Numbers of pairs that come in any order, each once; pairs that do not come are 0.
+
+    Attributes:
+        rows, columns: names of the two sides, which may still grow.
+        nouns: of a row, of a column, and of both in the plural: ``client``, ``server``, ``clients times servers``.
+        ways_out: from a pair that comes twice, and from too many of them.
+    """
+
+    def __init__(self, rows: Ids, columns: Ids, nouns: tuple[str, str, str], ways_out: tuple[str, str]) -> None:
+        self.rows, self.columns, self.nouns, self.ways_out = rows, columns, nouns, ways_out
+        self.values: dict[tuple[int, int], float] = {}
+
+    def put(self, row: Row, i: int, j: int, value: float, column: str | int | None = None) -> None:
+        """Set the number of a pair that a row gives; refusals name the column."""
+        if (i, j) in self.values:
+            pair = f"{self.nouns[0]} {self.rows.names[i]!a:.60} and {self.nouns[1]} {self.columns.names[j]!a:.60}"
+            row.refuse(f"{pair} come twice", self.ways_out[0], column)
+        self.values[i, j] = value
+        if len(self.rows) * len(self.columns) > LARGEST_TABLE:
+            row.refuse(f"{self.nouns[2]} exceed {LARGEST_TABLE}", self.ways_out[1])
+
+    def array(self) -> NDArray[np.float64]:
+        """All pairs, of shape (rows, columns)."""
+        found = np.zeros((len(self.rows), len(self.columns)))
+        if self.values:
+            at = np.array(list(self.values))
+            found[at[:, 0], at[:, 1]] = list(self.values.values())
+        return found
+
+
+def near(name: str, header: list[str]) -> str:
+    """A question whether a heading like it is meant, or nothing."""
+    found = difflib.get_close_matches(name, [column.lower() for column in header], n=1, cutoff=0.75)
+    if not found:
+        return ""
+    written = next(column for column in header if column.lower() == found[0])
+    return f" (is {written!a:.40} it?)"
+
+
+def _text(path: Path) -> str:
+    raw = capped(path, LARGEST_FILE, ". Merge rare labels, or write the wide form.")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise ScenarioError(f"{path}:1: is UTF-16 text. Save it as UTF-8.")
+    at = raw.find(b"\0")
+    if at >= 0:
+        line = raw.count(b"\n", 0, at) + 1
+        raise ScenarioError(f"{path}:{line}: has a NUL byte, so it is no text. Check the path.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ScenarioError(f"{path}:{line}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
