@@ -455,11 +455,14 @@ def _cloud_rounds(steps: float, task: Task) -> int:
 
 
 def spectral_ratio(task: Task, hfl: float, hhfl: float) -> float:
-    """The catalogue's `DRIFT` of HFL over that of HHFL, which knows one gap and the second eigenvalues alone."""
+    """The catalogue's `DRIFT` of HFL over that of HHFL, which knows one gap and the second eigenvalues alone.
+
+    With one local step, an edge round that averages everybody leaves no drift: infinity where only HHFL's does, and 1
+    where both do, the limit as the drift of a longer edge round vanishes.
+    """
     known = {"E": task.E, "Ge": task.Ge, "H": 1.0, "eta": 1.0, "alpha": 1.0}
-    bound = get(DRIFT)
-    above = float(bound(**known, lambda2=hfl))
-    return above / float(bound(**known, lambda2=hhfl)) if above else 1.0
+    above, below = (float(get(DRIFT)(**known, lambda2=value)) for value in (hfl, hhfl))
+    return above / below if below else math.inf if above else 1.0
 
 
 def gains(

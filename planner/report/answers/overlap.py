@@ -655,7 +655,7 @@ def _basis(asked: Asked, answer: Answer) -> list[str]:
     said = [
         f"Bound: {overlap.BOUND} (own, explicit constants) with the whole spectrum, at the best falling rates of each; "
         f"it is about the loss of strongly convex problems, and an upper bound. E = {task.E}, Ge = {task.Ge}.",
-        f"Drift by the second eigenvalue alone ({overlap.DRIFT}): HFL {_times(asked, answer)} HHFL; the gaps of the "
+        f"Drift by the second eigenvalue alone ({overlap.DRIFT}): {_drifts(asked, answer)}; the gaps of the "
         f"clients stand on {where}. Homes in HFL: {homes}.",
         f"Airtime: {UPLOADS[asked.cost.upload]}, and every client's download is its own.",
     ]
@@ -678,6 +678,6 @@ def _basis(asked: Asked, answer: Answer) -> list[str]:
     return said
 
 
-def _times(asked: Asked, answer: Answer) -> str:
+def _drifts(asked: Asked, answer: Answer) -> str:
     ratio = overlap.spectral_ratio(asked.task, answer.apart.lambda2, answer.hybrid.lambda2)
-    return f"{ratio:.3g} times"
+    return f"HFL {ratio:.3g} times HHFL" if math.isfinite(ratio) else "HHFL has none"

@@ -258,6 +258,28 @@ def test_the_paper_s_spectrum_and_drift() -> None:
     assert round(float((24 / c) ** 2), 2) == 2.41
 
 
+def test_one_step_under_all_servers_has_no_drift() -> None:
+    """c(0) = E - 1 vanishes with the steps: its ratio to c(1) grows without end, and to itself stays 1."""
+    none = replace(TASK, E=1)
+    assert overlap.spectral_ratio(none, 1.0, 0.0) == math.inf
+    assert overlap.spectral_ratio(none, 0.0, 0.0) == overlap.spectral_ratio(replace(none, Ge=1), 1.0, 0.0) == 1.0
+    for k in (3, 6, 9):
+        E, Ge = 1 + Fraction(1, 10**k), TASK.Ge  # the catalogue's drift, c of docs/theory/hhfl-overlap.md squared
+        some, least = (E - 1 + E * sum(Fraction(x) ** j for j in range(1, Ge)) for x in (1, 0))
+        assert (some / least) ** 2 > (Ge - 1) ** 2 * 10 ** (2 * k)
+        assert float(overlap.passed_on(float(E), Ge, 0.0)) == pytest.approx(float(least), rel=1e-6)
+
+
+@pytest.mark.parametrize("words", [("--E", "1"), ("--E", "1:3"), ("--E", "1", "--Ge", "1")], ids=" ".join)
+def test_full_overlap_and_one_step_have_an_answer(plan, words: tuple[str, ...]) -> None:
+    found = answer(plan, "111;111", *words)
+    alike = "--Ge" in words  # with one edge round HFL has no drift either
+    assert found["drift"] == {"two_levels": None if alike else 0.0, "second_eigenvalue": float(alike)}
+    code, out, err = plan("overlap", "111;111", *words)
+    assert (code, err) == (0, "")
+    assert ("HFL 1 times HHFL" if alike else "HHFL has none") in out
+
+
 # ---------------------------------------------------------------- rounds
 
 
