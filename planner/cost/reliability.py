@@ -27,9 +27,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.cost.round import Method, Transfers, transfers
+from hflbounds.topology import two_tier
+from planner.cost.round import RoundSpec, Transfers, transfers
 from planner.scenario.availability import PATIENCE, Availability
-from planner.scenario.network import Compute, Network, Straggler
+from planner.scenario.network import Straggler
 
 __all__ = ["LEAST", "Attendance", "at_least", "attend", "everyone", "mean_if_at_least", "needed"]
 
@@ -77,39 +78,22 @@ class Attendance:
 
 
 @lru_cache(maxsize=8192)
-def attend(
-    topology: str,
-    *,
-    G: int,
-    M: int,
-    P: int,
-    K: int,
-    network: Network,
-    compute: Compute,
-    model_bytes: float,
-    method: Method,
-    availability: Availability,
-) -> Attendance:
+def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     """What becomes of a global round.
 
     Args:
-        topology: Top tier first.
-        G: Groups that are asked.
-        M: Clients that are asked in each.
-        P: Group rounds.
-        K: Local steps.
-        network: Who talks to whom, and how fast.
-        compute: How long the work takes.
-        model_bytes: Size of what one transfer carries [bytes].
-        method: As in :func:`planner.cost.round.round_cost`.
+        spec: The round, of those who are asked.
         availability: Who comes.
     """
+    topology, network, compute = spec.topology.id, spec.network, spec.compute
+    G, M = (tier.taking_part for tier in spec.topology.tiers)
+    P, K = spec.topology.tiers[1].passes, spec.K
     if network.tiers == 1:  # there are no group servers that could stay away
         availability = replace(availability, server=1.0)
     star_top = G == 1 or topology.startswith("star")  # one endpoint alone is neither star nor ring
     star_low = M == 1 or topology.endswith("star")
     same = f"{'star' if star_top else 'ring'}-{'star' if star_low else 'ring'}"
-    low, top = transfers(same, G=G, M=M, network=network, model_bytes=model_bytes, method=method)
+    top, low = transfers(replace(spec, topology=two_tier(same, G=G, M=M, P=P)))
     work = K * compute.step_time
     turn = _turn(low.turn, work, compute.straggler, M if star_low else 1, star_low, availability)
     shape = _Shape(G, M, P, star_top, star_low, low, top, compute.aggregation_time)

@@ -28,24 +28,21 @@ import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hflbounds.topology import Topology, tier_symbols
 from planner.errors import PlannerError
 from planner.scenario.network import Compute, Link, Network, Straggler
 
-__all__ = ["TOPOLOGIES", "CostError", "Method", "RoundCost", "Transfers", "round_cost", "round_draws", "transfers"]
+__all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "Transfers", "round_cost", "round_draws", "transfers"]
 
 Method = Literal["schedule", "formula", "diluted"]
 FloatArray = NDArray[np.float64]
-
-TOPOLOGIES: Final = ("star-star", "star-ring", "ring-star", "ring-ring")
-"""The four topologies, top tier first."""
 
 _LARGEST_COUNT: Final = 10**12  # G, M, P, K: products stay far inside double precision's range
 _LARGEST_MODEL: Final = 1e24  # [bytes]
@@ -61,6 +58,59 @@ class CostError(PlannerError, ValueError):
     """A round that cannot be timed; the message names the argument, the fact and the way out."""
 
 
+@dataclass(frozen=True)
+class RoundSpec:
+    """One global round, as it is to be timed.
+
+    Attributes:
+        topology: With the sizes of its tiers; of those drawn and of the rest, only those drawn take part.
+        K: Local steps per client and pass of its server.
+        network: Who talks to whom, and how fast; one link per tier.
+        compute: How long the work takes.
+        model_bytes: Size of what one transfer carries [bytes].
+        method: ``schedule``, ``formula`` or ``diluted``; see the module.
+        seed: Seed of the draws of compute times.
+
+    Raises:
+        CostError: If a number is out of range, or the network has other tiers than the topology.
+    """
+
+    topology: Topology
+    K: int
+    network: Network
+    compute: Compute
+    model_bytes: float
+    method: Method = "schedule"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        tiers = self.topology.tiers
+        for tier, symbols in zip(tiers, tier_symbols(len(tiers)), strict=True):
+            if tier.size is None and tier.drawn is None:
+                raise CostError(f"{symbols.size}: the number was not given. Give every tier its size.")
+            for name, count in ((symbols.size, tier.taking_part), (symbols.passes or "passes", tier.passes)):
+                _count(name, count)
+        _count("K", self.K)
+        if len(self.network.links) != len(tiers):
+            raise CostError(
+                f"network: {len(self.network.links)} links do not fit {len(tiers)} tiers. Give one link per tier, "
+                "None where nothing travels."
+            )
+        size = self.model_bytes
+        number = isinstance(size, int | float) and not isinstance(size, bool)
+        if not (number and 0 < size <= _LARGEST_MODEL):
+            raise CostError(f"model_bytes: {size!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
+        if self.method not in get_args(Method):
+            raise CostError(f"method: {self.method!r} is not one of {', '.join(get_args(Method))}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise CostError(f"seed: {self.seed!r} is not a whole number, 0 or more.")
+
+
+def _count(name: str, count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _LARGEST_COUNT:
+        raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
+
+
 @dataclass(frozen=True, slots=True)
 class RoundCost:
     """What one global round costs.
@@ -68,8 +118,7 @@ class RoundCost:
     Attributes:
         seconds: Duration of the round [s]; with stragglers its mean over the draws.
         bytes: Traffic [bytes], every traversal of a link counted.
-        client_bytes: The part of ``bytes`` on the client links [bytes].
-        server_bytes: The part of ``bytes`` on the server links [bytes]; 0 with one tier.
+        bytes_by_tier: The parts of ``bytes`` on the links of every tier, top first [bytes].
         standard_error: Standard error of ``seconds`` [s]; 0 where it is exact.
         draws: Number of draws behind ``seconds``; 0 where it is exact.
         topology: The topology, top tier first.
@@ -78,91 +127,49 @@ class RoundCost:
 
     seconds: float
     bytes: float
-    client_bytes: float
-    server_bytes: float
+    bytes_by_tier: tuple[float, ...]
     standard_error: float
     draws: int
     topology: str
     method: str
 
 
-def round_cost(
-    topology: str,
-    *,
-    G: int,
-    M: int,
-    P: int,
-    K: int,
-    network: Network,
-    compute: Compute,
-    model_bytes: float,
-    method: Method = "schedule",
-    seed: int = 0,
-) -> RoundCost:
+def round_cost(spec: RoundSpec) -> RoundCost:
     """Time and traffic of one global round.
 
-    Under partial participation pass the numbers of participating groups and clients as G and M.
-
-    Args:
-        topology: One of :data:`TOPOLOGIES`, top tier first.
-        G: Groups.
-        M: Clients per group.
-        P: Group rounds per global round.
-        K: Local steps per client and group round.
-        network: Who talks to whom, and how fast.
-        compute: How long the work takes.
-        model_bytes: Size of what one transfer carries [bytes].
-        method: ``schedule``, ``formula`` or ``diluted``; see the module.
-        seed: Seed of the draws of compute times.
-
     Raises:
-        CostError: If an argument is out of range, or stragglers are asked for at a size that cannot be drawn.
+        CostError: If stragglers are asked for at a size that cannot be drawn, or the round is too long for a number.
     """
-    _validate(topology, G, M, P, K, model_bytes, method, seed)
-    client_bytes, server_bytes = _traffic(topology, G, M, P, network, model_bytes)
+    old = _old(spec)
+    client_bytes, server_bytes = _traffic(old["topology"], old["G"], old["M"], old["P"], spec.network, spec.model_bytes)
     traffic = client_bytes + server_bytes
-    if _random(compute):
-        times = _sampled(topology, G, M, P, K, network, compute, model_bytes, method, seed)
+    if _random(spec.compute):
+        times = _sampled(**old, seed=spec.seed)
         seconds, draws = float(times.mean()), times.size
         error = float(times.std(ddof=1)) / math.sqrt(draws)
     else:
-        seconds = _exact(topology, G, M, P, K, network, compute, model_bytes, method)
-        error, draws = 0.0, 0
+        seconds, error, draws = _exact(**old), 0.0, 0
     if not math.isfinite(seconds):
         raise CostError(
             "network: the round would last longer than any number of seconds that can be written. "
             "Check the rates, the step time and the counts."
         )
-    return RoundCost(seconds, traffic, client_bytes, server_bytes, error, draws, topology, method)
+    return RoundCost(seconds, traffic, (server_bytes, client_bytes), error, draws, spec.topology.id, spec.method)
 
 
-def round_draws(
-    topology: str,
-    *,
-    G: int,
-    M: int,
-    P: int,
-    K: int,
-    network: Network,
-    compute: Compute,
-    model_bytes: float,
-    method: Method = "schedule",
-    seed: int = 0,
-) -> FloatArray:
+def round_draws(spec: RoundSpec) -> FloatArray:
     """Durations of the round [s], one per draw of the compute times; shape (draws,).
 
-    The arguments are those of :func:`round_cost`. Entry i of two calls with the same G, M, P, straggler and
-    seed belongs to the same compute times, whatever the topology and the network, so that differences may
-    be taken entry by entry, over the shorter of the two where their lengths differ. Without stragglers
-    there is one entry, and it is exact.
+    Entry i of two calls with the same counts, straggler and seed belongs to the same compute times, whatever the
+    patterns and the network, so that differences may be taken entry by entry, over the shorter of the two where their
+    lengths differ. Without stragglers there is one entry, and it is exact.
 
     Raises:
         CostError: As :func:`round_cost`.
     """
-    _validate(topology, G, M, P, K, model_bytes, method, seed)
-    if not _random(compute):
-        return np.array([_exact(topology, G, M, P, K, network, compute, model_bytes, method)])
-    return _sampled(topology, G, M, P, K, network, compute, model_bytes, method, seed)
+    if not _random(spec.compute):
+        return np.array([_exact(**_old(spec))])
+    return _sampled(**_old(spec), seed=spec.seed)
 
 
 class Transfers(NamedTuple):
@@ -177,10 +184,11 @@ class Transfers(NamedTuple):
     ends: float
 
 
-def transfers(
-    topology: str, *, G: int, M: int, network: Network, model_bytes: float, method: Method = "schedule"
-) -> tuple[Transfers, Transfers]:
-    """The transfers of the low and of the top tier when all groups move in step; see :func:`round_cost`."""
+def transfers(spec: RoundSpec) -> tuple[Transfers, ...]:
+    """The transfers of every tier, top first, when all move in step; see :func:`round_cost`."""
+    old = _old(spec)
+    topology, G, M, network, model_bytes = (old[n] for n in ("topology", "G", "M", "network", "model_bytes"))
+    method = spec.method
     star_top, star_low = _tiers(topology)
     low_sharers, top_sharers = _sharers(topology, G, M, network, method)
 
@@ -190,28 +198,29 @@ def transfers(
         return Transfers(exchange, 0.0) if star else Transfers(hop, exchange - hop)
 
     low, top = _tier(network.client_link, model_bytes), _top(network, model_bytes)
-    return of(low, star_low, low_sharers), of(top, star_top, top_sharers)
+    return of(top, star_top, top_sharers), of(low, star_low, low_sharers)
 
 
 # ---------------------------------------------------------------------------------------------------------
 # Arguments
 
 
-def _validate(topology: str, G: int, M: int, P: int, K: int, model_bytes: float, method: str, seed: int) -> None:
-    if topology not in TOPOLOGIES:
-        close = get_close_matches(str(topology).lower().replace("_", "-"), TOPOLOGIES, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise CostError(f"topology: {topology!r} is not one of {', '.join(TOPOLOGIES)}.{hint}")
-    for name, count in (("G", G), ("M", M), ("P", P), ("K", K)):
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _LARGEST_COUNT:
-            raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
-    number = isinstance(model_bytes, int | float) and not isinstance(model_bytes, bool)
-    if not (number and 0 < model_bytes <= _LARGEST_MODEL):
-        raise CostError(f"model_bytes: {model_bytes!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
-    if method not in get_args(Method):
-        raise CostError(f"method: {method!r} is not one of {', '.join(get_args(Method))}.")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise CostError(f"seed: {seed!r} is not a whole number, 0 or more.")
+def _old(spec: RoundSpec) -> dict[str, Any]:
+    """The numbers of two tiers."""
+    if spec.topology.depth != 2:
+        raise CostError(f"topology: {spec.topology.id} has not two tiers.")
+    top, low = spec.topology.tiers
+    return {
+        "topology": spec.topology.id,
+        "G": top.taking_part,
+        "M": low.taking_part,
+        "P": low.passes,
+        "K": spec.K,
+        "network": spec.network,
+        "compute": spec.compute,
+        "model_bytes": spec.model_bytes,
+        "method": spec.method,
+    }
 
 
 def _random(compute: Compute) -> bool:

@@ -230,8 +230,7 @@ def _timed(question: Question) -> list[Input]:
         Input("model_size", question.model_bytes, _resize, "bytes", timed=True),
         Input("step_time", question.compute.step_time, _slow, "s", timed=True, scale=0.1),
     ]
-    for tier in ("client_link", "server_link")[: network.tiers]:
-        link = getattr(network, tier)
+    for tier, link in network.named.items():
         for part, (unit, scale) in LINK_PARTS.items():
             other = {"up": link.down, "down": link.up}.get(part)
             bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
@@ -300,6 +299,5 @@ def _slow(moved: Moved, at: float) -> Moved:
 
 
 def _relink(tier: str, part: str, moved: Moved, at: float) -> Moved:
-    network = moved.question.network
-    link = replace(getattr(network, tier), **{part: at})
-    return Moved(moved.question.varied(network=replace(network, **{tier: link})), moved.changes)
+    network = moved.question.network.with_link(tier, **{part: at})
+    return Moved(moved.question.varied(network=network), moved.changes)

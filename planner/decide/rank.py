@@ -227,8 +227,8 @@ def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -
 
 def _about_cost(question: Question, scenario: Scenario) -> list[str]:
     said = []
-    links = [question.network.client_link, question.network.server_link][: question.network.tiers]
-    if question.cost == "formula" and any(link is not None and link.sharing == "per-server" for link in links):
+    links = question.network.named.values()
+    if question.cost == "formula" and any(link.sharing == "per-server" for link in links):
         said.append(
             "--cost formula takes every rate as undivided, so it ignores that a rate is shared per-server. "
             "Use schedule, or diluted."

@@ -389,17 +389,15 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
     for other in objectives:
         if other != objective:
             yield "objective", objective, other, question, other
-    for tier in ("client_link", "server_link")[: network.tiers]:
-        link = getattr(network, tier)
+    for tier, link in network.named.items():
         for part, words in (("sharing", ("per-client", "per-server")), ("hop", ("direct", "relayed"))):
             for word in words:
                 if word != getattr(link, part):
-                    changed = replace(network, **{tier: replace(link, **{part: word})})
+                    changed = network.with_link(tier, **{part: word})
                     yield f"{tier}.{part}", getattr(link, part), word, question.varied(network=changed), objective
     if network.server_link is not None:
-        tiers: Literal[1, 2] = 1 if network.tiers == 2 else 2
-        changed = replace(network, tiers=tiers)
-        yield "tiers", str(network.tiers), str(tiers), question.varied(network=changed), objective
+        changed = network.with_servers(network.tiers == 1)
+        yield "tiers", str(network.tiers), str(changed.tiers), question.varied(network=changed), objective
     methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
     for method in methods:
         if method != scenario.cost:

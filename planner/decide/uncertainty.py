@@ -64,7 +64,6 @@ LARGEST_MARGIN = math.log(10)  # beyond it a margin counts as this, also where o
 T_15 = 2.131449545559323  # Student's 97.5 % quantile, SHIFTS - 1 degrees of freedom
 ROUNDS = ("zeta", "delta", "sigma", "A", "L", "target")  # what rounds depend on; the clock depends on the others
 LINK = ("up", "down", "latency")
-TIERS = ("client_link", "server_link")
 ADMISSIBLE = {  # families of bounds whose every topology is proved, by who takes part and the order of rings
     "fixed": ("hflbounds.sharp", "zhou2026.thm1", "zhou2026.thm1-proof", "zhou2026.cor1"),
     "random": ("hflbounds.sharp-shuffle", "zhou2026.shuffle", "zhou2026.shuffle-proof", "zhou2026.shuffle-rate"),
@@ -206,8 +205,7 @@ def _of_clock(question: Question) -> list[tuple[str, float, str]]:
         ("model_size", question.model_bytes, "bytes"),
         ("step_time", question.compute.step_time, "s"),
     ]
-    for tier in TIERS[: question.network.tiers]:
-        link = getattr(question.network, tier)
+    for tier, link in question.network.named.items():
         found += [(f"{tier}.{part}", getattr(link, part), "s" if part == "latency" else "bit/s") for part in LINK]
     return found
 
@@ -321,10 +319,10 @@ class Totals:
 def _with_clock(question: Question, changes: Mapping[str, float]) -> Question:
     """The same with other numbers of the clock."""
     network = question.network
-    for tier in TIERS[: network.tiers]:
+    for tier in network.named:
         parts = {p: changes[f"{tier}.{p}"] for p in LINK if f"{tier}.{p}" in changes}
         if parts:
-            network = replace(network, **{tier: replace(getattr(network, tier), **parts)})
+            network = network.with_link(tier, **parts)
     compute = replace(question.compute, step_time=changes.get("step_time", question.compute.step_time))
     return question.varied(
         network=network, compute=compute, model_bytes=changes.get("model_size", question.model_bytes)
@@ -360,7 +358,7 @@ class _Affine:
         half = {name: value / 2 if value == size else 2 * value for name, value in unit.items() if name != "model_size"}
         probes = [unit, {**unit, **half}]
         probes += [{**unit, name: value} for name, value in half.items()]
-        for tier in TIERS[: question.network.tiers]:
+        for tier in question.network.named:
             probes.append({**unit, **{f"{tier}.{part}": half[f"{tier}.{part}"] for part in ("up", "down")}})
         form = cls(question, np.zeros((0, 0)))
         features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
@@ -381,7 +379,7 @@ class _Affine:
     def _features(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         at = {name: moved.get(name, np.array(value)) for name, value, _ in _of_clock(self.question)}
         rows = [np.ones(draws), at["step_time"]]
-        for tier in TIERS[: self.question.network.tiers]:
+        for tier in self.question.network.named:
             up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))
             rows += [at[f"{tier}.latency"], up, down, np.maximum(up, down)]
         return np.stack([np.broadcast_to(row, draws) for row in rows])

@@ -75,7 +75,7 @@ def single_tier(question: Question) -> Question:
         target=float(question.goal()),
         share=None,
         horizon=None,
-        network=Network(1, question.network.client_link),
+        network=Network((None, question.network.client_link)),
     )
 
 

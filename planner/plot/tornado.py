@@ -150,8 +150,7 @@ def _inputs(question: Question, timed: bool) -> Iterator[tuple[str, float, Calla
         return lambda value: (question.varied(**part(value)), {})
 
     def linked(tier: str, part: str) -> Callable[[float], dict[str, Any]]:
-        link = getattr(question.network, tier)
-        return lambda value: {"network": replace(question.network, **{tier: replace(link, **{part: value})})}
+        return lambda value: {"network": question.network.with_link(tier, **{part: value})}
 
     for name in CONSTANTS:
         if question.values[name] > 0:
@@ -164,7 +163,7 @@ def _inputs(question: Question, timed: bool) -> Iterator[tuple[str, float, Calla
     if question.compute.step_time > 0:
         step = other(lambda value: {"compute": replace(question.compute, step_time=value)})
         yield "step_time", question.compute.step_time, step
-    for tier in ("client_link", "server_link")[: question.network.tiers]:
+    for tier, link in question.network.named.items():
         for part in ("up", "down", "latency"):
-            if value := getattr(getattr(question.network, tier), part):
+            if value := getattr(link, part):
                 yield f"{tier}.{part}", value, other(linked(tier, part))

@@ -67,20 +67,7 @@ class Attended(Question):
 
     def attendance(self, topology: str, **changes: Any) -> Attendance:
         """What becomes of a round of this topology, also for changed counts."""
-        values = {**self.values, **changes}
-        S1, S2, P, K = (int(values[name]) for name in COUNTS)
-        return attend(
-            topology,
-            G=S1,
-            M=S2,
-            P=P,
-            K=K,
-            network=self.network,
-            compute=self.compute,
-            model_bytes=self.model_bytes,
-            method=self.cost,
-            availability=self.availability,
-        )
+        return attend(self.round_spec(topology, **changes), self.availability)
 
     def lacks(self, there: Attendance) -> bool:
         """Whether fewer take part than were asked."""
@@ -168,15 +155,14 @@ class Attended(Question):
         there = self.attendance(topology, **changes)
         if not there.feasible:
             return cost
-        on_clients = cost.client_bytes * there.client_traffic
-        on_servers = cost.server_bytes * there.server_traffic
+        times = (there.server_traffic, there.client_traffic)
+        traffic = tuple(size * more for size, more in zip(cost.bytes_by_tier, times, strict=True))
         return replace(
             cost,
             seconds=cost.seconds * there.slower,
             standard_error=cost.standard_error * there.slower,
-            bytes=on_clients + on_servers,
-            client_bytes=on_clients,
-            server_bytes=on_servers,
+            bytes=sum(traffic),
+            bytes_by_tier=traffic,
         )
 
     def price(self, topology: str, objective: Objective, **changes: Any) -> float:

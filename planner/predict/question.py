@@ -12,8 +12,8 @@ import numpy as np
 
 from hflbounds import Bound, Tuned, families, family
 from hflbounds.errors import UnknownBoundError
-from hflbounds.topology import all_topologies
-from planner.cost.round import RoundCost, round_cost
+from hflbounds.topology import all_topologies, two_tier
+from planner.cost.round import RoundCost, RoundSpec, round_cost
 from planner.errors import ScenarioError
 from planner.predict.predictors import Predictor, predictors
 from planner.scenario.fields import CostMethod, Metric, Objective, Order
@@ -131,24 +131,15 @@ class Question:
         counts += [self.values[n] for n, side in zip(TIER_COUNTS, topology.split("-"), strict=True) if side == "ring"]
         return math.prod(counts)
 
+    def round_spec(self, topology: str, **changes: Any) -> RoundSpec:
+        """Return one global round of those who take part, also for changed counts."""
+        S1, S2, P, K = (int({**self.values, **changes}[name]) for name in ("S1", "S2", "P", "K"))
+        tree = two_tier(topology, G=S1, M=S2, P=P)
+        return RoundSpec(tree, K, self.network, self.compute, self.model_bytes, self.cost, self.seed)
+
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
         """Seconds and bytes of one global round, also for changed counts."""
-        values = {**self.values, **changes}
-        counts = {
-            "G": int(values["S1"]),
-            "M": int(values["S2"]),
-            "P": int(values["P"]),
-            "K": int(values["K"]),
-        }
-        return round_cost(
-            topology,
-            **counts,
-            network=self.network,
-            compute=self.compute,
-            model_bytes=self.model_bytes,
-            method=self.cost,
-            seed=self.seed,
-        )
+        return round_cost(self.round_spec(topology, **changes))
 
     def price(self, topology: str, objective: Objective, **changes: Any) -> float:
         """What one global round adds to the objective."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Final, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from planner.errors import PlannerError
 
@@ -28,6 +28,7 @@ __all__ = [
     "Sharing",
     "Straggler",
     "StragglerKind",
+    "link_names",
     "link_preset",
     "parse_straggler",
 ]
@@ -75,31 +76,100 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Who talks to whom.
+    """The links of every tier of a tree.
 
     Attributes:
-        tiers: 2: every group has a group server; ``client_link`` joins a client and its group server,
-            ``server_link`` a group server and the top server. 1: there are no group servers, groups are
-            logical, and every client talks to the top server over ``client_link``; a ``per-server``
-            ``client_link`` is then shared by all clients active at the same time, whatever their group.
-        client_link: The low tier's links.
-        server_link: The top tier's links; needed when ``tiers`` is 2, and costs nothing when it is 1.
+        links: Top tier first; the last joins clients and their server. None where nothing travels: the children of
+            such a tier are logical, and sit at their parent. A ``per-server`` link is then shared by all endpoints
+            that are active at the same time below one machine, whatever their logical parent.
+        spare: The link that the tier above the clients would have; it costs nothing.
     """
 
-    tiers: Literal[1, 2]
-    client_link: Link
-    server_link: Link | None = None
+    links: tuple[Link | None, ...]
+    spare: Link | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.tiers, bool) or self.tiers not in (1, 2):
-            raise NetworkError(
-                f"network.tiers: {self.tiers!r} is not 1 or 2. Use 2 with group servers, 1 without them."
-            )
-        if self.tiers == 2 and self.server_link is None:
+        if not self.links:
+            raise NetworkError("network.links: there are none. Give one for every tier, top first.")
+
+    @classmethod
+    def two_tier(cls, tiers: int, client_link: Link, server_link: Link | None = None) -> Network:
+        """Build the network of groups of clients.
+
+        Args:
+            tiers: 2: every group has a group server. 1: groups are logical, and every client talks to the top server.
+            client_link: Joins a client and its group server, or the top server where there is one tier.
+            server_link: Joins a group server and the top server; needed for 2 tiers, and costs nothing with 1.
+
+        Raises:
+            NetworkError: If there are no such tiers, or the link between servers is missing.
+        """
+        if isinstance(tiers, bool) or tiers not in (1, 2):
+            raise NetworkError(f"network.tiers: {tiers!r} is not 1 or 2. Use 2 with group servers, 1 without them.")
+        if tiers == 2 and server_link is None:
             raise NetworkError(
                 "network.server_link: two tiers need the link between the group servers and the top server. "
                 "Give it, or set tiers to 1 if there are no group servers."
             )
+        return cls((server_link, client_link)) if tiers == 2 else cls((None, client_link), server_link)
+
+    @property
+    def tiers(self) -> int:
+        """Tiers on which something travels."""
+        return sum(link is not None for link in self.links)
+
+    @property
+    def client_link(self) -> Link:
+        """The link of the clients.
+
+        Raises:
+            NetworkError: If they have none.
+        """
+        if self.links[-1] is None:
+            raise NetworkError("network.client_link: the clients have no link. Give one for the lowest tier.")
+        return self.links[-1]
+
+    @property
+    def server_link(self) -> Link | None:
+        """The link one tier above the clients, or the one that it would have."""
+        return (self.links[-2] if len(self.links) > 1 else None) or self.spare
+
+    @property
+    def named(self) -> Mapping[str, Link]:
+        """Links on which something travels, by the names of `link_names`, lowest first."""
+        pairs = zip(reversed(link_names(len(self.links))), reversed(self.links), strict=True)
+        return {name: link for name, link in pairs if link is not None}
+
+    def with_link(self, name: str, /, **parts: Any) -> Network:
+        """Change parts of the link of that name, such as ``up``.
+
+        Raises:
+            NetworkError: If nothing travels on that tier.
+        """
+        if name not in self.named:
+            raise NetworkError(f"network: {name!a} is not one of its links ({', '.join(self.named)}).")
+        at = link_names(len(self.links)).index(name)
+        link = replace(self.named[name], **parts)
+        return replace(self, links=(*self.links[:at], link, *self.links[at + 1 :]))
+
+    def with_servers(self, servers: bool) -> Network:
+        """Put servers above the clients, with the spare link, or take them away and keep their link as the spare.
+
+        Raises:
+            NetworkError: If there is no link to give them, or no such tier.
+        """
+        if len(self.links) < 2:
+            raise NetworkError("network: one tier has no servers between it and the clients.")
+        link = self.server_link
+        if link is None:
+            raise NetworkError("network.server_link: servers need a link. Give it.")
+        above = (*self.links[:-2], link if servers else None)
+        return Network((*above, self.links[-1]), None if servers else link)
+
+
+def link_names(depth: int) -> tuple[str, ...]:
+    """What the link of every tier is called, top first: those above the servers of clients by number."""
+    return (*(f"link{i}" for i in range(1, depth - 1)), "server_link", "client_link")[-depth:]
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,8 +141,7 @@ class Scenario:
 
     def with_link(self, **change: Any) -> Scenario:
         """The same with another client link."""
-        link = replace(self.network.client_link, **change)
-        return replace(self, network=replace(self.network, client_link=link))
+        return replace(self, network=self.network.with_link("client_link", **change))
 
 
 def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None = None) -> Scenario:
@@ -508,7 +507,7 @@ def _network(
     if assumed:
         warnings.append(f"Time and traffic stand on numbers nobody gave: {'; '.join(assumed)}.")
     tiers: Any = known["tiers"].value
-    return Network(tiers, links["client_link"], links["server_link"]), given
+    return Network.two_tier(tiers, links["client_link"], links["server_link"]), given
 
 
 def _compute(section: ComputeSection, known: dict[str, Known], name: Callable[[str], str]) -> Compute:

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from test_cli import ROOT, run
 
+from hflbounds.topology import all_topologies, two_tier
 from planner.cost.reliability import at_least, attend, mean_if_at_least
-from planner.cost.round import TOPOLOGIES, round_cost
+from planner.cost.round import RoundSpec, round_cost
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
@@ -25,24 +26,17 @@ from planner.scenario.availability import Availability
 from planner.scenario.network import Compute, Link, Network, Straggler
 from planner.scenario.resolve import load
 
+TOPOLOGIES = tuple(all_topologies(2))
 MODEL = 1e6  # bytes, so a transfer is 8e6/rate seconds
-NETWORK = Network(
+NETWORK = Network.two_tier(
     2, Link(up=4e6, down=16e6, latency=0.25, hop="relayed"), Link(up=8e6, down=32e6, latency=0.125, hop="direct")
 )
 COMPUTE = Compute(step_time=0.5)
 
 
 def attended(topology: str, availability: Availability, network: Network = NETWORK, compute: Compute = COMPUTE, **n):
-    counts = {"G": 2, "M": 2, "P": 1, "K": 2, **n}
-    return attend(
-        topology,
-        **counts,
-        network=network,
-        compute=compute,
-        model_bytes=MODEL,
-        method="schedule",
-        availability=availability,
-    )
+    counts = {"G": 2, "M": 2, "P": 1, **n}
+    return attend(RoundSpec(two_tier(topology, **counts), 2, network, compute, MODEL), availability)
 
 
 @pytest.fixture(autouse=True)
@@ -167,8 +161,10 @@ def expected(topology, G, M, P, a, s, policy, network, detect=None, quorum=None)
 
 
 SHAPES = [(2, 2, 1), (2, 2, 2), (3, 2, 1), (2, 3, 1), (1, 3, 2), (3, 1, 2), (1, 1, 1)]
-DIRECT = Network(2, Link(up=4e6, down=16e6, latency=0.25, hop="direct"), Link(up=8e6, down=32e6, hop="relayed"))
-SHARED = Network(2, Link(4e6, 16e6, 0.25, sharing="per-server"), Link(8e6, 32e6, 0.125, sharing="per-server"))
+DIRECT = Network.two_tier(
+    2, Link(up=4e6, down=16e6, latency=0.25, hop="direct"), Link(up=8e6, down=32e6, hop="relayed")
+)
+SHARED = Network.two_tier(2, Link(4e6, 16e6, 0.25, sharing="per-server"), Link(8e6, 32e6, 0.125, sharing="per-server"))
 
 
 @pytest.mark.parametrize("policy", ["fail", "skip"])
@@ -207,10 +203,9 @@ def test_a_quorum_over_every_pattern(topology: str) -> None:
 def test_the_walk_takes_the_seconds_and_bytes_that_a_round_costs(topology: str, network: Network) -> None:
     """The oracle at its own limit: where everyone comes it is the schedule of `planner.cost.round`."""
     everyone = expected(topology, 3, 2, 1, Fraction(1), Fraction(1), "fail", network)
-    cost = round_cost(topology, G=3, M=2, P=1, K=2, network=network, compute=COMPUTE, model_bytes=MODEL)
+    cost = round_cost(RoundSpec(two_tier(topology, G=3, M=2), 2, network, COMPUTE, MODEL))
     assert float(everyone["seconds"]) == pytest.approx(cost.seconds, rel=1e-12)
-    assert float(everyone["on_clients"]) * MODEL == cost.client_bytes
-    assert float(everyone["on_servers"]) * MODEL == cost.server_bytes
+    assert tuple(float(everyone[name]) * MODEL for name in ("on_servers", "on_clients")) == cost.bytes_by_tier
 
 
 # ---------------------------------------------------------------- numbers and limits
@@ -289,7 +284,7 @@ def test_a_timeout_over_drawn_compute_times(topology: str, straggler: Straggler)
     """100 000 group rounds: who is in time, and how long the round lasts; one group, and hardly any top tier."""
     rng = np.random.default_rng(11)
     M, client, transfer, timeout = 6, 0.9, 3.0, 4.2  # transfers of both tiers take 3 s in a star and in a ring
-    network = Network(2, NETWORK.client_link, Link(1e15, 1e15))
+    network = Network.two_tier(2, NETWORK.client_link, Link(1e15, 1e15))
     if straggler.kind == "exponential":
         factor = 1 - straggler.cv + straggler.cv * rng.standard_exponential((100_000, M))
     else:

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.cost.round as cost
-from planner.cost.round import TOPOLOGIES, CostError, round_cost, round_draws
+from hflbounds.topology import all_topologies, two_tier
+from planner.cost.round import CostError, RoundSpec
 from planner.scenario.network import (
     PRESETS,
     Compute,
@@ -27,6 +28,19 @@ from planner.scenario.network import (
 
 derandomized = settings(derandomize=True, deadline=None)
 METHODS = ("schedule", "formula", "diluted")
+TOPOLOGIES = tuple(all_topologies(2))
+
+
+def spec(topology, *, G, M, P, **rest):
+    return RoundSpec(two_tier(topology, G=G, M=M, P=P), **rest)
+
+
+def round_cost(topology, **arguments):
+    return cost.round_cost(spec(topology, **arguments))
+
+
+def round_draws(topology, **arguments):
+    return cost.round_draws(spec(topology, **arguments))
 
 
 def assert_close(left, right):
@@ -181,7 +195,7 @@ links = st.builds(
     sharing=st.sampled_from(["per-client", "per-server"]),
     hop=st.sampled_from(["relayed", "direct"]),
 )
-networks = st.builds(Network, tiers=st.sampled_from([1, 2]), client_link=links, server_link=links)
+networks = st.builds(Network.two_tier, tiers=st.sampled_from([1, 2]), client_link=links, server_link=links)
 stragglers = st.one_of(
     st.builds(Straggler, st.just("exponential"), st.sampled_from([0.1, 0.5, 1.0])),
     st.builds(Straggler, st.just("lognormal"), st.sampled_from([0.1, 0.5, 2.0])),
@@ -236,7 +250,7 @@ def test_oracle_shares_a_rate():
 def test_oracle_by_hand_with_two_groups_of_two():
     # S = 1 bit, every rate 1 bit/s, nothing shared, no latency, P = 1; clients need 1 and 3, 2 and 5 s.
     link = Link(1.0, 1.0, hop="direct")
-    network = Network(2, link, link)
+    network = Network.two_tier(2, link, link)
     times = [[[1.0, 3.0], [2.0, 5.0]]]
     # star-star: 1 + max(1 + 3 + 1, 1 + 5 + 1) + 1
     assert simulate("star-star", times, network, 1.0) == 9.0
@@ -265,7 +279,7 @@ def test_schedule_is_the_simulated_schedule_in_every_draw(case, topology, seed):
 @given(
     cases(
         network=st.builds(
-            Network,
+            Network.two_tier,
             tiers=st.just(1),
             client_link=st.builds(
                 Link,
@@ -298,7 +312,7 @@ def test_one_server_shared_by_many_groups_in_80_digits(star_low, hop, shape):
     """
     mpmath = pytest.importorskip("mpmath")
     rng = np.random.default_rng(0)
-    network = Network(1, Link(1.3, 0.7, 0.3, "per-server", hop))
+    network = Network.two_tier(1, Link(1.3, 0.7, 0.3, "per-server", hop))
     with mpmath.workdps(80):
         drawn = np.sort(rng.lognormal(size=shape)) if star_low else rng.lognormal(size=shape)
         times = [[[mpmath.mpf(t) for t in group] for group in group_round] for group_round in drawn.tolist()]
@@ -366,7 +380,7 @@ def table_3(topology, times, up, down, S, tau_g, dilution_low=1, dilution_top=1)
 @given(
     cases(
         network=st.builds(
-            lambda up, down: Network(2, Link(up, down, hop="direct"), Link(up, down, hop="direct")),
+            lambda up, down: Network.two_tier(2, Link(up, down, hop="direct"), Link(up, down, hop="direct")),
             rates,
             rates,
         )
@@ -394,7 +408,7 @@ def test_worked_example_of_the_counterexamples_section_8():
         "M": 10,
         "P": 1,
         "K": 1,
-        "network": Network(2, link, link),
+        "network": Network.two_tier(2, link, link),
         "compute": Compute(1.0),
         "model_bytes": 0.125,
     }
@@ -414,7 +428,7 @@ def test_worked_example_of_the_counterexamples_section_8():
 @given(cases(), st.sampled_from(TOPOLOGIES))
 def test_formula_is_an_upper_bound_of_an_unshared_schedule(case, topology):
     network = case["network"]
-    alone = Network(
+    alone = Network.two_tier(
         network.tiers,
         dataclasses.replace(network.client_link, sharing="per-client"),
         dataclasses.replace(network.server_link, sharing="per-client"),
@@ -435,7 +449,7 @@ def test_formula_is_not_the_schedule():
         "M": 10,
         "P": 5,
         "K": 1,
-        "network": Network(2, link, link),
+        "network": Network.two_tier(2, link, link),
         "compute": Compute(10.0, Straggler("exponential", 1.0)),
         "model_bytes": 1.0,
     }
@@ -449,7 +463,7 @@ def test_formula_is_not_the_schedule():
 @given(cases(), st.sampled_from(TOPOLOGIES))
 def test_sharing_slows_the_schedule_and_dilution_bounds_it(case, topology):
     network = case["network"]
-    alone = Network(
+    alone = Network.two_tier(
         network.tiers,
         dataclasses.replace(network.client_link, sharing="per-client"),
         dataclasses.replace(network.server_link, sharing="per-client"),
@@ -466,7 +480,7 @@ def test_sharing_slows_the_schedule_and_dilution_bounds_it(case, topology):
 def test_methods_agree_when_everything_is_homogeneous(case, topology):
     network = case["network"]
     for sharing, method in (("per-client", "formula"), ("per-server", "diluted")):
-        same = Network(
+        same = Network.two_tier(
             network.tiers,
             dataclasses.replace(network.client_link, sharing=sharing),
             dataclasses.replace(network.server_link, sharing=sharing),
@@ -494,7 +508,7 @@ def test_ring_beats_diluted_star_iff_the_transfer_is_longer_than_the_work(transf
                 M=M,
                 P=P,
                 K=1,
-                network=Network(2, link, link),
+                network=Network.two_tier(2, link, link),
                 compute=Compute(tau),
                 model_bytes=transfer / 8,
             ).seconds
@@ -520,7 +534,7 @@ def test_ring_top_beats_diluted_star_top_iff_a_transfer_is_longer_than_a_turn(tr
             M=4,
             P=P,
             K=1,
-            network=Network(2, low, top),
+            network=Network.two_tier(2, low, top),
             compute=Compute(2.0, aggregation_time=tau_g),
             model_bytes=0.125,
         ).seconds
@@ -539,7 +553,9 @@ def phones(sharing="per-client", hop="relayed"):
         "M": 25,
         "P": 2,
         "K": 5,
-        "network": Network(2, Link(20e6, 100e6, 0.0, sharing, hop), Link(1e9, 1e9, 0.0, "per-server", "direct")),
+        "network": Network.two_tier(
+            2, Link(20e6, 100e6, 0.0, sharing, hop), Link(1e9, 1e9, 0.0, "per-server", "direct")
+        ),
         "compute": Compute(0.2),
         "model_bytes": 44.8e6,
     }
@@ -590,10 +606,9 @@ def test_flagship_bytes():
     ],
 )
 def test_bytes(topology, client_hop, server_hop, tiers, client, server):
-    network = Network(tiers, Link(1.0, 1.0, hop=client_hop), Link(1.0, 1.0, hop=server_hop))
+    network = Network.two_tier(tiers, Link(1.0, 1.0, hop=client_hop), Link(1.0, 1.0, hop=server_hop))
     result = round_cost(topology, G=3, M=4, P=2, K=1, network=network, compute=Compute(1.0), model_bytes=10.0)
-    assert result.client_bytes == client * 10.0
-    assert result.server_bytes == server * 10.0
+    assert result.bytes_by_tier == (server * 10.0, client * 10.0)
     assert result.bytes == (client + server) * 10.0
 
 
@@ -601,13 +616,13 @@ def test_one_tier_needs_no_server_link_and_pays_nothing_for_one():
     client = Link(2.0, 4.0, 0.5)
     arguments = {"G": 3, "M": 2, "P": 2, "K": 1, "compute": Compute(1.0), "model_bytes": 1.0}
     for topology in TOPOLOGIES:
-        without = round_cost(topology, network=Network(1, client), **arguments)
-        ignored = round_cost(topology, network=Network(1, client, Link(1e-3, 1e-3, 9.0)), **arguments)
+        without = round_cost(topology, network=Network.two_tier(1, client), **arguments)
+        ignored = round_cost(topology, network=Network.two_tier(1, client, Link(1e-3, 1e-3, 9.0)), **arguments)
         assert without == ignored
     # star: 8/4 + 0.5 + 1 + 8/2 + 0.5 = 8 s per group round; relayed ring of two: 3 + 5 + 1 + 4.5 + 2.5
-    assert round_cost("star-star", network=Network(1, client), **arguments).seconds == 2 * 8.0
-    assert round_cost("ring-star", network=Network(1, client), **arguments).seconds == 6 * 8.0
-    assert round_cost("star-ring", network=Network(1, client), **arguments).seconds == 2 * 16.0
+    assert round_cost("star-star", network=Network.two_tier(1, client), **arguments).seconds == 2 * 8.0
+    assert round_cost("ring-star", network=Network.two_tier(1, client), **arguments).seconds == 6 * 8.0
+    assert round_cost("star-ring", network=Network.two_tier(1, client), **arguments).seconds == 2 * 16.0
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -647,7 +662,7 @@ def test_units_are_homogeneous(case, topology, method, scale):
             **case,
             "model_bytes": case["model_bytes"] * scale,
             "compute": slower,
-            "network": Network(network.tiers, *links),
+            "network": Network.two_tier(network.tiers, *links),
         },
     )
     assert after.seconds == pytest.approx(before.seconds * scale, rel=1e-9)
@@ -658,7 +673,7 @@ def test_units_are_homogeneous(case, topology, method, scale):
     same = round_cost(
         topology,
         method=method,
-        **{**case, "model_bytes": case["model_bytes"] * scale, "network": Network(network.tiers, *links)},
+        **{**case, "model_bytes": case["model_bytes"] * scale, "network": Network.two_tier(network.tiers, *links)},
     )
     assert same.seconds == pytest.approx(before.seconds, rel=1e-9)
 
@@ -670,7 +685,7 @@ def test_more_of_anything_takes_longer(case, topology, method):
     network = case["network"]
     if network.tiers == 1 and method == "schedule":
         # Groups that drift apart in the queue of one server may gain from a delay, as jobs on machines do.
-        network = Network(2, network.client_link, network.server_link)
+        network = Network.two_tier(2, network.client_link, network.server_link)
         case = {**case, "network": network}
 
     def draws(**change):
@@ -685,16 +700,16 @@ def test_more_of_anything_takes_longer(case, topology, method):
     for change in ({"latency": 5.0}, {"up": 0.5}, {"down": 0.5}):
         low = dataclasses.replace(network.client_link, **change)
         top = dataclasses.replace(network.server_link, **change)
-        assert (draws(network=Network(network.tiers, low, network.server_link)) >= before * slack).all()
-        assert (draws(network=Network(network.tiers, network.client_link, top)) >= before * slack).all()
+        assert (draws(network=Network.two_tier(network.tiers, low, network.server_link)) >= before * slack).all()
+        assert (draws(network=Network.two_tier(network.tiers, network.client_link, top)) >= before * slack).all()
 
 
 def test_relayed_hops_cost_two_latencies_and_direct_ones_the_slower_direction():
     # M = 3, one group, S = 8 bit, up 2, down 4 bit/s, latency 0.25 s, work 1 s.
     # down 2 + 0.25, up 4 + 0.25, three works; two hops of max(2, 4) + 0.25 direct, 2 + 4 + 0.5 relayed.
     arguments = {"G": 1, "M": 3, "P": 1, "K": 1, "compute": Compute(1.0), "model_bytes": 1.0}
-    direct = Network(1, Link(2.0, 4.0, 0.25, hop="direct"))
-    relayed = Network(1, Link(2.0, 4.0, 0.25, hop="relayed"))
+    direct = Network.two_tier(1, Link(2.0, 4.0, 0.25, hop="direct"))
+    relayed = Network.two_tier(1, Link(2.0, 4.0, 0.25, hop="relayed"))
     assert round_cost("ring-ring", network=direct, **arguments).seconds == 2.25 + 4.25 + 3 + 2 * 4.25
     assert round_cost("ring-ring", network=relayed, **arguments).seconds == 2.25 + 4.25 + 3 + 2 * 6.5
 
@@ -703,7 +718,7 @@ def test_relayed_hops_cost_two_latencies_and_direct_ones_the_slower_direction():
 # Draws
 
 
-LAN = Network(2, Link(8.0, 8.0), Link(8.0, 8.0))
+LAN = Network.two_tier(2, Link(8.0, 8.0), Link(8.0, 8.0))
 
 
 def test_factors_have_mean_1_and_the_asked_variation():
@@ -762,7 +777,7 @@ def test_draws_are_seeded_and_common():
     # the same draws in every topology: the two ends are driven by the same compute times
     assert np.corrcoef(draws("ring-star"), draws("ring-ring"))[0, 1] > 0.5
     # and under another network
-    fast = Network(2, Link(80.0, 80.0), Link(80.0, 80.0))
+    fast = Network.two_tier(2, Link(80.0, 80.0), Link(80.0, 80.0))
     assert np.ptp(draws() - draws(network=fast)) < 1e-9
 
 
@@ -772,7 +787,7 @@ def test_large_rounds_are_drawn_one_draw_at_a_time_and_alike(monkeypatch):
     compute = Compute(1.0, Straggler("lognormal", 0.4))
     for sharing, topology in itertools.product(("per-client", "per-server"), TOPOLOGIES):
         link = Link(8.0, 8.0, sharing=sharing)
-        network = Network(2, link, link)
+        network = Network.two_tier(2, link, link)
         kept = round_draws(topology, network=network, compute=compute, **arguments)
         with monkeypatch.context() as patch:
             patch.setattr(cost, "_CACHED_SAMPLES", 0)
@@ -835,7 +850,7 @@ def test_a_thousand_million_clients_without_memory(topology, tiers):
         M=10**5,
         P=3,
         K=5,
-        network=Network(tiers, link, link),
+        network=Network.two_tier(tiers, link, link),
         compute=Compute(0.2),
         model_bytes=44.8e6,
     )
@@ -852,7 +867,7 @@ def test_largest_counts_stay_finite():
     arguments = {"G": 10**12, "M": 10**12, "P": 10**12, "K": 10**12}
     for topology in TOPOLOGIES:
         result = round_cost(
-            topology, network=Network(2, link, link), compute=Compute(1e6), model_bytes=1e24, **arguments
+            topology, network=Network.two_tier(2, link, link), compute=Compute(1e6), model_bytes=1e24, **arguments
         )
         assert math.isfinite(result.seconds)
         assert math.isfinite(result.bytes)
@@ -922,13 +937,13 @@ def test_too_many_compute_times():
     with pytest.raises(CostError, match="20000002 compute times") as caught:
         round_cost("star-star", G=10_000_001, M=2, P=1, K=1, network=LAN, compute=straggler, model_bytes=1.0)
     assert "straggler kind none" in str(caught.value)
-    one = Network(1, Link(1.0, 1.0, sharing="per-server"))
+    one = Network.two_tier(1, Link(1.0, 1.0, sharing="per-server"))
     with pytest.raises(CostError, match="diluted"):
         round_cost("star-ring", G=1000, M=101, P=1, K=1, network=one, compute=straggler, model_bytes=1.0)
 
 
 def test_a_round_that_never_ends():
-    slow = Network(1, Link(1e-300, 1e-300))
+    slow = Network.two_tier(1, Link(1e-300, 1e-300))
     with pytest.raises(CostError, match="Check the rates"):
         round_cost("star-star", G=1, M=1, P=1, K=1, network=slow, compute=Compute(1.0), model_bytes=1e20)
 
@@ -946,9 +961,9 @@ def test_a_round_that_never_ends():
         (lambda: Link(1.0, 1.0, sharing="shared"), ["link.sharing", "per-client, per-server"]),
         (lambda: Link(1.0, 1.0, sharing="per-clients"), ["Did you mean per-client?"]),
         (lambda: Link(1.0, 1.0, hop="relay"), ["link.hop", "Did you mean relayed?"]),
-        (lambda: Network(3, Link(1.0, 1.0)), ["network.tiers", "3"]),
-        (lambda: Network(True, Link(1.0, 1.0)), ["network.tiers", "True"]),
-        (lambda: Network(2, Link(1.0, 1.0)), ["network.server_link", "tiers to 1"]),
+        (lambda: Network.two_tier(3, Link(1.0, 1.0)), ["network.tiers", "3"]),
+        (lambda: Network.two_tier(True, Link(1.0, 1.0)), ["network.tiers", "True"]),
+        (lambda: Network.two_tier(2, Link(1.0, 1.0)), ["network.server_link", "tiers to 1"]),
         (lambda: Compute(-1.0), ["compute.step_time"]),
         (lambda: Compute(math.nan), ["compute.step_time"]),
         (lambda: Compute(1.0, aggregation_time=-1.0), ["compute.aggregation_time"]),

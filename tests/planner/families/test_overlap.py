@@ -25,7 +25,7 @@ from planner.scenario.network import Compute, Link, Network
 ROOT = Path(__file__).parents[3]
 LINK = Link(up=8e6, down=16e6, latency=0.5)  # a model of 1 MB takes 1 s up and 0.5 s down
 TOP = Link(up=8e6, down=8e6, latency=0.25)
-COST = Airtime(Network(2, LINK, TOP), Compute(0.125), 1e6)
+COST = Airtime(Network((TOP, LINK)), Compute(0.125), 1e6)
 TASK = Task(E=4, Ge=3, sigma=0.7, mu=0.2, L=1.3, A=2.0, Gamma=1.1)
 
 
@@ -382,7 +382,7 @@ def least_slots(links: np.ndarray) -> int:
 def test_shared_rates_take_the_slots_that_a_search_finds(rows: str) -> None:
     layout = read_layout(rows)
     clients, top = replace(LINK, sharing="per-server", latency=0.0), Link(up=1e30, down=1e30)
-    shared = replace(COST, network=Network(2, clients, top))
+    shared = replace(COST, network=Network.two_tier(2, clients, top))
     assert shared.seconds(layout, 1, 1) == pytest.approx(0.125 + 1.5 * least_slots(layout.links), rel=1e-9)
 
 
