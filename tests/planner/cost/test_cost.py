@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner.cost.round as cost
-from hflbounds.topology import all_topologies, two_tier
+from hflbounds.topology import Topology, TopologyError, all_topologies, two_tier
 from planner.cost.round import CostError, RoundSpec
 from planner.scenario.network import (
     PRESETS,
@@ -901,14 +901,15 @@ def _seconds(call, times):
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        ({"topology": "ring_star"}, ["topology", "'ring_star'", "Did you mean ring-star?"]),
-        ({"topology": "mesh"}, ["star-star, star-ring, ring-star, ring-ring"]),
-        ({"G": 0}, ["G:", "0", "from 1"]),
-        ({"M": -1}, ["M:", "-1"]),
-        ({"P": True}, ["P:", "True"]),
+        ({"topology": "rin-star"}, ["topology", "'rin'", "Did you mean ring?"]),
+        ({"topology": "mesh-star"}, ["Known are star, ring"]),
+        ({"topology": "star-star-ring"}, ["sizes: 2 numbers for 3 tiers"]),
+        ({"G": 0}, ["size: 0", "1 or more"]),
+        ({"M": -1}, ["size: -1"]),
+        ({"P": True}, ["passes: True"]),
         ({"K": 2.5}, ["K:", "2.5"]),
         ({"G": 10**30}, ["G:", "to 1e+12"]),
-        ({"M": math.nan}, ["M:", "nan"]),
+        ({"M": math.nan}, ["size: nan"]),
         ({"model_bytes": 0}, ["model_bytes", "above 0"]),
         ({"model_bytes": -1.0}, ["model_bytes"]),
         ({"model_bytes": math.nan}, ["model_bytes", "nan"]),
@@ -925,11 +926,18 @@ def test_bad_arguments(change, parts):
     arguments = {"topology": "star-star", "G": 2, "M": 2, "P": 1, "K": 1, "model_bytes": 1.0, **change}
     topology = arguments.pop("topology")
     for function in (round_cost, round_draws):
-        with pytest.raises(CostError) as caught:
+        with pytest.raises((CostError, TopologyError)) as caught:
             function(topology, network=LAN, compute=Compute(1.0), **arguments)
         message = str(caught.value)
         for part in parts:
             assert part in message
+
+
+def test_a_spec_that_does_not_fit_its_tiers():
+    with pytest.raises(CostError, match="2 links do not fit 3 tiers"):
+        RoundSpec(Topology.parse("star-star-ring").sized((2, 2, 2)), 1, LAN, Compute(1.0), 1.0)
+    with pytest.raises(CostError, match=r"M: the number was not given\. Give every tier its size"):
+        RoundSpec(Topology.parse("star-ring").sized((2, None)), 1, LAN, Compute(1.0), 1.0)
 
 
 def test_too_many_compute_times():
