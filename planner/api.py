@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from planner.decide.recommendation import Recommendation
+from planner.report.render import render
+from planner.runs.difference import difference
 from planner.scenario.resolve import Scenario, load
+
+# What notebooks want of an answer, from the layers above it.
+Recommendation.shown = staticmethod(lambda answer, form: render(form, answer))
+Recommendation.compared = staticmethod(difference)
 
 Config = str | Path | Mapping[str, Any]
 

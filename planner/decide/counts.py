@@ -29,9 +29,9 @@ from planner.cost.round import CostError
 from planner.data import grouping, label_shift
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
-from planner.decide.explain import title
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.wording import title
 from planner.predict.participation import ask
 from planner.predict.question import first_bound, settled, whole
 from planner.scenario.fields import CHOICES, Objective, ScenarioFile, Span

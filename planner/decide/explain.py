@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hflbounds.topology import all_topologies
-from planner.decide.recommendation import Row
+from planner.decide.recommendation import Flip, Row
+from planner.io.wording import names, title
 from planner.predict.question import Question, first_bound
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_duration, format_rate, format_size
+from planner.scenario.units import format_amount, format_duration, format_rate, format_size
 
 TERMS = {
     "start": "the gap to the optimum still to be closed",
@@ -22,18 +22,25 @@ TERMS = {
     "sampled_intra_drift": "intra-group heterogeneity of the clients drawn",
     "inter_drift": "inter-group heterogeneity",
 }
+SHORT = {
+    "start": "start gap",
+    "noise": "noise",
+    "client_sampling": "client draw",
+    "group_sampling": "group draw",
+    "local_noise_drift": "local noise",
+    "noise_drift": "noise drift",
+    "intra_drift": "intra-group gap",
+    "sampled_intra_drift": "intra-group gap",
+    "inter_drift": "inter-group gap",
+}
 BY = {"rounds": "rounds", "time": "the clock", "bytes": "traffic"}
 
 
-def title(topology: str) -> str:
-    """As people write it."""
-    return all_topologies(2)[topology].title
-
-
-def names(ids: Sequence[str]) -> str:
-    """``A``, ``A and B``, ``A, B and C``."""
-    shown = [title(t) for t in ids]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+def flip_sentence(flip: Flip) -> str:
+    """One flip in words."""
+    before, after = (format_amount(value, flip.unit) for value in (flip.from_, flip.at))
+    how = "" if flip.exact else " (searched)"
+    return f"{flip.parameter} from {before} to {after}: {title(flip.to)} comes first{how}"
 
 
 def explain(

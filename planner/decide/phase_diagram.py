@@ -26,9 +26,9 @@ from planner.decide.parameters import (
     ratios,
     size_drawn,
 )
-from planner.decide.recommendation import Part
 from planner.decide.sensitivity import check_known, chosen, name_of
 from planner.errors import ScenarioError
+from planner.io.json_documents import Part
 from planner.predict import participation as attendance
 from planner.predict.question import Question, first_bound, settled, whole
 from planner.scenario.fields import LARGEST_COUNT, Objective

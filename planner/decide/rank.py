@@ -14,6 +14,7 @@ from planner.decide.recommendation import KnownValue, Recommendation, Row
 from planner.errors import NoAnswerError
 from planner.families.single_tier import about as one_tier
 from planner.families.single_tier import families
+from planner.io.wording import names, title
 from planner.predict import participation as attendance
 from planner.predict.evidence import orderings as evidence
 from planner.predict.question import LONGEST, Question, first_bound, settled, whole
@@ -75,7 +76,7 @@ def recommend(scenario: Scenario) -> Recommendation:
     if sharing:
         warnings.append(sharing)
     for why in dict.fromkeys(r.why for r in rows if r.why):
-        warnings.append(f"{explain.names([r.topology for r in rows if r.why == why])}: {why}.")
+        warnings.append(f"{names([r.topology for r in rows if r.why == why])}: {why}.")
     warnings += attendance.about(question, scenario, recommended)
     found, looked = ((), "") if met else flips(question, scenario, recommended)
     beyond = () if met else families(question, scenario, recommended[0])
@@ -121,7 +122,7 @@ def _about_status(question: Question) -> list[str]:
         return []
     entries = ", ".join(dict.fromkeys(e.id for bound in refuted for e in bound.errata if e.gravity == "refuted"))
     return [
-        f"{explain.names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
+        f"{names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
         f"({entries}), and was used because its full id was given."
     ]
 
@@ -142,7 +143,7 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
         raise NoAnswerError(
             f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
             f"{'best bound' if bounded else 'least expected'} there is "
-            f"{best[first]:.4g}, by {explain.title(first)}. {more} a looser target."
+            f"{best[first]:.4g}, by {title(first)}. {more} a looser target."
         )
     raise NoAnswerError(
         f"the target {goal:.4g} is not reached within {LONGEST:.0e} rounds by any topology. Give a looser target."

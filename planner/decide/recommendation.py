@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from planner.io.answers import Answer
+from planner.io.json_documents import Part
+from planner.predict.statements import Evidence, ModelUncertainty, Presence
 from planner.scenario.fields import CostMethod, Objective
 from planner.scenario.resolve import Origin
 
-if TYPE_CHECKING:
-    from planner.runs.difference import Difference
-
 Level = Literal["tie", "weak", "fair"]
-SCHEMA = "hfl-plan/recommendation/1"
 Text = Annotated[str, StringConstraints(max_length=2000)]
-
-
-class Part(BaseModel):
-    """A part of the answer; frozen, and without numbers that are not finite."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
-    )
 
 
 class KnownValue(Part):
@@ -35,17 +26,6 @@ class KnownValue(Part):
     unit: str = ""
     note: str = ""
     reading: str = Field("", description="the user's quantity in canonical spelling")
-
-
-class Presence(Part):
-    """What becomes of the global rounds of one topology where devices do not always come."""
-
-    rounds_begun: float | None = Field(description="expected rounds begun until the completed ones meet the target")
-    groups: float | None = Field(description="expected groups in a completed round")
-    clients: float | None = Field(description="expected clients in each group round of those")
-    client: float = Field(description="probability that a client that is asked completes its turn in time")
-    cut_off: float = Field(description="part of the turns that would be completed, and are too late")
-    timeout: float | None = Field(description="longest turn that is waited for, in seconds")
 
 
 class Row(Part):
@@ -94,18 +74,6 @@ class Flip(Part):
     to: str
     unit: str = ""
     exact: bool = Field(description="from a closed form, not from a search")
-
-
-class Evidence(Part):
-    """How often this predictor's order was the measured one."""
-
-    kind: Literal["published", "measured"]
-    where: str
-    agrees: int
-    of: int
-    note: str = ""
-    regret_median: float | None = Field(None, description="of following the first choice, in rounds")
-    regret_p90: float | None = None
 
 
 class Division(Part):
@@ -224,23 +192,6 @@ class ConstantUncertainty(Part):
     of: int = Field(description="sets under which a topology reaches the target")
 
 
-class ModelUncertainty(Part):
-    """Third kind: whether rounds are what the predictor says, by its record in the measured scenarios most like this.
-
-    Scenarios of controlled problems, by the mean squared gradient; docs/predictors.md has the whole record.
-    """
-
-    predictor: str
-    scenarios: int = Field(description="measured, nearest to this one")
-    right: int = Field(description="in which its first choice needed at most 2 % more rounds than the best")
-    regret_median: float = Field(description="relative excess of the rounds of its first choice over the fewest")
-    regret_p90: float
-    like: bool = Field(description="whether they are like this one at all")
-    p_best: dict[str, float] = Field(
-        description="share of draws, of inputs and of errors like those measured, in which it is within 2 % of the best"
-    )
-
-
 class Uncertainty(Part):
     """How sure, in three kinds that are kept apart; the record's `p_best` joins the first and the third."""
 
@@ -249,8 +200,10 @@ class Uncertainty(Part):
     model: ModelUncertainty | None = Field(None, description="null for a predictor or a metric that has no record")
 
 
-class Recommendation(Part):
+class Recommendation(Answer):
     """A ranked, explained answer. ``hfl-plan schema`` prints its JSON Schema."""
+
+    compared: ClassVar[Callable[[Recommendation, Recommendation], Any] | None] = None
 
     schema_: Literal["hfl-plan/recommendation/1"] = Field("hfl-plan/recommendation/1", alias="schema")
     version: str
@@ -278,56 +231,19 @@ class Recommendation(Part):
     divisions: tuple[Division, ...] = Field((), description="by number of groups, where counts were searched")
     choices: dict[str, tuple[Division, ...]] = Field({}, description="by value of each other count searched")
 
-    def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the answer as ``recommend --json`` prints it; the file is there whole or not at all.
-
-        Args:
-            path: of the file.
-            force: whether to overwrite one.
+    def diff(self, after: Recommendation) -> Any:
+        """Return what changed from this answer to a later one; false where nothing did, and text by ``str``.
 
         Raises:
-            ScenarioError: if there is something already, or no folder to put it in.
-            NoAnswerError: if it cannot be written.
+            NotImplementedError: Where `planner.runs` was not imported, as `planner` does.
         """
-        from planner.io.atomic import write
-        from planner.report.render import render
-
-        write(path, render("json", self), force, "save")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Recommendation:
-        """An answer that was saved.
-
-        Raises:
-            ScenarioError: for a file that holds none; it is read as text, and nothing in it is run.
-        """
-        from planner.io import json_documents as documents
-
-        document = documents.read(Path(path))
-        documents.of_schema(Path(path), document, [SCHEMA])
-        return documents.checked(Path(path), cls, document)
-
-    def diff(self, after: Recommendation) -> Difference:
-        """What changed from this answer to a later one; false where nothing did, and text by ``str``."""
-        from planner.runs.difference import difference
-
-        return difference(self, after)
-
-    def _repr_html_(self) -> str:
-        """For a notebook."""
-        from planner.report.render import render
-
-        return render("html", self)
-
-    def __str__(self) -> str:
-        """As a terminal shows it, without colours."""
-        from planner.report.render import render
-
-        return render("table", self)
+        if (compared := type(self).compared) is None:
+            raise NotImplementedError("import planner.runs.difference to compare answers.")
+        return compared(self, after)
 
     def to_json(self) -> dict[str, Any]:
         """As the contract has it: empty notes, units and readings are left out."""
-        data = self.model_dump(mode="json")
+        data = super().to_json()
         for known in data["scenario"].values():
             for key in ("unit", "note", "reading"):
                 if not known[key]:

@@ -15,18 +15,18 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner import version
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
-from planner.decide import explain
 from planner.decide.parameters import Input, Moved, inputs, is_attended, is_drawn, is_quick, largest_drawn, size_drawn
-from planner.decide.recommendation import KnownValue, Part, Text
+from planner.decide.recommendation import KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.json_documents import Part
+from planner.io.wording import names as join_names
 from planner.predict import participation as attendance
 from planner.predict.question import Question, settled, whole
 from planner.scenario.fields import CostMethod, Objective
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_duration, format_rate, format_size
+from planner.scenario.units import format_amount
 
-UNITS: dict[str, Callable[[float], str]] = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
 TITLES = {
     "client_link.up": "uplink",
     "client_link.down": "downlink",
@@ -253,13 +253,6 @@ def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float 
     return whole(rounds), whole(rounds) * round_.seconds, whole(rounds) * round_.bytes
 
 
-def amount(value: float, unit: str) -> str:
-    """A value as people write it."""
-    if unit in UNITS:
-        return UNITS[unit](value)
-    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.4g}"
-
-
 def name_of(parameter: str) -> str:
     """An input as people write it."""
     return TITLES.get(parameter, parameter)
@@ -320,7 +313,7 @@ def _beyond(
     return Beyond(
         at=at,
         before=_number(each, change.before),
-        words=f"{name_of(each.name)} {sign} {amount(float(at), each.unit)}",
+        words=f"{name_of(each.name)} {sign} {format_amount(float(at), each.unit)}",
         distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
         to=change.to,
         clear=None if change.clear is None else _number(each, change.clear),
@@ -409,4 +402,4 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
 
 def names(topologies: Sequence[str]) -> str:
     """``Ring-Star and Ring-Ring``, or that nobody gets there."""
-    return explain.names(topologies) if topologies else "target not reached"
+    return join_names(topologies) if topologies else "target not reached"

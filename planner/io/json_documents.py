@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from planner.errors import ScenarioError
 from planner.io.text_files import capped
@@ -18,6 +18,14 @@ LARGEST_FILE = 1 << 24  # bytes
 DEEPEST = 32  # objects and lists within each other
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Part(BaseModel):
+    """A part of an answer; frozen, and without numbers that are not finite."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
+    )
 
 
 def read(path: Path) -> dict[str, Any]:

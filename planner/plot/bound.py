@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.decide.explain import title
+from planner.decide.explain import SHORT
+from planner.io.wording import title
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, style
 from planner.predict.question import LONGEST, Question
-from planner.report.render._rows import SHORT
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:

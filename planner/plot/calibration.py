@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.decide.explain import title
+from planner.io.wording import title
 from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
 from planner.predict.evidence.orderings import SETTING
 from planner.predict.question import Question

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import all_topologies
 from planner.decide import tuning
-from planner.decide.explain import title
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
+from planner.io.wording import title
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, plain, posed, positive, round_ticks, style
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size

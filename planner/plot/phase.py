@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.decide.explain import BY, names, title
+from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
-from planner.decide.sensitivity import amount, name_of
+from planner.decide.sensitivity import name_of
+from planner.io.wording import names, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
+from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +77,7 @@ def says(found: Phase) -> str:
     shares = {t: cells.count(t) / len(cells) for t in found.among if t in cells}
     parts = ", ".join(f"{title(t)} in {share:.0%} of the cells" for t, share in shares.items())
     ends = " and ".join(
-        f"{name_of(a.parameter)} from {amount(a.values[0], a.unit)} to {amount(a.values[-1], a.unit)}"
+        f"{name_of(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
         for a in (found.x, found.y)
     )
     return f"Who comes first by {BY[found.objective]} over {ends}: {parts}."
@@ -197,7 +199,7 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     ticks = [t for t in LogLocator(subs=steps).tick_values(ends[0], ends[-1]) if ends[0] <= t <= ends[-1]]
     drawn.set_major_locator(FixedLocator(ticks))
     drawn.set_minor_locator(FixedLocator([]))
-    drawn.set_major_formatter(FuncFormatter(lambda value, _: amount(value, axis.unit)))
+    drawn.set_major_formatter(FuncFormatter(lambda value, _: format_amount(value, axis.unit)))
     drawn.set_minor_formatter(NullFormatter())
     getattr(axes, f"set_{side}label")(MEANING.get(axis.parameter, name_of(axis.parameter)))
 

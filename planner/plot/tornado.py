@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner.decide.confidence import FACTOR
-from planner.decide.explain import names
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
+from planner.io.wording import names
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style
 from planner.predict.question import Question
-from planner.report.render._rows import _amount
 from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         by = FACTOR if known.spread is None else math.exp(known.spread.reach)
         ends = (value / by, value * by)
         low, high = (lead(changed, **values) for changed, values in map(moved, ends))
-        bars.append(Bar(name, low, high, *(_amount(end, known.unit) for end in ends)))
+        bars.append(Bar(name, low, high, *(format_amount(end, known.unit) for end in ends)))
     what = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
     drawn, rows = draw(bars, now, f"{what} of the best other topology\nover that of {names(first)}")
     flipped = [b.name for b in bars if min(b.low, b.high) < 1]

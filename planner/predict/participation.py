@@ -27,11 +27,11 @@ import numpy as np
 from hflbounds import Bound, family
 from planner.cost.reliability import LEAST, Attendance, attend, everyone, needed
 from planner.cost.round import RoundCost
-from planner.decide.explain import names, title
-from planner.decide.recommendation import Presence
 from planner.errors import NoAnswerError
+from planner.io.wording import names, title
 from planner.predict import question as prediction
 from planner.predict.question import Question
+from planner.predict.statements import Presence
 from planner.scenario.availability import Availability
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from planner.decide.explain import title
+from planner.decide.explain import flip_sentence
 from planner.decide.recommendation import Flip, Recommendation
-from planner.report.render import _rows
-from planner.scenario.units import format_duration, format_size
+from planner.io.wording import title
+from planner.scenario.units import format_amount, format_duration, format_size
 
 SETTINGS = (
     "title",
@@ -130,7 +130,7 @@ def _scenario(before: Recommendation, after: Recommendation) -> Iterator[Change]
 
 
 def _known(known: Any) -> str:
-    return known.reading or _rows._amount(known.value, known.unit)
+    return known.reading or format_amount(known.value, known.unit)
 
 
 def _ranking(before: Recommendation, after: Recommendation) -> Iterator[Change]:
@@ -165,11 +165,11 @@ def _flips(before: Recommendation, after: Recommendation) -> Iterator[Change]:
         if was is None or now is None:
             flip = was or now
             assert flip is not None  # noqa: S101 - it is of one of the two
-            said = f"{'gone' if now is None else 'new'}: {_rows.flip_sentence(flip)}"
+            said = f"{'gone' if now is None else 'new'}: {flip_sentence(flip)}"
         elif (was.at, was.to) == (now.at, now.to):
             continue
         else:
-            said = f"moved: {_rows.flip_sentence(was)} -> {_rows.flip_sentence(now)}"
+            said = f"moved: {flip_sentence(was)} -> {flip_sentence(now)}"
         old, new = (None if flip is None else {"at": flip.at, "to": flip.to} for flip in (was, now))
         yield Change(f"flip of {which}", old, new, said)
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from planner import version
-from planner.decide.recommendation import Part, Recommendation
+from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import json_documents as documents
 from planner.scenario.fields import put, read
@@ -30,7 +30,7 @@ Name = Annotated[str, StringConstraints(max_length=4096)]
 Spoken = Mapping[str, tuple[str, Any]]
 
 
-class Input(Part):
+class Input(documents.Part):
     """A file that was read."""
 
     path: Name
@@ -38,7 +38,7 @@ class Input(Part):
     sha256: Hash
 
 
-class Software(Part):
+class Software(documents.Part):
     """What ran."""
 
     hfl_plan: Name = Field(alias="hfl-plan")
@@ -47,7 +47,7 @@ class Software(Part):
     platform: Name
 
 
-class Manifest(Part):
+class Manifest(documents.Part):
     """A run of ``recommend``."""
 
     schema_: Literal["hfl-plan/manifest/1"] = Field("hfl-plan/manifest/1", alias="schema")

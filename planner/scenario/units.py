@@ -12,6 +12,7 @@ guessed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Final, NamedTuple, Self
 
@@ -440,6 +441,19 @@ def format_size(size: float) -> str:
     return _scaled(size, "size", ("B", "kB", "MB", "GB", "TB"))
 
 
+def format_amount(value: float | str | None, unit: str = "") -> str:
+    """An amount of any unit for people: a rate, a size, a duration, a count, or a number to four digits.
+
+    >>> format_amount(2e7, "bit/s"), format_amount(1200), format_amount(0.12345), format_amount("own")
+    ('20 Mbit/s', '1,200', '0.1235', 'own')
+    """
+    if isinstance(value, str) or value is None:
+        return str(value)
+    if unit in FORMATS:
+        return FORMATS[unit](float(value))
+    return f"{value:,.0f}" if abs(value) < 1e9 and value == round(value) else f"{value:.4g}"
+
+
 def format_duration(duration: float) -> str:
     """A duration [s] for people: three significant digits below two minutes, two units above.
 
@@ -466,6 +480,9 @@ def format_duration(duration: float) -> str:
             whole, rest = divmod(count, big // small)
             return f"{whole} {units[0]} {rest} {units[1]}" if rest else f"{whole} {units[0]}"
     return f"{_digits(duration / 86400)} d"
+
+
+FORMATS: dict[str, Callable[[float], str]] = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
 
 
 def _check(value: float, noun: str) -> None:

@@ -17,8 +17,8 @@ from importlib import resources
 import numpy as np
 
 from planner.data.heterogeneity import PRESETS
-from planner.decide.recommendation import Evidence, ModelUncertainty
 from planner.predict.question import Question
+from planner.predict.statements import Evidence, ModelUncertainty
 from planner.scenario.resolve import Scenario
 
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.decide.recommendation import ModelUncertainty
 from planner.predict.question import Question
+from planner.predict.statements import ModelUncertainty
 
 FILE = "predictor_record.csv"
 NEAREST = 100

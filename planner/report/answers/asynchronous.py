@@ -10,10 +10,10 @@ from typing import Any
 
 from hflbounds import get
 from planner.decide import tuning
-from planner.decide.explain import title
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families import hga as asynchrony
 from planner.families.hga import Pace, Reach
+from planner.io.wording import title
 from planner.predict.evidence.claims import Verdict, beginning
 from planner.predict.question import REFERENCE, Question, ask
 from planner.report import pages

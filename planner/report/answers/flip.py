@@ -15,12 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from hflbounds.topology import all_topologies
-from planner.decide import explain
+from planner.decide.explain import BY
 from planner.decide.parameters import NICKNAMES
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, phase, source
-from planner.decide.sensitivity import Alternative, Beyond, Flips, Line, amount, flip, name_of, names
+from planner.decide.sensitivity import Alternative, Beyond, Flips, Line, flip, name_of, names
+from planner.io.wording import names as join_names
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_duration, format_size
+from planner.scenario.units import format_amount, format_duration, format_size
 
 PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
 COLORS = {"star-star": "blue", "star-ring": "yellow", "ring-star": "green", "ring-ring": "red"}
@@ -115,11 +116,9 @@ def _flips(answer: Flips, look: Look) -> str:
     console, stream = look.console()
     if answer.title:
         console.print(Text(answer.title, style="bold"))
-    among = "" if set(answer.among) == set(all_topologies(2)) else f" among {explain.names(answer.among)}"
+    among = "" if set(answer.among) == set(all_topologies(2)) else f" among {join_names(answer.among)}"
     spent = _spent(answer.rounds, answer.seconds, answer.bytes)
-    console.print(
-        Text(f"{explain.names(answer.first)} first by {explain.BY[answer.objective]}{among}: {spent}.", style="bold")
-    )
+    console.print(Text(f"{join_names(answer.first)} first by {BY[answer.objective]}{among}: {spent}.", style="bold"))
     changed = [(line, side) for line in answer.lines for side in (line.below, line.above) if side]
     changed.sort(key=lambda pair: abs(pair[1].distance) if pair[1].distance is not None else 1e9)
     console.print()
@@ -143,12 +142,12 @@ def _table(changed: Sequence[tuple[Line, Beyond]]) -> Table:
     for heading in ("now", "change at", "first there", "rounds", "time", "traffic", "alone from", "distance", "how"):
         table.add_column(heading, no_wrap=True, justify="left")
     for line, side in changed:
-        clear = "-" if side.clear is None else amount(side.clear, line.unit)
+        clear = "-" if side.clear is None else format_amount(side.clear, line.unit)
         how = "exact" if side.exact else "found"
         if side.crossing is not None:
             how += f"; bounds equal at {side.crossing:.4g}"
         table.add_row(
-            Text(f"{name_of(line.parameter)} {amount(line.value, line.unit)}"),
+            Text(f"{name_of(line.parameter)} {format_amount(line.value, line.unit)}"),
             Text(side.words.removeprefix(name_of(line.parameter)).strip()),
             Text(names(side.to)),
             "-" if side.rounds is None else f"{side.rounds:,}",
@@ -168,7 +167,8 @@ def _stretches(answer: Flips) -> list[str]:
         if len(line.stretches) < 2:
             continue
         parts = [
-            f"{names(s.topologies)} {amount(s.low, line.unit)} to {amount(s.high, line.unit)}" for s in line.stretches
+            f"{names(s.topologies)} {format_amount(s.low, line.unit)} to {format_amount(s.high, line.unit)}"
+            for s in line.stretches
         ]
         said.append(f"{name_of(line.parameter)}: {'; '.join(parts)}")
     return said
@@ -177,7 +177,8 @@ def _stretches(answer: Flips) -> list[str]:
 def _unchanged(answer: Flips) -> str:
     still = [line for line in answer.lines if line.below is None and line.above is None]
     return ", ".join(
-        f"{name_of(line.parameter)} ({amount(line.low, line.unit)} to {amount(line.high, line.unit)})" for line in still
+        f"{name_of(line.parameter)} ({format_amount(line.low, line.unit)} to {format_amount(line.high, line.unit)})"
+        for line in still
     )
 
 
@@ -188,9 +189,9 @@ def _alternative(other: Alternative, answer: Flips) -> str:
     if set(other.first) == set(answer.first):
         verdict = "the answer stays"
     elif other.flips:
-        verdict = f"{explain.names(other.first)} first"
+        verdict = f"{join_names(other.first)} first"
     else:
-        verdict = f"{explain.names(other.first)} tie" if len(other.first) > 1 else f"{names(other.first)} alone"
+        verdict = f"{join_names(other.first)} tie" if len(other.first) > 1 else f"{names(other.first)} alone"
     return f"{change}{verdict}; {_spent(other.rounds, other.seconds, other.bytes)}"
 
 
@@ -251,14 +252,14 @@ def letters(tied: Sequence[str]) -> str:
 def _map(found: Phase, look: Look) -> str:
     console, stream = look.console()
     x, y = found.x, found.y
-    by = explain.BY[found.objective]
+    by = BY[found.objective]
     console.print(
         Text(
             f"Who comes first by {by}, over {name_of(x.parameter)} and {name_of(y.parameter)} ({source(found)})",
             style="bold",
         )
     )
-    labels = [amount(value, y.unit) for value in y.values]
+    labels = [format_amount(value, y.unit) for value in y.values]
     wide = max(map(len, labels))
     fitting = max(2, ((look.width if look.color else PLAIN) - wide - 2) // 2)
     columns = _thinned(len(x.values), fitting)
@@ -271,11 +272,11 @@ def _map(found: Phase, look: Look) -> str:
     axis = ""
     for place in sorted({round(k * (len(columns) - 1) / (TICKS - 1)) for k in range(TICKS)}):
         if 2 * place >= len(axis) + bool(axis):  # else its text would run into the one before
-            axis = axis.ljust(2 * place) + amount(x.values[columns[place]], x.unit)
+            axis = axis.ljust(2 * place) + format_amount(x.values[columns[place]], x.unit)
     console.print(Text(" " * (wide + 1) + axis))
     named: dict[str, list[str]] = {}
     for ties in sorted({t for row in found.tied for t in row if t}, key=lambda t: (len(t), letters(t))):
-        named.setdefault(letters(ties), []).append(explain.names(ties))
+        named.setdefault(letters(ties), []).append(join_names(ties))
     said = [", ".join(f"{sign} {who[0] if len(who) == 1 else 'several'}" for sign, who in named.items())]
     said[0] += f"; a star: both, within {found.resolution:.2g}." if any("*" in sign for sign in named) else "."
     present = {reason for row in found.outside for reason in row if reason}
@@ -301,7 +302,7 @@ def _cell(found: Phase, i: int, j: int, *, at_scenario: bool) -> tuple[str, str]
 
 
 def _now(found: Phase) -> str:
-    return ", ".join(f"{name_of(axis.parameter)} {amount(axis.now, axis.unit)}" for axis in (found.x, found.y))
+    return ", ".join(f"{name_of(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y))
 
 
 def _nearest(values: Sequence[float], now: float) -> int | None:

@@ -16,9 +16,9 @@ from planner.data.label_counts import LabelCounts, read_costs, read_counts, read
 from planner.data.label_shift import Floats, Indices
 from planner.decide import counts as structure
 from planner.decide import regrouping
-from planner.decide.explain import names, title
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import write
+from planner.io.wording import names, title
 from planner.report.answers.counts_text import caveats, columns, counted, document_text, one_of, positive, short
 from planner.scenario.units import format_duration, format_size
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from planner.decide.rank import recommend
-from planner.decide.recommendation import SCHEMA as RECOMMENDATION
 from planner.decide.recommendation import Recommendation
 from planner.io import json_documents as documents
 from planner.runs import manifest
@@ -85,7 +84,7 @@ def compared(before: Path, after: Path, *, as_json: bool) -> str:
 
 def _answer(path: Path) -> Recommendation:
     document = documents.read(path)
-    if documents.of_schema(path, document, [manifest.SCHEMA, RECOMMENDATION]) == manifest.SCHEMA:
+    if documents.of_schema(path, document, [manifest.SCHEMA, Recommendation.schema_id()]) == manifest.SCHEMA:
         return documents.checked(path, Recommendation, manifest.open_manifest(path).answer, "answer")
     return documents.checked(path, Recommendation, document)
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from planner.decide import tuning
-from planner.decide.explain import title
 from planner.decide.tuning import Aim, Budget, Choice, Rate
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.wording import title
 from planner.predict import participation as attendance
 from planner.predict.evidence.claims import Verdict, verdicts
 from planner.predict.question import REFERENCE, Question, settled

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 
 from hflbounds.topology import all_topologies
 from planner.decide.confidence import FACTOR
-from planner.decide.explain import names, title
+from planner.decide.explain import SHORT, flip_sentence
 from planner.decide.recommendation import (
     ConstantUncertainty,
     Division,
     Drawn,
     Estimate,
     Family,
-    Flip,
     InputUncertainty,
-    ModelUncertainty,
     Recommendation,
     Row,
 )
 from planner.decide.uncertainty import few, listed
+from planner.io.wording import names, title
+from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import CHOICES
-from planner.scenario.units import format_duration, format_rate, format_size
+from planner.scenario.units import format_amount, format_duration, format_size
 
 COLUMNS = (
     "",
@@ -37,19 +37,7 @@ COLUMNS = (
     "held back by",
     "first in",
 )
-SHORT = {
-    "start": "start gap",
-    "noise": "noise",
-    "client_sampling": "client draw",
-    "group_sampling": "group draw",
-    "local_noise_drift": "local noise",
-    "noise_drift": "noise drift",
-    "intra_drift": "intra-group gap",
-    "sampled_intra_drift": "intra-group gap",
-    "inter_drift": "inter-group gap",
-}
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
-UNITS = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -132,13 +120,6 @@ def _amounts(row: Row | Division | Family) -> tuple[str, str, str]:
     )
 
 
-def flip_sentence(flip: Flip) -> str:
-    """One flip in words."""
-    before, after = (_amount(value, flip.unit) for value in (flip.from_, flip.at))
-    how = "" if flip.exact else " (searched)"
-    return f"{flip.parameter} from {before} to {after}: {title(flip.to)} comes first{how}"
-
-
 def sections(answer: Recommendation) -> list[tuple[str, Sequence[str]]]:
     """What follows the tables: headings, and their sentences; none without sentences."""
     found = (
@@ -171,7 +152,7 @@ def basis(answer: Recommendation) -> list[str]:
             "statement holds there too is by hflbounds.sharp for full participation, and an assumption for partial."
         )
     assumed = [
-        f"{name} = {_amount(known.value, known.unit)}"
+        f"{name} = {format_amount(known.value, known.unit)}"
         for name, known in answer.scenario.items()
         if known.origin == "default" and isinstance(known.value, int | float) and "." not in name
     ]
@@ -260,7 +241,7 @@ def _percent(share: Estimate) -> str:
 
 def _range(drawn: Drawn) -> str:
     central = " (90 %)" if drawn.distribution == "lognormal" else ""
-    low, high = (_amount(float(f"{value:.3g}"), drawn.unit) for value in (drawn.low, drawn.high))
+    low, high = (format_amount(float(f"{value:.3g}"), drawn.unit) for value in (drawn.low, drawn.high))
     return f"{low} to {high}{central}"
 
 
@@ -288,7 +269,7 @@ def drawn(answer: Recommendation) -> list[tuple[str, ...]]:
         share = f"{d.explains.value:.0%} ({d.explains.low:.0%} to {d.explains.high:.0%})" if d.explains else "-"
         ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
         moved = [f"x {math.exp(margin):.3g}, {title(first) if first else 'nobody'} first" for margin, first in ends]
-        amounts = [_amount(value, d.unit) for value in (d.low, d.middle, d.high)]
+        amounts = [format_amount(value, d.unit) for value in (d.low, d.middle, d.high)]
         lines.append((d.name, f"{d.kind}, {d.distribution}", *amounts, share, *(moved or ("-", "-"))))
     return lines
 
@@ -301,12 +282,6 @@ def flips(answer: Recommendation, most: int = 6) -> list[str]:
     if len(answer.flips) > most:
         found.append(f"{len(answer.flips) - most} more, further off, are in --json and in `hfl-plan flip`.")
     return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
-
-
-def _amount(value: float | int | str | None, unit: str) -> str:
-    if isinstance(value, str) or value is None:
-        return str(value)
-    return UNITS[unit](float(value)) if unit in UNITS else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
 def beyond_two_tiers(answer: Recommendation) -> list[str]:
