@@ -5,7 +5,11 @@
 'own'
 """
 
-from hflbounds.core.bound import Bound, Erratum, Paper, Source, Step
+from collections.abc import Mapping
+from typing import Any
+
+from hflbounds.core import registry
+from hflbounds.core.bound import Above, Bound, Erratum, Notation, Paper, Source, Step
 from hflbounds.core.registry import catalogue, families, family, get
 from hflbounds.errors import (
     ComparisonError,
@@ -15,7 +19,7 @@ from hflbounds.errors import (
     HflBoundsError,
     UnknownBoundError,
 )
-from hflbounds.evaluate.tuning import Tuned
+from hflbounds.evaluate.tuning import Tuned, rounds_to, tune, why_unreachable
 
 __all__ = [
     "Bound",
@@ -35,3 +39,20 @@ __all__ = [
     "family",
     "get",
 ]
+
+
+def _latex(bound: Bound, notation: Notation, values: Mapping[str, Any]) -> str:
+    from hflbounds.export import Statement, Style  # only where something is printed
+
+    return Statement(bound, Style(notation=notation, values=values)).inline
+
+
+def _html(bound: Bound) -> str:
+    from hflbounds.export import render
+
+    return render("html", bound)
+
+
+Bound.above = Above(
+    errata=registry.errata, tune=tune, rounds_to=rounds_to, why_unreachable=why_unreachable, latex=_latex, html=_html
+)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from hflbounds.core import typesetting
 from hflbounds.core.assumptions import Assumption
 from hflbounds.core.expression import Expr, Raised, Relation, Symbol, add, compile_many
 from hflbounds.core.metrics import Metric
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 Status = Literal["proved", "printed", "reconstructed", "refuted", "own"]
 Constants = Literal["explicit", "hidden"]
+Notation = Literal["common", "paper"]
 Kind = Literal["theorem", "rate", "lemma", "quantity"]
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 
@@ -142,6 +142,18 @@ class Erratum:
     artefact: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Above:
+    """What methods of a bound call in the layers that stand on it: its registry, its tuner and its renderers."""
+
+    errata: Callable[[], tuple[Erratum, ...]]
+    tune: Callable[[Bound, Mapping[str, Any], Cap], Tuned]
+    rounds_to: Callable[[Bound, Any, Mapping[str, Any], Cap], Any]
+    why_unreachable: Callable[[Bound, float, Mapping[str, Any], Cap], str | None]
+    latex: Callable[[Bound, Notation, Mapping[str, Any]], str]
+    html: Callable[[Bound], str]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Bound:
     """``bounds <= sum(terms)`` for every problem that satisfies ``assumes``, where ``requires`` holds.
@@ -197,6 +209,7 @@ class Bound:
     defaults: Mapping[str, Expr] = field(default_factory=dict, repr=False)
     prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(default=None, repr=False)
     breaks: Mapping[str, str] = field(default_factory=dict, repr=False)
+    above: ClassVar[Above]  # set in `hflbounds`, so that this file imports none of them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", MappingProxyType(dict(self.terms)))
@@ -214,13 +227,6 @@ class Bound:
 
     def __repr__(self) -> str:
         return f"<Bound {self.id}: {self.title}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from hflbounds.core.registry import catalogue, get
-
-        if catalogue().get(self.id) is not self:
-            raise TypeError(f"{self.id} is not the catalogue's own, so it cannot be sent by its id")
-        return get, (self.id,)
 
     @property
     def family(self) -> str:
@@ -241,11 +247,9 @@ class Bound:
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
         """What the source prints otherwise than it proves, about this bound."""
-        from hflbounds.core.registry import errata
-
         about = (self.id, self.family, self.id.partition(".")[0])
         known = {e.id for e in self.noted}
-        return (*self.noted, *(e for e in errata() if e.id not in known and {*e.concerns} & {*about}))
+        return (*self.noted, *(e for e in self.above.errata() if e.id not in known and {*e.concerns} & {*about}))
 
     @cached_property
     def expression(self) -> Expr:
@@ -382,9 +386,7 @@ class Bound:
         Raises:
             TypeError, DomainError: as of a call; also for a cap that is neither of the above.
         """
-        from hflbounds.evaluate import tuning
-
-        return tuning.tune(self, values, cap)
+        return self.above.tune(self, values, cap)
 
     def rounds_to(self, target: Any, *, cap: Cap = "own", **values: Any) -> Any:
         """The smallest number of global rounds at which the tuned bound is at most ``target``.
@@ -398,17 +400,13 @@ class Bound:
             a whole number as a float, or ``inf`` where a floor or a cap forbids the target;
             `why_unreachable` says which.
         """
-        from hflbounds.evaluate import tuning
-
-        return tuning.rounds_to(self, target, values, cap)
+        return self.above.rounds_to(self, target, values, cap)
 
     def why_unreachable(self, target: float, *, cap: Cap = "own", **values: Any) -> str | None:
         """Why no number of rounds reaches ``target``, in words; None where some number does."""
-        from hflbounds.evaluate import tuning
+        return self.above.why_unreachable(self, target, values, cap)
 
-        return tuning.why_unreachable(self, target, values, cap)
-
-    def latex(self, *, notation: Literal["common", "paper"] = "common", values: Mapping[str, Any] | None = None) -> str:
+    def latex(self, *, notation: Notation = "common", values: Mapping[str, Any] | None = None) -> str:
         """The inequality with its conditions, for an ``equation`` environment.
 
         Args:
@@ -418,21 +416,13 @@ class Bound:
         Raises:
             TypeError, DomainError, ConditionError: as of a call, for the numbers given.
         """
-        from hflbounds.export import Statement, Style
-
-        said = Statement(self, Style(notation=notation, values=values or {}))
-        apart = ", ".join(f"{name} = {tex}" for name, tex in said.definitions)
-        conditions = ", ".join(said.conditions)
-        tail = rf" \quad\text{{with }} {apart}" * bool(apart) + rf" \quad\text{{if }} {conditions}" * bool(conditions)
-        return f"{said.left} {said.sign} {typesetting.in_a_sum(list(said.terms.values()))}{tail}"
+        return self.above.latex(self, notation, values or {})
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
     def _repr_html_(self) -> str:
-        from hflbounds.export import render
-
-        return render("html", self)
+        return self.above.html(self)
 
     @cached_property
     def compiled(self) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import importlib
 import pkgutil
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
 from hflbounds import catalog
+from hflbounds import errata as folder
 from hflbounds.core.bound import Bound, Erratum
 from hflbounds.errors import DeclarationError, UnknownBoundError
 
@@ -36,6 +39,16 @@ def _in_file(name: str) -> tuple[Bound, ...]:
         parts = value if isinstance(value, tuple) else (value,)
         found.extend(part for part in parts if isinstance(part, Bound))
     return tuple(found)
+
+
+def _by_id(bound: Bound) -> tuple[Any, ...]:
+    """Send a bound to another process by its id, so that it stays the one object that bears it."""
+    if catalogue().get(bound.id) is not bound:
+        raise TypeError(f"{bound.id} is not the catalogue's own, so it cannot be sent by its id")
+    return get, (bound.id,)
+
+
+copyreg.pickle(Bound, _by_id)
 
 
 def get(bound_id: str) -> Bound:
@@ -87,8 +100,6 @@ def errata() -> tuple[Erratum, ...]:
     Raises:
         DeclarationError: if two of them share an id.
     """
-    from hflbounds import errata as folder
-
     found: dict[str, Erratum] = {}
     attached = [erratum for bound in catalogue().values() for erratum in bound.noted]
     for info in pkgutil.iter_modules(folder.__path__):

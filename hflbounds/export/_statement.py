@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any
 
 from hflbounds.core import typesetting
-from hflbounds.core.bound import Bound, Erratum
+from hflbounds.core.bound import Bound, Erratum, Notation
 from hflbounds.core.expression import Choice, Expr, Maximum, Raised, Relation, Special, Sum
 from hflbounds.core.functions import SCALAR
 from hflbounds.core.quantities import ABOUT
@@ -20,7 +20,6 @@ from hflbounds.errors import ConditionError, FormatError
 from hflbounds.evaluate.evaluation import bind
 from hflbounds.export import _meanings, _prose, _tex
 
-Notation = Literal["common", "paper"]
 LINE = 46.0  # of an article on A4, in letters as `_tex.width` counts them
 STATUS = {
     "proved": "derived again here",
@@ -115,6 +114,14 @@ class Statement:
         commands = {n: rf"\left({macro(n)}\right)" if r"\sum" in tex else macro(n) for n, tex in self.plain.items()}
         shown = commands if style.macros else self.plain
         self.letters = shown | {name: number(value) for name, value in self.numbers.items()}
+
+    @property
+    def inline(self) -> str:
+        """The inequality with its conditions, for an ``equation`` environment."""
+        apart = ", ".join(f"{name} = {tex}" for name, tex in self.definitions)
+        conditions = ", ".join(self.conditions)
+        tail = rf" \quad\text{{with }} {apart}" * bool(apart) + rf" \quad\text{{if }} {conditions}" * bool(conditions)
+        return f"{self.left} {self.sign} {typesetting.in_a_sum(list(self.terms.values()))}{tail}"
 
     def _refuse_one_letter_for_two(self) -> None:
         taken: dict[str, str] = dict.fromkeys(self.bound.where, "an abbreviation")

@@ -14,12 +14,12 @@ from typing import Any, cast, get_args
 
 from hflbounds import catalogue, families
 from hflbounds.audit.checks import Verdict, audit
-from hflbounds.core.bound import Bound, Status
+from hflbounds.core.bound import Bound, Notation, Status
 from hflbounds.core.quantities import ABOUT, ARRAYS
 from hflbounds.errors import ConditionError, FormatError, UnknownBoundError
 from hflbounds.evaluate.evaluation import bind
 from hflbounds.export import Statement, Style, _tex, _text, formats, render, takes
-from hflbounds.export._statement import CONSTANTS, STATUS, Notation, letter, words
+from hflbounds.export._statement import CONSTANTS, STATUS, letter, words
 from hflbounds.export.json import describe
 from planner.errors import NoAnswerError, ScenarioError
 
