@@ -15,7 +15,7 @@ class LinearMap:
     """Multiplication by ``factor``, kept with the logarithm of its size, which stays exact where the factor is near 1.
 
     Attributes:
-        factor: What a deviation is multiplied by, any shape.
+        factor: What a deviation is multiplied by, any shape; of a size other than 1.
         log_size: Logarithm of the absolute value of ``factor``, same shape.
     """
 

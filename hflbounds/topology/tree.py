@@ -203,9 +203,17 @@ class Topology:
         return K * prod(tier.passes * tier.taking_part for tier in self.tiers)
 
     @property
+    def side_by_side(self) -> tuple[int, ...]:
+        """Models that are trained at the same time below one node, from the root down to a client (1)."""
+        found = [1]
+        for tier in reversed(self.tiers):
+            found.append(tier.pattern.side_by_side(tier.taking_part) * found[-1])
+        return tuple(reversed(found))
+
+    @property
     def models(self) -> int:
         """Models that are trained at the same time."""
-        return prod(tier.pattern.side_by_side(tier.taking_part) for tier in self.tiers)
+        return self.side_by_side[0]
 
     def same_algorithm(self) -> Topology:
         """Replace the pattern of every tier in which one child takes part by the first pattern.
