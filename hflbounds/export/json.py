@@ -31,7 +31,6 @@ from hflbounds.core.expression import (
     choice,
     maximum,
     mul,
-    power,
     raised,
     special,
 )
@@ -246,13 +245,13 @@ def _formula(tree: Any) -> Expr:
                 symbol: Symbol = getattr(quantities, name)
                 return symbol
             case {"power": base, "exponent": text, **rest} if not rest:
-                return power(node(base, deep + 1), _rational(text))
+                return _power(node(base, deep + 1), Number(_rational(text)))
             case {"sum": args, **rest} if not rest:
                 return add(*parts(args, 2))
             case {"product": args, **rest} if not rest:
                 return mul(*parts(args, 2))
             case {"raised": args, **rest} if not rest:
-                return raised(*parts(args, 2, 2))
+                return _power(*parts(args, 2, 2))
             case {"maximum": args, **rest} if not rest:
                 return maximum(*parts(args, 1))
             case {"choice": args, "sign": str(sign), **rest} if not rest and sign in SIGNS:
@@ -263,6 +262,12 @@ def _formula(tree: Any) -> Expr:
         raise FormatError(f"{part!r:.60} is not a part of a formula")
 
     return node(tree, 0)
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    if isinstance(base, Number) and isinstance(exponent, Number) and base.exact == 0 > exponent.exact:
+        raise FormatError(f"a power {exponent} of 0 divides by zero")
+    return raised(base, exponent)
 
 
 def read_relation(tree: Any) -> Relation:
