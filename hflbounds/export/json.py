@@ -5,6 +5,7 @@ Nothing here evaluates text. `read` knows seven kinds of node and the names of t
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -235,7 +236,7 @@ def _formula(tree: Any) -> Expr:
 
         def parts(of: Any, least: int, most: int = MANY) -> list[Expr]:
             if not isinstance(of, list) or not least <= len(of) <= most:
-                raise FormatError(f"{of!r:.60} is not a list of {least} parts or more")
+                raise FormatError(f"{of!r:.60} is not a list of {least} parts{' or more' * (most > least)}")
             return [node(inner, deep + 1) for inner in of]
 
         match part:
@@ -258,7 +259,8 @@ def _formula(tree: Any) -> Expr:
                 lhs, rhs, then, otherwise = parts(args, 4, 4)
                 return choice(Relation(lhs, sign, rhs), then, otherwise)
             case {"function": str(name), "arguments": args, **rest} if not rest and name in SCALAR:
-                return special(name, *parts(args, 0))
+                count = len(inspect.signature(SCALAR[name]).parameters)
+                return special(name, *parts(args, count, count))
         raise FormatError(f"{part!r:.60} is not a part of a formula")
 
     return node(tree, 0)

@@ -271,6 +271,8 @@ def test_json_reads_each_kind_of_node(formula: Expr) -> None:
         {"choice": [{"symbol": "L"}] * 4, "sign": "=="},
         {"choice": [{"symbol": "L"}] * 3, "sign": "<="},
         {"function": "eval", "arguments": [{"symbol": "L"}]},
+        {"function": "geometric", "arguments": [{"number": "1/2"}] * 7},
+        {"function": "overlap", "arguments": [{"symbol": "G"}]},
         {"sum": [{"symbol": "L"}] * 30_000},
     ],
     ids=lambda tree: str(tree)[:40],
