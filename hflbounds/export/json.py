@@ -43,7 +43,7 @@ from hflbounds.export._statement import Statement, Style
 
 TAKES = ("notation", "letters", "values")
 SCHEMA = "hfl-plan/bounds/1"
-DEEP, MANY, DIGITS = 100, 20_000, 60
+DEEP, MANY, DIGITS, DIGITS_IN_ALL = 100, 20_000, 60, 4_000
 SIGNS = ("<=", "<", ">=", ">")
 
 
@@ -225,7 +225,14 @@ def _entry(entry: dict[str, Any]) -> Exported:
 
 
 def _formula(tree: Any) -> Expr:
-    left = [MANY]
+    left, digits = [MANY], [DIGITS_IN_ALL]
+
+    def rational(text: Any) -> Fraction:
+        number = _rational(text)
+        digits[0] -= len(text)
+        if digits[0] < 0:
+            raise FormatError(f"a formula with more than {DIGITS_IN_ALL} digits in all is not read")
+        return number
 
     def node(part: Any, deep: int) -> Expr:
         left[0] -= 1
@@ -241,12 +248,12 @@ def _formula(tree: Any) -> Expr:
 
         match part:
             case {"number": text, **rest} if not rest:
-                return Number(_rational(text))
+                return Number(rational(text))
             case {"symbol": str(name), **rest} if not rest and name in ABOUT:
                 symbol: Symbol = getattr(quantities, name)
                 return symbol
             case {"power": base, "exponent": text, **rest} if not rest:
-                return _power(node(base, deep + 1), Number(_rational(text)))
+                return _power(node(base, deep + 1), Number(rational(text)))
             case {"sum": args, **rest} if not rest:
                 return add(*parts(args, 2))
             case {"product": args, **rest} if not rest:
