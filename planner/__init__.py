@@ -9,47 +9,103 @@
 loaded and compared. Whatever is refused is a `planner.PlannerError`. Importing this imports next to nothing.
 """
 
-import importlib
-from functools import cache
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from planner.api import load_scenario as load_scenario
-    from planner.api import recommend as recommend
-    from planner.decide.recommendation import Recommendation as Recommendation
-    from planner.errors import NoAnswerError as NoAnswerError
-    from planner.errors import PlannerError as PlannerError
-    from planner.errors import ScenarioError as ScenarioError
-    from planner.scenario.resolve import Scenario as Scenario
+from planner.errors import NoAnswerError, PlannerError, ScenarioError
 
-_PLACES = {  # where what stands here is, by its name
-    "NoAnswerError": "errors",
-    "PlannerError": "errors",
-    "Recommendation": "decide.recommendation",
-    "Scenario": "scenario.resolve",
-    "ScenarioError": "errors",
-    "load_scenario": "api",
-    "recommend": "api",
-}
+if TYPE_CHECKING:
+    from planner.decide.recommendation import Recommendation
+    from planner.scenario.resolve import Scenario
+
+__all__ = [
+    "NoAnswerError",
+    "PlannerError",
+    "Recommendation",
+    "Scenario",
+    "ScenarioError",
+    "load_scenario",
+    "recommend",
+    "version",
+]
+
+Config = str | Path | Mapping[str, Any]
+
+
+def load_scenario(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> Scenario:
+    """Read a scenario from a file, a table or options; options win.
+
+    Args:
+        config: A TOML file, or the tables of one: ``{"fleet": {"groups": 10}}``.
+        settings: Any key of a scenario: ``{"network.server_link.up": "1Gbit/s"}``.
+        options: The long options of ``hfl-plan recommend`` with underscores, or their letters: ``groups=10`` or
+            ``G=10``, ``uplink="20Mbit/s"``. None is as if it was not given.
+
+    Raises:
+        TypeError: For an option there is not.
+        ScenarioError: For what is no scenario.
+    """
+    from planner.scenario.resolve import from_keywords
+
+    return from_keywords(config, settings or {}, options)
+
+
+def recommend(
+    config: Config | Scenario | None = None, settings: Mapping[str, Any] | None = None, **options: Any
+) -> Recommendation:
+    """Rank the topologies for a scenario: what ``hfl-plan recommend`` answers, as a value.
+
+    Args:
+        config: A scenario, a TOML file, or the tables of one.
+        settings: See `load_scenario`.
+        options: See `load_scenario`.
+
+    Raises:
+        TypeError: For an option there is not, or options beside a scenario that is made already.
+        ScenarioError: For what is no scenario.
+        NoAnswerError: If no topology reaches the target.
+    """
+    from planner.decide import rank
+
+    _recommendation()
+    if config is None or isinstance(config, str | Path | Mapping):
+        return rank.recommend(load_scenario(config, settings, **options))
+    if settings or options:
+        raise TypeError("a scenario takes no options. Make it anew with planner.load_scenario(...).")
+    return rank.recommend(config)
+
+
+def version() -> str:
+    """Return the version of this package, as installed."""
+    from planner.io.version import version as installed
+
+    return installed()
+
+
+def _recommendation() -> type[Recommendation]:
+    """Import the answer, with what shows and compares it in a notebook, from the layers above it."""
+    from planner.decide.recommendation import Recommendation
+    from planner.report.render import render
+    from planner.runs.difference import difference
+
+    Recommendation.shown = staticmethod(lambda answer, form: render(form, answer))
+    Recommendation.compared = staticmethod(difference)
+    return Recommendation
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for when it is asked for."""
-    if name in _PLACES:
-        return getattr(importlib.import_module(f"planner.{_PLACES[name]}"), name)
+    """Import the two classes when they are asked for."""
+    if name == "Recommendation":
+        return _recommendation()
+    if name == "Scenario":
+        from planner.scenario.resolve import Scenario
+
+        return Scenario
     raise AttributeError(f"module 'planner' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
-
-
-@cache
-def version() -> str:
-    """The version of this package, as installed."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("hfl-plan")
-    except metadata.PackageNotFoundError:
-        return "0+unknown"
+    return sorted({*globals(), *__all__})

@@ -1,1 +1,1 @@
-"""Commands of `hfl-plan`, one file each: parse, call one function, print."""
+"""The command line. Nothing imports it."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from planner import version
 from planner.cost.round import CostError, RoundCost
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
@@ -29,6 +28,7 @@ from planner.decide.parameters import (
 from planner.decide.sensitivity import check_known, chosen, name_of
 from planner.errors import ScenarioError
 from planner.io.json_documents import Part
+from planner.io.version import version
 from planner.predict import participation as attendance
 from planner.predict.question import Question, first_bound, settled, whole
 from planner.scenario.fields import LARGEST_COUNT, Objective

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hflbounds.evaluate.compare import ties
-from planner import version
 from planner.decide import confidence, explain, uncertainty
 from planner.decide.flips import flips
 from planner.decide.recommendation import KnownValue, Recommendation, Row
 from planner.errors import NoAnswerError
 from planner.families.single_tier import about as one_tier
 from planner.families.single_tier import families
+from planner.io.version import version
 from planner.io.wording import names, title
 from planner.predict import participation as attendance
 from planner.predict.evidence import orderings as evidence

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import SAME, crossings
-from planner import version
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide.parameters import Input, Moved, inputs, is_attended, is_drawn, is_quick, largest_drawn, size_drawn
@@ -20,6 +19,7 @@ from planner.decide.recommendation import KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.json_documents import Part
+from planner.io.version import version
 from planner.io.wording import names as join_names
 from planner.predict import participation as attendance
 from planner.predict.question import Question, settled, whole

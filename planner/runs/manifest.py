@@ -15,10 +15,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from planner import version
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import json_documents as documents
+from planner.io.version import version
 from planner.scenario.fields import put, read
 from planner.scenario.resolve import Scenario, load
 

@@ -418,3 +418,81 @@ def in_words(error: ValidationError, name: Callable[[str], str]) -> str:
     if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
         return f"{name(path)}: {first['input']!r:.40} is not a table. Write [{path}] and keys below it."
     return f"{name(path)}: {first['msg']}, not {first['input']!r:.40}."
+
+
+# ---------------------------------------------------------------- the table
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key of a scenario that has an option.
+
+    Attributes:
+        key: In a file, such as ``fleet.groups``.
+        spellings: Of its option, the first first, separated by spaces.
+        help: A noun phrase.
+    """
+
+    key: str
+    spellings: str
+    help: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Spellings of its option."""
+        return tuple(self.spellings.split())
+
+
+FIELDS = (
+    Field("fleet.clients", "--clients", "Clients in all; the groups are searched for."),
+    Field("fleet.groups", "--groups --G -G", "Groups; 2:12 beside --clients."),
+    Field("fleet.clients_per_group", "--clients-per-group --M -M", "Clients in each group."),
+    Field("fleet.group_rounds", "--group-rounds --P -P", "Group rounds in a global round; 1:8 to search."),
+    Field("fleet.local_steps", "--local-steps --K -K", "Local steps in a group round; 1:20 to search."),
+    Field("fleet.groups_per_round", "--groups-per-round --S1", "Groups drawn each round; or 1:4."),
+    Field("fleet.clients_per_round", "--clients-per-round --S2", "Clients drawn in each of those groups; or 1:9."),
+    Field("fleet.order", "--order", "Of rings: fixed, or random (drawn each round)."),
+    Field(
+        "problem.heterogeneity",
+        "--heterogeneity -H",
+        "iid, intra, inter, both; zeta=0.5,delta=2; dirichlet:intra=0.1,inter=0.3; counts.csv; profile.json.",
+    ),
+    Field("problem.sigma", "--sigma", "Standard deviation of a stochastic gradient."),
+    Field("problem.smoothness", "--smoothness --L", "Smoothness of the losses."),
+    Field("problem.initial_gap", "--initial-gap --A", "F(x0) - F*."),
+    Field("problem.rounds", "--rounds --R -R", "Global rounds: the horizon, or with a target the most."),
+    Field("problem.target", "--target", "Squared gradient norm to reach, or a share of it at the start: 1%."),
+    Field("model.size", "--model-size", "What one transfer carries: 45MB."),
+    Field("network.client_link.preset", "--client-link", "Preset for clients: 5g, wifi, broadband ..."),
+    Field("network.server_link.preset", "--server-link", "Preset for group servers: wan, lan ..."),
+    Field("network.client_link.up", "--uplink", "Rate from a client: 20Mbit/s."),
+    Field("network.client_link.down", "--downlink", "Rate to a client: 100Mbit/s."),
+    Field("network.client_link.latency", "--latency", "Of a client's link, one way: 20ms."),
+    Field("network.client_link.sharing", "--link-sharing", "Whose the rate is: per-client, or per-server (shared)."),
+    Field("network.client_link.hop", "--hop", "In a ring of clients: direct, or relayed by the server."),
+    Field("network.tiers", "--tiers", "2 with group servers, 1 without."),
+    Field("compute.step_time", "--step-time", "Mean time of a local step: 0.2s."),
+    Field("compute.straggler", "--straggler", "Spread of compute times: none, lognormal:0.3, exponential:0.5."),
+    Field("availability.client", "--availability", "Probability that a client that is asked completes its turn: 99%."),
+    Field("availability.policy", "--on-failure", "Where a device of a ring does not come: fail, skip or timeout."),
+    Field("plan.objective", "--objective -o", "rounds, time or bytes."),
+    Field("plan.metric", "--metric", "What is to get better: gradient (squared), loss, or accuracy."),
+    Field(
+        "plan.predictor",
+        "--predictor",
+        "Whose rounds: typical (of runs), bound (guaranteed), or surrogate (simulated).",
+    ),
+    Field("plan.bounds", "--bounds", "Bound family: hflbounds.sharp, zhou2026.thm1 ..."),
+    Field("plan.cap", "--cap", "On the effective rate: own, none, common, or a number."),
+    Field("plan.cost", "--cost", "How a round is timed: schedule, formula or diluted."),
+    Field("plan.resolution", "--resolution", "Relative difference that still ties: 0.02."),
+    Field("plan.seed", "--seed", "Of every random draw."),
+)
+
+
+def keywords() -> dict[str, str]:
+    """Map the Python keyword of every option to its key: ``groups`` and ``G`` to ``fleet.groups``."""
+    return {
+        option.lstrip("-").replace("-", "_"): field.key
+        for field in FIELDS
+        for option in field.options
+        if option.startswith("--")
+    }

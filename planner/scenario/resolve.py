@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from planner.scenario.fields import (
     ScenarioFile,
     Span,
     in_words,
+    keywords,
     put,
     read,
 )
@@ -175,6 +177,47 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
     except ValidationError as error:
         raise ScenarioError(in_words(error, name)) from None
     return resolve(written, name)
+
+
+def from_keywords(
+    config: str | Path | Mapping[str, Any] | None, settings: Mapping[str, Any], options: Mapping[str, Any]
+) -> Scenario:
+    """Read a scenario from a file or a table, and from values by key and by keyword, which win.
+
+    Raises:
+        TypeError: For a keyword there is not, or one that says what another says.
+        ScenarioError: For what is no scenario.
+    """
+    known = keywords()
+    spoken = {key: (f"settings[{key!r:.60}]", _of_python(value)) for key, value in settings.items()}
+    for name, value in options.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else "See the options of `hfl-plan recommend --help`."
+            raise TypeError(f"{name!a:.60} is not an option. {hint}")
+        if value is None:
+            continue
+        if known[name] in spoken:
+            raise TypeError(f"{name}: {spoken[known[name]][0]} says the same. Give one of the two.")
+        spoken[known[name]] = name, _of_python(value)
+    if isinstance(config, Mapping):
+        return load(None, {key: (key, value) for key, value in _leaves(config) if key not in spoken} | spoken)
+    return load(None if config is None else Path(config), spoken)
+
+
+def _of_python(value: Any) -> Any:
+    """A value as a scenario file may have it: paths as text, numpy's numbers as Python's."""
+    if isinstance(value, Path):
+        return str(value)
+    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+
+
+def _leaves(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        path = f"{at}.{key}" if at else str(key)
+        found += _leaves(value, path) if isinstance(value, Mapping) else [(path, _of_python(value))]
+    return found
 
 
 def _take_clients_alone(table: dict[str, Any], name: Callable[[str], str]) -> None:

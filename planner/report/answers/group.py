@@ -51,8 +51,8 @@ def grouped(
 ) -> str:
     """A grouping with the least inter-group deviation, the way there from the present one, and what it buys.
 
-    ``scenario`` reads what else is known of the fleet, with arguments in place of options; the others are those of
-    `planner.cli.counts.group`.
+    ``scenario`` reads what else is known of the fleet, with values in place of options, by key; the others are those of
+    `planner.cli.commands.group`.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
@@ -193,7 +193,15 @@ def _effect(
     def posed(grouped: regrouping.Grouped) -> Scenario:
         size = max(round(len(table.clients) / count), 1)
         said = grouped.heterogeneity(str(path))
-        return read(fleet=count * size, groups=count, clients=size, heterogeneity=said, seed=seed)
+        return read(
+            {
+                "fleet.clients": count * size,
+                "fleet.groups": count,
+                "fleet.clients_per_group": size,
+                "problem.heterogeneity": said,
+                "plan.seed": seed,
+            }
+        )
 
     before = of("present", present) if present is not None else of("random", chosen)
     after = of("new", chosen)

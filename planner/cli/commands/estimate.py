@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.options import Json
+from planner.cli.output import write
+
 
 def estimate(
     hook: Annotated[
@@ -39,7 +42,7 @@ def estimate(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the outputs.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Of every random draw.", min=0, max=2**31)] = 0,
-    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+    json: Json = False,
 ) -> None:
     """From a torch model and partitioned data: L, sigma, zeta, delta and A along a short run, with intervals.
 
@@ -47,7 +50,6 @@ def estimate(
     nn.Module, and clients(), which returns a list of (group, X, y); examples/digits_hook.py is one. Needs torch
     (hfl-plan[validation]).
     """
-    from planner.cli import app as cli
     from planner.report.answers import estimate as estimate_answers
 
     text = estimate_answers.estimated(
@@ -66,4 +68,4 @@ def estimate(
         seed=seed,
         as_json=json,
     )
-    cli._print(text)
+    write(text)

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.options import Json
+from planner.cli.output import color, width, write
+
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
@@ -27,13 +30,12 @@ def tune(
         str | None,
         typer.Option("--objective", "-o", help="What is to be least, time or bytes; else what has no limit, or time."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+    json: Json = False,
 ) -> None:
     """How many local steps K and group rounds P, and which learning rate: the front of time and traffic to a target.
 
     All choices are taken to one target: the given one, or what the scenario's own K and P (a file, --set) reach.
     """
-    from planner.cli import app as cli
     from planner.report.answers import tune as tune_answers
 
     text = tune_answers.tuned(
@@ -45,7 +47,7 @@ def tune(
         traffic=traffic,
         objective=objective,
         as_json=json,
-        width=cli._width(),
-        color=cli._color(),
+        width=width(),
+        color=color(),
     )
-    cli._print(text)
+    write(text)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.options import Force, Json
+from planner.cli.output import color, width, write
+
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
@@ -30,11 +33,10 @@ def flip(
     output: Annotated[
         Path | None, typer.Option("--output", help="MAP.svg, .pdf or .png; its numbers go beside it as CSV.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Where the answer changes along every input, how far that is, and who comes first beyond it."""
-    from planner.cli import app as cli
     from planner.report.answers import flip as flip_answers
 
     if phase is None and (cells is not None or output is not None):
@@ -42,8 +44,8 @@ def flip(
     if phase is not None and parameter:
         raise typer.BadParameter("--parameter: a map has its own two inputs. Leave it out, or --map.")
     competing = tuple(name.strip() for name in among.split(",")) if among else ()
-    look = flip_answers.Look(width=cli._width(), color=cli._color(), as_json=json)
+    look = flip_answers.Look(width=width(), color=color(), as_json=json)
     if phase is None:
-        cli._print(flip_answers.flips(scenario, competing, tuple(parameter or ()), look))
+        write(flip_answers.flips(scenario, competing, tuple(parameter or ()), look))
     else:
-        cli._print(flip_answers.mapped(scenario, competing, phase, cells, output, force, look))
+        write(flip_answers.mapped(scenario, competing, phase, cells, output, force, look))

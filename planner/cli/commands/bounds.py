@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.options import Json
+from planner.cli.output import write
+
 app = typer.Typer(
     name="bounds",
     help="The catalogue of bounds: list, show, export, check.",
@@ -13,16 +16,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
 Paper = Annotated[str | None, typer.Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A number: --set G=10; repeat for more.")]
 Notation = Annotated[str, typer.Option("--notation", help="Letters: common, or the paper's own.")]
-
-
-def _print(text: str) -> None:
-    from planner.cli import app as cli
-
-    cli._print(text)
 
 
 @app.command("list")
@@ -37,7 +33,7 @@ def list_(
     """Every bound with its status, its constants and what it bounds."""
     from planner.report.answers import bounds as bounds_answers
 
-    _print(bounds_answers.listed(paper, status, metric, json))
+    write(bounds_answers.listed(paper, status, metric, json))
 
 
 @app.command()
@@ -50,7 +46,7 @@ def show(
     """One bound: statement, source, hypotheses, conditions, terms, misprints; with numbers, its value too."""
     from planner.report.answers import bounds as bounds_answers
 
-    _print(bounds_answers.shown(bound, settings or [], notation, json))
+    write(bounds_answers.shown(bound, settings or [], notation, json))
 
 
 @app.command()
@@ -90,11 +86,11 @@ def export(
         bare=bare,
     )
     if output == "-":
-        _print(text)
+        write(text)
     else:
-        from planner.io.atomic import write
+        from planner.io import atomic
 
-        write(output, text, force)
+        atomic.write(output, text, force)
 
 
 @app.command()
@@ -107,6 +103,6 @@ def check(
     from planner.report.answers import bounds as bounds_answers
 
     text, failed = bounds_answers.checked(bounds or [], paper, json)
-    _print(text)
+    write(text)
     if failed:
         raise typer.Exit(1)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from planner.scenario.resolve import Scenario
+from planner.cli.options import Json, Said
+from planner.cli.output import write
 
 
 def picture(
-    scenario: Callable[[], Scenario],
+    said: Said,
     kind: Annotated[
         str, typer.Argument(metavar="KIND", help="bound, calibration, diagram, front, grouping or tornado.")
     ],
@@ -25,7 +24,7 @@ def picture(
         typer.Option("--data", help="CSV to draw in place of a scenario; grouping: label counts before, and after."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite both files.")] = False,
-    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+    json: Json = False,
 ) -> None:
     """Draw a picture of a scenario, for a paper or a slide, with its numbers beside it.
 
@@ -33,7 +32,6 @@ def picture(
     whom. front: time against traffic. grouping: label shares before and after. tornado: what each input does to the
     lead. (Who wins where is drawn by `flip --phase`.) Needs matplotlib: pip install 'hfl-plan[plots]'.
     """
-    from planner.cli import app as cli
     from planner.report.answers import picture as picture_answers
 
-    cli._print(picture_answers.drawn(kind, scenario, data or [], output, force, as_json=json))
+    write(picture_answers.drawn(kind, said.scenario, data or [], output, force, as_json=json))

@@ -1,4 +1,4 @@
-"""``hfl-plan rerun`` and ``hfl-plan diff``: options. The answers are in `planner.report.answers.rerun`."""
+"""``hfl-plan rerun``: options. The answer is in `planner.report.answers.rerun`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
+from planner.cli.options import Json
+from planner.cli.output import NO_ANSWER, chosen_format, color, width, write
 
 
 def rerun(
@@ -23,35 +24,20 @@ def rerun(
     The files that the run read are looked for where they were named, from the folder you are in; those that have
     changed are named.
     """
-    from planner.cli import app as cli
     from planner.report.answers import rerun as rerun_answers
 
     if check:
         if output is not None:
             raise typer.BadParameter("--format: --check prints no answer. Give one of the two.")
         text, same = rerun_answers.checked(manifest, as_json=json)
-        cli._print(text)
+        write(text)
         if not same:
-            raise typer.Exit(cli.NO_ANSWER)
+            raise typer.Exit(NO_ANSWER)
         return
-    if json and output not in (None, "json"):
-        raise typer.BadParameter(f"--format: {output} contradicts --json. Give one of the two.")
-    form = "json" if json else cli._format(output)
+    form = chosen_format(output, json)
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
         typer.echo(f"hfl-plan: {note}", err=True)
     from planner.report.render import render
 
-    cli._print(render(form, answer, width=cli._width(), color=cli._color()))
-
-
-def diff(
-    before: Annotated[Path, typer.Argument(metavar="BEFORE.json", help="A manifest, or what recommend --json prints.")],
-    after: Annotated[Path, typer.Argument(metavar="AFTER.json", help="The same.")],
-    json: Json = False,
-) -> None:
-    """What changed from one answer to another: the scenario, the ranking, the recommendation, what would flip it."""
-    from planner.cli import app as cli
-    from planner.report.answers import rerun as rerun_answers
-
-    cli._print(rerun_answers.compared(before, after, as_json=json))
+    write(render(form, answer, width=width(), color=color()))

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.options import Json
+from planner.cli.output import color, width, write
+
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
@@ -38,14 +41,13 @@ def async_(
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="FedDyn's coefficient, for the verdict on the printed theorem.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")] = False,
+    json: Json = False,
 ) -> None:
     """Slow regions: a buffer for asynchronous updates or waiting for all, by the clock and by what is proved.
 
     Regions are the scenario's groups: --groups, --clients-per-group, --group-rounds (rounds inside a region),
     --server-link and the others mean what they mean for `recommend`.
     """
-    from planner.cli import app as cli
     from planner.report.answers import asynchronous as async_answers
 
     text = async_answers.answered(
@@ -59,7 +61,7 @@ def async_(
         most_stale=most_stale,
         alpha=alpha,
         as_json=json,
-        width=cli._width(),
-        color=cli._color(),
+        width=width(),
+        color=color(),
     )
-    cli._print(text)
+    write(text)

@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.options import Json
+from planner.cli.output import write
+
 app = typer.Typer(
     name="validate",
     help="Run the algorithms and see which predictions hold; needs torch (hfl-plan[validation]).",
@@ -14,7 +17,6 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
 StoreFile = Annotated[Path, typer.Option("--store", help="File of the results; shared and resumable.")]
 Workers = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
 Engine = Annotated[str, typer.Option("--engine", help="local, or ray for a cluster.")]
@@ -22,18 +24,12 @@ Device = Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")
 HERE = Path("hfl-plan-runs.db")
 
 
-def _print(text: str) -> None:
-    from planner.cli import app as cli
-
-    cli._print(text)
-
-
 @app.command("list")
 def list_() -> None:
     """Every claim: what it says, where it is made, and what predicts it."""
     from planner.report.answers import validate as validate_answers
 
-    _print(validate_answers.listed())
+    write(validate_answers.listed())
 
 
 @app.command()
@@ -49,7 +45,7 @@ def run(
     """Run claims to their verdicts: holds, fails, or cannot tell."""
     from planner.report.answers import validate as validate_answers
 
-    _print(validate_answers.run(claims or [], "quick" if quick else "full", store, workers, engine, json, device))
+    write(validate_answers.run(claims or [], "quick" if quick else "full", store, workers, engine, json, device))
 
 
 @app.command()
@@ -63,7 +59,7 @@ def resume(
     """Go on where an interrupted run ended."""
     from planner.report.answers import validate as validate_answers
 
-    _print(validate_answers.resume(store, workers, engine, json, device))
+    write(validate_answers.resume(store, workers, engine, json, device))
 
 
 @app.command()
@@ -77,4 +73,4 @@ def report(
     """What the results say, without running anything."""
     from planner.report.answers import validate as validate_answers
 
-    _print(validate_answers.report(store, json, pictures))
+    write(validate_answers.report(store, json, pictures))

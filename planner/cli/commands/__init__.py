@@ -1,0 +1,1 @@
+"""Commands of `hfl-plan`, one file each, found by scanning this folder: parse, call one function, print."""
