@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from validation.engine import simulate
-from validation.ensemble import TOPOLOGIES
 from validation.experiment import make_algorithm, make_problem, part
+from validation.reference import TOPOLOGIES
 
 MODELS = {"digits-logistic": 0.05 * 1.6 ** np.arange(15), "digits-mlp": 0.2 * 1.6 ** np.arange(15)}  # and their rates
 DIVISIONS = ((10, 10), (4, 25))

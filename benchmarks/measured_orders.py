@@ -24,7 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from validation.ensemble import FAMILIES, TOPOLOGIES, ensemble, rounds_to, squared_gradients
+from hflbounds.topology import two_tier
+from validation.ensemble import FAMILIES, ensemble, rounds_to, squared_gradients
+from validation.reference import TOPOLOGIES
 
 SIZES = ((10, 10), (5, 20), (20, 5), (3, 8), (4, 25), (12, 25), (2, 10), (8, 4), (30, 4), (3, 3), (6, 50), (2, 40))
 STEPS = ((1, 1), (1, 2), (1, 5), (1, 10), (2, 2), (2, 5), (4, 1), (4, 3))  # P, K
@@ -64,14 +66,14 @@ def measured(
     told: dict[str, object], family: str, seed: int, rounds: int, references: tuple[int, ...]
 ) -> list[dict[str, object]]:
     """One row per target."""
-    counts = {name: told[name] for name in ("P", "K", "S1", "S2", "order")}
+    counts = {name: told[name] for name in ("G", "M", "P", "S1", "S2", "order")}
     shape = {name: told[name] for name in ("G", "M", "A", "sigma", "zeta", "delta", "flattest", "tail")}
     made = ensemble(family, **shape, problems=PROBLEMS, seed=seed)
     initial = float(np.square(made.mean_gradient(made.x0)).sum(-1).mean())
     found = {}
     targets = np.zeros(len(references))
     for topology in TOPOLOGIES:
-        squared = squared_gradients(made, topology, RATES, rounds, **counts, seed=seed)
+        squared = squared_gradients(made, two_tier(topology, **counts), RATES, rounds, K=told["K"], seed=seed)
         if topology == "star-star":
             mean = np.cumsum(squared[:-1].mean(-1), axis=0) / np.arange(1, rounds + 1)[:, None]
             targets = np.array([np.nanmin(mean[r - 1]) for r in references])

@@ -6,8 +6,8 @@ scaled until ``zeta`` and ``delta`` are what they are to be: suprema over points
 grid, because everything is separable. The start is as far out as the initial gap says.
 
 All problems of an ensemble, all learning rates and all clients that work side by side advance as one array. Noise
-depends on the seed, the round and the place in it alone, so topologies and rates are paired. The steps are those of
-Algorithms 1-4 of zhou2026 and their sampling; the tests hold them to `validation.reference`. Needs numpy alone.
+depends on the seed, the round and the place in it alone, so topologies and rates are paired. Any tree of clients can be
+run; the tests hold its steps to `validation.reference`. Needs numpy alone.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from validation.reference import Topology
+from hflbounds.topology import Topology
+from validation.patterns import execution
 
 Array = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
+Places = npt.NDArray[np.intp]
 Family = Literal["quadratic", "log-cosh", "cosine", "pseudo-huber"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
-TOPOLOGIES: tuple[Topology, ...] = get_args(Topology)
 WEIGHT = {"quadratic": 0.0, "log-cosh": 0.6, "cosine": 0.4, "pseudo-huber": 0.95}  # of phi in the smoothness
 SHARE = 0.5  # of the heterogeneity, at most, that is in the centres
 GRID = np.linspace(-12.0, 12.0, 97)  # of points, in units of the length over which phi bends
@@ -235,11 +237,7 @@ def squared_gradients(
     rates: Floats,
     rounds: int,
     *,
-    P: int = 1,
     K: int = 1,
-    S1: int | None = None,
-    S2: int | None = None,
-    order: str = "fixed",
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
 ) -> Floats:
@@ -247,77 +245,110 @@ def squared_gradients(
 
     Args:
         made: the problems.
-        topology: top tier first.
+        topology: the tiers with their sizes, of any depth; what is drawn runs in the order drawn.
         rates: effective learning rates.
         rounds: global rounds.
-        P: group rounds in a global round.
-        K: local steps of a client in a group round.
-        S1: groups drawn in each round; None for all.
-        S2: clients drawn in each of them; None for all.
-        order: of rings, ``fixed`` or ``random``; what is drawn runs in the order drawn.
+        K: local steps of a client each time it takes part.
         seed: of noise, orders and draws.
         progress: called with the number of rounds done.
 
     Returns:
         shape (rounds + 1, rates, problems).
+
+    Raises:
+        ValueError: if the tree has another number of clients than the problems.
     """
-    top, low = (side == "ring" for side in topology.split("-"))
-    count, G, M, dim = made.p.shape
-    groups, members = S1 or G, S2 or M
-    drawn = order == "random" or groups < G or members < M
-    chain = P * K * (groups if top else 1) * (members if low else 1)
-    eta = (rates / chain).astype(np.float32)[:, None, None, None, None]
-    phi, bent = PHI[made.family][0], bool(made.a.any())
+    count, dim = made.x0.shape
+    every = tuple(part.reshape(count, -1, dim) for part in (made.p, made.v))
+    if topology.clients != every[0].shape[1]:
+        raise ValueError(f"the problems have {every[0].shape[1]} clients, and the tree has {topology.clients}")
+    drawn = any(tier.sampled or tier.order == "random" for tier in topology.tiers)
+    eta = (rates / topology.local_steps(K)).astype(np.float32)[:, None, None, None]
     scale = np.float32(made.sigma / math.sqrt(dim))
+    turns = math.prod(tier.passes for tier in topology.tiers)
     x = np.broadcast_to(made.x0, (len(rates), count, dim)).astype(np.float32)
     squared = np.empty((rounds + 1, len(rates), count))
-    h = made.h[:, None, None]
-    group_blocks = [slice(g, g + 1) for g in range(groups)] if top else [slice(0, groups)]
-    member_blocks = [slice(m, m + 1) for m in range(members)] if low else [slice(0, members)]
     with np.errstate(over="ignore", invalid="ignore"):
         for r in range(rounds + 1):
             squared[r] = np.square(made.mean_gradient(x), dtype=np.float64).sum(-1)
             if r == rounds:
                 break
-            p, v = made.p, made.v
+            p, v = every
             if drawn:
-                who = _drawn(np.random.default_rng([seed, 2, r]), made.p.shape[:3], groups, members)
-                p, v = (np.take_along_axis(part.reshape(count, G * M, dim), who[..., None], 1) for part in (p, v))
-                p, v = (part.reshape(count, groups, members, dim) for part in (p, v))
+                who = _drawn(np.random.default_rng([seed, 2, r]), count, topology)
+                p, v = (np.take_along_axis(part, who[..., None], 1) for part in every)
             rng = np.random.Generator(np.random.SFC64([seed, 3, r]))
-            noise = rng.standard_normal((P, K, count, groups, members, dim), dtype=np.float32)
+            noise = rng.standard_normal((turns, K, count, topology.taking_part, dim), dtype=np.float32)
             noise *= scale
             noise += v
-            for g in group_blocks:
-                model = x[:, :, None]  # (rates, problems, groups side by side, dim)
-                for turn in range(P):
-                    for m in member_blocks:
-                        local = np.broadcast_to(
-                            model[:, :, :, None], (len(rates), count, g.stop - g.start, m.stop - m.start, dim)
-                        )
-                        for k in range(K):
-                            gradient = local * h
-                            gradient += noise[turn, k, :, g, m]
-                            if bent:
-                                bend = phi(local - p[:, g, m])
-                                bend *= made.a[:, None, None]
-                                gradient += bend
-                            gradient *= eta
-                            local = np.subtract(local, gradient, out=gradient)
-                        model = local.mean(3) if local.shape[3] > 1 else local[:, :, :, 0]
-                x = model.mean(2) if model.shape[2] > 1 else model[:, :, 0]
+            x = _Round(made, topology, eta, p, noise).call(0, 0, x[:, :, None], np.zeros(1, dtype=np.intp))[:, :, 0]
             if progress is not None:
                 progress(r + 1)
     squared[~np.isfinite(squared)] = np.inf
     return squared
 
 
-def _drawn(rng: np.random.Generator, shape: tuple[int, ...], groups: int, members: int) -> npt.NDArray[np.intp]:
-    """Who takes part in a round, in which order: shape (problems, groups * members)."""
-    problems, G, M = shape
-    chosen = rng.permuted(np.broadcast_to(np.arange(G), (problems, G)), axis=1)[:, :groups]
-    inside = rng.permuted(np.broadcast_to(np.arange(M), (problems, groups, M)), axis=2)[:, :, :members]
-    return np.asarray((chosen[:, :, None] * M + inside).reshape(problems, -1), dtype=np.intp)
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """A global round of all problems at all rates, from tier to tier.
+
+    Attributes:
+        made: the problems.
+        topology: the tiers.
+        eta: raw learning rates, shape (rates, 1, 1, 1).
+        p: centres of those that take part, place by place, shape (problems, places, dim).
+        noise: with the tilts of the same, shape (turns, local steps, problems, places, dim).
+    """
+
+    made: Ensemble
+    topology: Topology
+    eta: Array
+    p: Array
+    noise: Array
+
+    def call(self, level: int, turn: int, models: Array, places: Places) -> Array:
+        """Run nodes of one tier that work side by side: models of shape (rates, problems, nodes, dim)."""
+        if level == self.topology.depth:
+            return self._local_steps(models, self.noise[turn].take(places, 2), places)
+        tier = self.topology.tiers[level]
+        children = places[:, None] * tier.taking_part + np.arange(tier.taking_part)
+        for again in range(tier.passes):
+            below = partial(self.call, level + 1, turn * tier.passes + again)
+            models = execution(tier.pattern).stacked(models, children, below, self)
+        return models
+
+    def _local_steps(self, models: Array, noise: Array, places: Places) -> Array:
+        made, phi, centres = self.made, PHI[self.made.family][0], self.p.take(places, 1)
+        h, a, bent = made.h[:, None], made.a[:, None], bool(made.a.any())
+        for step in noise:
+            gradient = models * h
+            gradient += step
+            if bent:
+                bend = phi(models - centres)
+                bend *= a
+                gradient += bend
+            gradient *= self.eta
+            models = np.subtract(models, gradient, out=gradient)
+        return models
+
+    def spread(self, models: Array, copies: int) -> Array:
+        """Every model so many times, next to itself."""
+        return np.repeat(models, copies, axis=2)
+
+    def average(self, models: Array, members: int) -> Array:
+        """Means of so many neighbours."""
+        rates, problems, _, dim = models.shape
+        return np.asarray(models.reshape(rates, problems, -1, members, dim).mean(3))
+
+
+def _drawn(rng: np.random.Generator, problems: int, topology: Topology) -> Places:
+    """Who takes part in a round, in which order: numbers of clients, shape (problems, places)."""
+    nodes: Places = np.zeros((problems, 1), dtype=np.intp)
+    for tier in topology.tiers:
+        size = tier.size or tier.taking_part
+        orders = rng.permuted(np.broadcast_to(np.arange(size), (*nodes.shape, size)), axis=2)[:, :, : tier.taking_part]
+        nodes = (nodes[:, :, None] * size + orders).reshape(problems, -1)
+    return nodes
 
 
 def rounds_to(squared: Floats, targets: Floats) -> tuple[Floats, Floats]:

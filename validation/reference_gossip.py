@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from validation.reference import Point
+from validation.patterns import Point
 
 Gradient = Callable[[int, int, Point], Point]  # of a client, at a step, at a point
 

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from hflbounds import get  # noqa: E402
 from validation.algorithms.asynchronous import FIRST, MAKERS, Asynchronous  # noqa: E402
 from validation.algorithms.asynchronous_clock import BLOCK, DURATIONS  # noqa: E402
-from validation.algorithms.two_tier import TwoTier  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.claims.hga_setting import gaps  # noqa: E402
 from validation.engine import ValidationError, chunk, generator, simulate  # noqa: E402
 from validation.experiment import make_algorithm, part  # noqa: E402
@@ -306,7 +306,7 @@ def test_a_full_buffer_is_the_synchronous_server(above: str, below: str) -> None
 @pytest.mark.parametrize(("P", "K"), [(1, 1), (3, 2)])
 def test_synchronous_averaging_is_star_star(P: int, K: int) -> None:
     problem = Bumps(6)
-    flat = TwoTier(topology="star-star", G=3, M=2, P=P, K=K)
+    flat = two_tier(topology="star-star", G=3, M=2, P=P, K=K)
     tower = Asynchronous(above="synchronous", M=3, N=2, R_sub=P, E=K)
     assert tower.local_steps_per_round() == flat.local_steps_per_round()
     for rounds in (1, 5):

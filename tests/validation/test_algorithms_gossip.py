@@ -21,8 +21,9 @@ from validation.algorithms.epidemic import Local, Regular  # noqa: E402
 from validation.algorithms.gossip_static import Grid, RandomGraph  # noqa: E402
 from validation.algorithms.hhfl import HHFL, rows  # noqa: E402
 from validation.algorithms.hsl import HSL  # noqa: E402
-from validation.algorithms.single_tier import FedAvg, Sequential  # noqa: E402
-from validation.algorithms.two_tier import CLIENTS, TwoTier  # noqa: E402
+from validation.algorithms.single_tier import fedavg, sequential  # noqa: E402
+from validation.algorithms.tree import CLIENTS  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import Moment, ValidationError, average, generator, simulate  # noqa: E402
 from validation.experiment import make_algorithm, part  # noqa: E402
 from validation.mixing import Gossip, distance, mix, numpy_generator  # noqa: E402
@@ -68,7 +69,7 @@ def last(algorithm: Any, problem: Any, rounds: int = 3) -> Any:
 @pytest.mark.parametrize("K", [1, 3])
 @pytest.mark.parametrize(("S", "weights"), [(None, "equal"), (3, "equal"), (None, "3,1,0,2,1")])
 def test_fedavg_is_that_of_the_listing(K: int, S: int | None, weights: str) -> None:
-    problem, algorithm = Bumps(5), FedAvg(clients=5, K=K, S=S, weights=weights)
+    problem, algorithm = Bumps(5), fedavg(clients=5, K=K, S=S, weights=weights)
     p = None if weights == "equal" else [3 / 7, 1 / 7, 0.0, 2 / 7, 1 / 7]
     found = last(algorithm, problem)
     for run, (rate, seed) in enumerate(RUNS):
@@ -82,7 +83,7 @@ def test_fedavg_is_that_of_the_listing(K: int, S: int | None, weights: str) -> N
 
 @pytest.mark.parametrize(("S", "order"), [(None, "fixed"), (None, "random"), (2, "fixed")])
 def test_sequential_learning_is_that_of_the_listing(S: int | None, order: str) -> None:
-    problem, algorithm = Bumps(5), Sequential(clients=5, K=2, S=S, order=order)
+    problem, algorithm = Bumps(5), sequential(clients=5, K=2, S=S, order=order)
     found = last(algorithm, problem)
     for run, (rate, seed) in enumerate(RUNS):
         x = problem.start()[0][0].clone()
@@ -286,11 +287,11 @@ def test_one_tier_by_hand() -> None:
     one = Fraction(1)
     for p, weights, expected in ((None, "equal", Fraction(5, 32)), ([one / 3, 2 * one / 3], "1,2", Fraction(1, 8))):
         assert fedavg_round(one, [0, 1], 2, HALF, problem.gradient, p) == expected
-        assert engine_value(FedAvg(clients=2, K=2, weights=weights), problem) == pytest.approx(
+        assert engine_value(fedavg(clients=2, K=2, weights=weights), problem) == pytest.approx(
             float(expected), rel=1e-14
         )
     assert sequential_round(one, [0, 1], 2, HALF, problem.gradient) == Fraction(1, 64)
-    assert engine_value(Sequential(clients=2, K=2), problem) == pytest.approx(1 / 64, rel=1e-14)
+    assert engine_value(sequential(clients=2, K=2), problem) == pytest.approx(1 / 64, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +386,7 @@ def same(one: Any, other: Any, problem: Any) -> bool:
 
 @pytest.mark.parametrize(("G", "M", "E", "Ge"), [(3, 4, 2, 3), (1, 5, 2, 2), (4, 1, 1, 2)])
 def test_one_server_for_each_client_is_hier_favg_is_star_star(G: int, M: int, E: int, Ge: int) -> None:
-    hier = TwoTier(topology="star-star", G=G, M=M, P=Ge, K=E)
+    hier = two_tier(topology="star-star", G=G, M=M, P=Ge, K=E)
     assert same(HHFL(coverage=f"ring:{G},{M},0", E=E, Ge=Ge), hier, Bumps(G * M))
     assert same(make_algorithm(part("hier-favg", G=G, M=M, E=E, Ge=Ge)), hier, Bumps(G * M))
 
@@ -395,12 +396,12 @@ def test_one_server_for_each_client_is_hier_favg_is_star_star(G: int, M: int, E:
 def test_one_edge_round_is_fedavg_whatever_the_coverage(coverage: str, weights: str) -> None:
     n = len(COVERAGES[coverage])
     given = weights if weights == "equal" else ",".join(str(1 + i % 3) for i in range(n))
-    assert same(HHFL(coverage=coverage, E=3, weights=given), FedAvg(clients=n, K=3, weights=given), Bumps(n))
+    assert same(HHFL(coverage=coverage, E=3, weights=given), fedavg(clients=n, K=3, weights=given), Bumps(n))
 
 
 @pytest.mark.parametrize("coverage", ["11;11;11;11", "1;1;1;1"])
 def test_all_servers_for_all_clients_is_one_server(coverage: str) -> None:
-    one = TwoTier(topology="star-star", G=1, M=4, P=3, K=2)
+    one = two_tier(topology="star-star", G=1, M=4, P=3, K=2)
     assert same(HHFL(coverage=coverage, E=2, Ge=3), one, Bumps(4))
     assert not same(HHFL(coverage="10;10;01;01", E=2, Ge=3), one, Bumps(4))
 
@@ -408,16 +409,16 @@ def test_all_servers_for_all_clients_is_one_server(coverage: str) -> None:
 @pytest.mark.parametrize(("G", "M"), [(3, 2), (1, 6), (6, 1)])
 def test_one_tier_is_two_tiers_with_one_group_round(G: int, M: int) -> None:
     problem = Bumps(6)
-    assert same(FedAvg(clients=6, K=2), TwoTier(topology="star-star", G=G, M=M, K=2), problem)
-    assert same(Sequential(clients=6, K=2), TwoTier(topology="ring-ring", G=G, M=M, K=2), problem)
+    assert same(fedavg(clients=6, K=2), two_tier(topology="star-star", G=G, M=M, K=2), problem)
+    assert same(sequential(clients=6, K=2), two_tier(topology="ring-ring", G=G, M=M, K=2), problem)
 
 
 def test_sampling_and_random_order_are_those_of_a_single_group() -> None:
     problem = Bumps(6)
-    assert same(FedAvg(clients=6, S=2), TwoTier(topology="star-star", G=1, M=6, S2=2), problem)
+    assert same(fedavg(clients=6, S=2), two_tier(topology="star-star", G=1, M=6, S2=2), problem)
     ring = {"topology": "star-ring", "G": 1, "M": 6}
-    assert same(Sequential(clients=6, S=2), TwoTier(**ring, S2=2), problem)  # type: ignore[arg-type]
-    assert same(Sequential(clients=6, order="random"), TwoTier(**ring, order="random"), problem)  # type: ignore[arg-type]
+    assert same(sequential(clients=6, S=2), two_tier(**ring, S2=2), problem)  # type: ignore[arg-type]
+    assert same(sequential(clients=6, order="random"), two_tier(**ring, order="random"), problem)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -433,7 +434,7 @@ def test_sampling_and_random_order_are_those_of_a_single_group() -> None:
 )
 def test_full_mixing_is_fedavg_at_every_node(algorithm: Gossip) -> None:
     problem = Bumps(6)
-    assert same(algorithm, FedAvg(clients=6, K=2), problem)
+    assert same(algorithm, fedavg(clients=6, K=2), problem)
     state = advance(algorithm, problem, RUNS, 2)[-1]
     assert torch.all(state.after < 1e-25)
     assert torch.all(state.before > 1e-6)
@@ -577,7 +578,7 @@ def test_a_theorem_about_hubs_and_spokes_holds_in_runs() -> None:
         ("fedavg", {"clients": 3, "weights": "1,2,x"}, "give 'equal', or numbers"),
         ("fedavg", {"clients": 2, "weights": "0,0"}, "give 'equal', or numbers"),
         ("fedavg", {"clients": 2, "S": 1, "weights": "1,2"}, "give one of them"),
-        ("sequential", {"clients": 3, "order": "sorted"}, "neither 'fixed' nor 'random'"),
+        ("sequential", {"clients": 3, "order": "sorted"}, "'sorted' is not one of fixed, random"),
         ("hhfl", {"coverage": "ring:3,4"}, "cannot be read"),
         ("hhfl", {"coverage": "__import__('os')"}, "cannot be read"),
         ("hhfl", {"coverage": "10;1"}, "cannot be read"),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from hflbounds import get  # noqa: E402
-from validation.algorithms.two_tier import TwoTier  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import ValidationError, generator, simulate  # noqa: E402
 from validation.problems.controlled import Controlled, controlled  # noqa: E402
-from validation.reference import Topology  # noqa: E402
+from validation.reference import TOPOLOGIES  # noqa: E402
 
 SETTINGS = [
     {"G": 4, "M": 3, "L": 2.0, "A": 1.7, "sigma": 0.5, "zeta": 0.8, "delta": 0.3},
@@ -133,8 +133,8 @@ def cells(order: str, problems: int, first: int) -> tuple[int, float]:
         constants |= {"zeta": pick(0, 0.5, 3) if M > 1 else 0.0, "delta": pick(0, 0.5, 3) if G > 1 else 0.0}
         problem = controlled(G=G, M=M, seed=seed, dim=4, **constants)
         known = {"G": G, "M": M, "P": P, "K": K, "R": ROUNDS, **constants}
-        for topology in get_args(Topology):
-            algorithm = TwoTier(topology=topology, G=G, M=M, P=P, K=K, order=order)
+        for topology in TOPOLOGIES:
+            algorithm = two_tier(topology=topology, G=G, M=M, P=P, K=K, order=order)
             for family in FAMILIES[order]:
                 bound = get(f"{family}.{topology}")
                 cap = bound.requires[0].rhs.value(constants)

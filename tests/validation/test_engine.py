@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from validation.algorithms.two_tier import CLIENTS, GROUPS, TwoTier  # noqa: E402
+from validation.algorithms.tree import CLIENTS  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import ValidationError, average, chunk, generator, simulate, spread  # noqa: E402
-from validation.reference import Settings, Topology, global_round  # noqa: E402
+from validation.reference import TOPOLOGIES, Settings, global_round  # noqa: E402
 
-TOPOLOGIES = get_args(Topology)
+GROUPS = CLIENTS - 1
 
 
 class Bumps:
@@ -87,7 +88,7 @@ SHAPES = [
 @pytest.mark.parametrize(("topology", "shape", "order"), list(product(TOPOLOGIES, SHAPES, ("fixed", "random"))))
 def test_every_iterate_is_that_of_the_listing(topology: str, shape: dict[str, int], order: str) -> None:
     problem = Bumps(shape["G"] * shape["M"])
-    algorithm = TwoTier(topology=topology, order=order, **shape)  # type: ignore[arg-type]
+    algorithm = two_tier(topology=topology, order=order, **shape)  # type: ignore[arg-type]
     rates, seeds = [0.3, 0.05, 0.3], [4, 9, 9]
     trace = simulate(problem, algorithm, rates, seeds, 3, at=[1, 3])
     for run, (rate, seed) in enumerate(zip(rates, seeds, strict=True)):
@@ -99,7 +100,7 @@ def test_every_iterate_is_that_of_the_listing(topology: str, shape: dict[str, in
 
 def test_one_run_at_a_time_all_at_once_and_in_chunks_are_the_same() -> None:
     problem = Bumps(12)
-    algorithm = TwoTier(topology="star-star", G=3, M=4, P=2, K=2, order="random")
+    algorithm = two_tier(topology="star-star", G=3, M=4, P=2, K=2, order="random")
     rates, seeds = [0.1, 0.2, 0.3, 0.1, 0.2], [1, 1, 2, 3, 3]
     together = simulate(problem, algorithm, rates, seeds, 2, every_round=True)
     one = 3 * algorithm.models(problem) * problem.numbers_per_model * 8
@@ -113,7 +114,7 @@ def test_one_run_at_a_time_all_at_once_and_in_chunks_are_the_same() -> None:
 
 def test_averages_are_over_the_rounds_before() -> None:
     problem = Bumps(4)
-    algorithm = TwoTier(topology="ring-ring", G=2, M=2)
+    algorithm = two_tier(topology="ring-ring", G=2, M=2)
     trace = simulate(problem, algorithm, [0.2], [0], 4, at=range(5), every_round=True)
     for name, value in trace.values.items():
         for last in range(1, 5):
@@ -123,7 +124,7 @@ def test_averages_are_over_the_rounds_before() -> None:
 @pytest.mark.parametrize("order", ["fixed", "random"])
 def test_limits_in_which_two_topologies_are_one_algorithm(order: str) -> None:
     def last(topology: str, G: int, M: int) -> Any:
-        algorithm = TwoTier(topology=topology, G=G, M=M, P=2, K=2, order=order)  # type: ignore[arg-type]
+        algorithm = two_tier(topology=topology, G=G, M=M, P=2, K=2, order=order)  # type: ignore[arg-type]
         return torch.stack(list(simulate(Bumps(G * M), algorithm, [0.2], [5], 3).values.values()))
 
     close = {"rtol": 1e-13, "atol": 1e-14}
@@ -139,7 +140,7 @@ def test_a_run_that_diverges_is_infinite_and_kept() -> None:
         def measure(self, models: Any) -> Mapping[str, Any]:
             return {"size": torch.exp(models[0].square().sum(1) * 1e3)}
 
-    trace = simulate(Unstable(2), TwoTier(topology="star-star", G=2, M=1), [1e-6, 1e3], [0, 0], 3)
+    trace = simulate(Unstable(2), two_tier(topology="star-star", G=2, M=1), [1e-6, 1e3], [0, 0], 3)
     assert torch.isfinite(trace.values["size"][0]).all()
     assert torch.isinf(trace.values["size"][1]).all()
 
@@ -166,21 +167,21 @@ def test_spread_copies_and_average_undoes_it() -> None:
     [
         ({"G": 0, "M": 2}, "G = 0 is not a count"),
         ({"G": 2, "M": 2, "S1": 3}, "S1 = 3 is not between 1 and 2"),
-        ({"G": 2, "M": 2, "order": "sorted"}, "neither 'fixed' nor 'random'"),
+        ({"G": 2, "M": 2, "order": "sorted"}, "'sorted' is not one of fixed, random"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(what: dict[str, Any], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
-        TwoTier(topology="ring-ring", **what)
+        two_tier(topology="ring-ring", **what)
 
 
 def test_runs_that_cannot_be_run_are_refused() -> None:
-    problem, algorithm = Bumps(4), TwoTier(topology="ring-ring", G=2, M=2)
+    problem, algorithm = Bumps(4), two_tier(topology="ring-ring", G=2, M=2)
     with pytest.raises(ValidationError, match="2 rates and 1 seeds"):
         simulate(problem, algorithm, [0.1, 0.2], [1], 3)
     with pytest.raises(ValidationError, match="rounds 0 to 9"):
         simulate(problem, algorithm, [0.1], [1], 3, at=[0, 9])
-    with pytest.raises(ValidationError, match="the problem has 4 clients, and G M = 6"):
-        simulate(problem, TwoTier(topology="ring-ring", G=2, M=3), [0.1], [1], 3)
+    with pytest.raises(ValidationError, match="the problem has 4 clients, and the algorithm 6"):
+        simulate(problem, two_tier(topology="ring-ring", G=2, M=3), [0.1], [1], 3)
     with pytest.raises(ValidationError, match="MiB"):
         chunk(problem, algorithm, 1, 0)

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from hflbounds.topology import two_tier
 from planner.errors import NoAnswerError
 from planner.predict.predictors import surrogate, typical
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
-from validation.ensemble import FAMILIES, TOPOLOGIES, Ensemble, _drawn, ensemble, rounds_to, squared_gradients
-from validation.reference import Settings, global_round
+from validation.ensemble import FAMILIES, Ensemble, _drawn, ensemble, rounds_to, squared_gradients
+from validation.reference import TOPOLOGIES, Settings, global_round
 
 Array = npt.NDArray[np.float64]
 BEND: dict[str, Any] = {
@@ -116,7 +117,7 @@ def test_runs_take_the_steps_of_the_literal_algorithm(topology: Any, family: Any
     G, M = (3, 2) if family in ("quadratic", "cosine") else (2, 3)
     made = ensemble(family, G=G, M=M, sigma=0.0, zeta=0.6, delta=0.9, problems=2, seed=3)
     rates = np.array([0.2, 1.1])
-    found = squared_gradients(made, topology, rates, 4, P=2, K=2)
+    found = squared_gradients(made, two_tier(topology, G=G, M=M, P=2), rates, 4, K=2)
     assert found.shape == (5, 2, 2)
     for j, problem in np.ndindex(2, 2):
         wanted = literal(made, Settings(topology, G, M, 2, 2), rates[j], 4, problem)
@@ -129,11 +130,12 @@ def test_whoever_is_drawn_runs_in_the_order_drawn(topology: Any, S1: int, S2: in
     """The same orders in the literal algorithm; clients keep theirs through the group rounds of a round."""
     G = M = 3
     made = ensemble("log-cosh", G=G, M=M, sigma=0.0, zeta=0.6, delta=0.9, problems=2, seed=3)
-    found = squared_gradients(made, topology, np.array([0.7]), 3, P=2, K=1, S1=S1, S2=S2, order="random", seed=9)
+    tree = two_tier(topology, G=G, M=M, P=2, S1=S1, S2=S2, order="random")
+    found = squared_gradients(made, tree, np.array([0.7]), 3, K=1, seed=9)
 
     def orders(problem: int) -> Any:
         def of_round(r: int) -> tuple[list[int], Any]:
-            who = _drawn(np.random.default_rng([9, 2, r]), (2, G, M), S1, S2)[problem].reshape(S1, S2)
+            who = _drawn(np.random.default_rng([9, 2, r]), 2, tree)[problem].reshape(S1, S2)
             groups = [int(g) for g in who[:, 0] // M]
             clients = {g: [int(c) for c in row % M] for g, row in zip(groups, who, strict=True)}
             missing = [g for g in range(G) if g not in groups]
@@ -148,7 +150,8 @@ def test_whoever_is_drawn_runs_in_the_order_drawn(topology: Any, S1: int, S2: in
 
 def test_draws_are_without_repetition_and_everyone_is_as_likely_at_every_place() -> None:
     problems, G, M, S1, S2 = 6000, 4, 3, 3, 2
-    who = _drawn(np.random.default_rng(0), (problems, G, M), S1, S2).reshape(problems, S1, S2)
+    tree = two_tier("star-star", G=G, M=M, S1=S1, S2=S2)
+    who = _drawn(np.random.default_rng(0), problems, tree).reshape(problems, S1, S2)
     groups = who // M
     assert (groups == groups[:, :, :1]).all()  # the clients of a block are of one group
     assert all(len(set(row)) == S1 for row in groups[:, :, 0])
@@ -163,7 +166,7 @@ def test_noise_has_the_deviation_that_was_asked_for(topology: Any) -> None:
     """After one round of four clients on quadratics: a mean of draws in stars, a geometric sum of them in rings."""
     sigma, rate = 3.0, 0.8
     made = ensemble("quadratic", G=2, M=2, A=0.5, sigma=sigma, problems=6000, seed=5)
-    found = squared_gradients(made, topology, np.array([rate]), 1)[1, 0].mean()
+    found = squared_gradients(made, two_tier(topology, G=2, M=2), np.array([rate]), 1)[1, 0].mean()
     top, low = topology.split("-")
     eta = rate / ((2 if top == "ring" else 1) * (2 if low == "ring" else 1))
     h, x0 = made.h.astype(float), made.x0.astype(float)
@@ -179,7 +182,8 @@ def test_noise_has_the_deviation_that_was_asked_for(topology: Any) -> None:
 def test_the_same_seed_makes_the_same_and_another_seed_another() -> None:
     def run(seed: int, topology: Any = "ring-ring", G: int = 3, M: int = 2) -> Array:
         made = ensemble("cosine", G=G, M=M, zeta=0.5 * (M > 1), delta=0.5 * (G > 1), problems=3, seed=seed)
-        return squared_gradients(made, topology, np.array([0.5]), 5, P=2, order="random", seed=seed)
+        tree = two_tier(topology, G=G, M=M, P=2, order="random")
+        return squared_gradients(made, tree, np.array([0.5]), 5, seed=seed)
 
     np.testing.assert_array_equal(run(1), run(1))
     assert (run(1)[1:] != run(2)[1:]).all()
@@ -190,7 +194,7 @@ def test_the_same_seed_makes_the_same_and_another_seed_another() -> None:
 def test_a_run_that_diverged_stays_infinite() -> None:
     made = ensemble("quadratic", G=2, M=2, problems=2)
     told: list[int] = []
-    found = squared_gradients(made, "star-star", np.array([0.5, 1e5]), 30, progress=told.append)
+    found = squared_gradients(made, two_tier("star-star", G=2, M=2), np.array([0.5, 1e5]), 30, progress=told.append)
     assert told == list(range(1, 31))
     assert np.isfinite(found[:, 0]).all()
     assert np.isinf(found[-1, 1]).all()
@@ -239,7 +243,7 @@ def test_a_surrogate_takes_what_runs_take() -> None:
             made = ensemble(
                 family, G=3, M=3, sigma=0.5, zeta=0.2, delta=2.0, flattest=flattest, tail=tail, problems=8, seed=77
             )
-            runs = {t: squared_gradients(made, t, rates, 60, K=2, seed=78) for t in TOPOLOGIES}
+            runs = {t: squared_gradients(made, two_tier(t, G=3, M=3), rates, 60, K=2, seed=78) for t in TOPOLOGIES}
             target = np.nanmin(np.mean(runs["star-star"][:36].mean(-1), axis=0))
             for t, squared in runs.items():
                 logs[t].append(math.log(rounds_to(squared, np.array([target]))[0][0] / 36))

@@ -14,7 +14,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from validation import networks  # noqa: E402
-from validation.algorithms.two_tier import TwoTier  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import ValidationError, generator, simulate  # noqa: E402
 from validation.experiment import make_problem, part  # noqa: E402
 from validation.networks import Network  # noqa: E402
@@ -180,7 +180,7 @@ def literal(problem: images.Images, rate: float, seed: int, rounds: int, K: int,
 @pytest.mark.parametrize("maker", ["digits-logistic", "digits-mlp", "digits-cnn"])
 def test_a_run_is_that_of_a_plain_loop_with_the_same_batches(maker: str) -> None:
     problem = images.MAKERS[maker](G=2, M=3, partitioned="lda", alpha=0.5, batch=5, dtype=torch.float64)
-    algorithm = TwoTier(topology="ring-star", G=2, M=3, K=2)
+    algorithm = two_tier(topology="ring-star", G=2, M=3, K=2)
     trace = simulate(problem, algorithm, [0.5, 0.1, 0.5], [3, 3, 8], 2)
     pixels = problem.pixels[:, : math.prod(problem.network.image)]
     tested = problem.tested[:, : math.prod(problem.network.image)]
@@ -230,7 +230,7 @@ def test_batches_depend_on_seed_time_and_client_alone_and_are_the_clients_own() 
 def test_a_cell_runs_twice_alike_and_learns(maker: str) -> None:
     options = {"samples": 20, "channels": 4, "width": 20} if maker == "images-cnn" else {}
     problem = make_problem(part(maker, G=2, M=2, **options))
-    algorithm = TwoTier(topology="ring-ring", G=2, M=2, K=5)
+    algorithm = two_tier(topology="ring-ring", G=2, M=2, K=5)
     first, again = (simulate(problem, algorithm, [0.1, 0.2], [1, 1], 12, at=[0, 12]) for _ in range(2))
     for name, values in first.values.items():
         assert torch.equal(values, again.values[name])
@@ -241,7 +241,7 @@ def test_a_cell_runs_twice_alike_and_learns(maker: str) -> None:
 
 def test_runs_together_are_runs_alone() -> None:
     problem = images.MAKERS["digits-mlp"](G=2, M=3)
-    algorithm = TwoTier(topology="star-star", G=2, M=3, K=2)
+    algorithm = two_tier(topology="star-star", G=2, M=3, K=2)
     together = simulate(problem, algorithm, [0.1, 0.4, 0.4], [1, 1, 2], 5)
     for run, (rate, seed) in enumerate([(0.1, 1), (0.4, 1), (0.4, 2)]):
         alone = simulate(problem, algorithm, [rate], [seed], 5)
@@ -250,7 +250,7 @@ def test_runs_together_are_runs_alone() -> None:
 
 def test_a_run_that_diverges_ranks_last() -> None:
     problem = images.MAKERS["digits-mlp"](G=1, M=2)
-    trace = simulate(problem, TwoTier(topology="ring-ring", G=1, M=2, K=5), [0.1, 1e30], [0, 0], 5)
+    trace = simulate(problem, two_tier(topology="ring-ring", G=1, M=2, K=5), [0.1, 1e30], [0, 0], 5)
     assert torch.isfinite(trace.values["loss"][0]).all()
     assert torch.isinf(trace.values["loss"][1]).all()
     assert torch.isinf(trace.values["error"][1]).all()
@@ -292,7 +292,7 @@ def test_cuda_that_is_asked_for_and_absent_is_an_error(monkeypatch: Any) -> None
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 @pytest.mark.parametrize("maker", ["digits-logistic", "digits-mlp", "digits-cnn"])
 def test_cuda_gives_what_the_processor_gives(maker: str) -> None:
-    algorithm = TwoTier(topology="ring-star", G=2, M=3, K=2, order="random")
+    algorithm = two_tier(topology="ring-star", G=2, M=3, K=2, order="random")
     here, there = (
         simulate(images.MAKERS[maker](G=2, M=3, device=device, dtype=torch.float64), algorithm, [0.1, 0.3], [1, 2], 4)
         for device in ("cpu", "cuda")

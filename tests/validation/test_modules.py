@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 from torch.nn import functional  # noqa: E402
 
-from validation.algorithms.two_tier import TwoTier  # noqa: E402
+from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.datasets import Dataset, idx  # noqa: E402
 from validation.engine import ValidationError, simulate, spread  # noqa: E402
 from validation.experiment import Cell, cell_of, make_problem, part  # noqa: E402
@@ -201,7 +201,7 @@ def test_single_precision_and_the_engine_train_it() -> None:
     data = drawn((1, 16, 16), samples=60)
     problem = modules.problem(data, "cnn-mnist", G=G, M=M, batch=10)
     assert {w.dtype for w in problem.start()} == {torch.float32}
-    algorithm = TwoTier(topology="ring-ring", G=G, M=M, K=5)
+    algorithm = two_tier(topology="ring-ring", G=G, M=M, K=5)
     trace = simulate(problem, algorithm, [0.05, 0.0], [1, 1], 6, at=(0, 6))
     first, last = trace.values["loss"].T.tolist()
     assert last[0] < 0.7 * first[0]

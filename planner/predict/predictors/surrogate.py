@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hflbounds.topology import two_tier
 from planner.errors import NoAnswerError
 from planner.predict.predictors import typical
 
@@ -63,7 +64,7 @@ def corrections(
         )
     rounds = max(FEWEST_ROUNDS, min(MOST_ROUNDS, STEPS // chain))
     reference = max(1, round(0.6 * rounds))
-    counts: dict[str, Any] = {name: int(told[name]) for name in ("P", "K", "S1", "S2")}
+    counts: dict[str, Any] = {name: int(told[name]) for name in ("G", "M", "P", "S1", "S2")}
     shape: dict[str, Any] = {"G": int(told["G"]), "M": int(told["M"])}
     shape |= {name: told[name] for name in ("L", "A", "sigma", "zeta", "delta")}
     logs = []
@@ -74,8 +75,8 @@ def corrections(
         found: dict[str, float] = {}
         target = np.zeros(1)
         for place, topology in enumerate(("star-star", *(t for t in topologies if t != "star-star"))):
-            name: Any = topology
-            squared = squared_gradients(made, name, RATES / told["L"], rounds, **counts, order=order, seed=seed)
+            tree = two_tier(topology, **counts, order=order)  # type: ignore[arg-type]
+            squared = squared_gradients(made, tree, RATES / told["L"], rounds, K=int(told["K"]), seed=seed)
             if topology == "star-star":
                 mean = np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference
                 target = np.array([np.nanmin(mean)])
