@@ -1,0 +1,145 @@
+"""The house keeps its shape: no import circle, one layer on the other, one face, no private name borrowed.
+
+Imports inside functions count; those that only type checkers read do not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("hflbounds", "planner", "validation")
+LAYERS = (  # of the planner, lowest first; what stands in one row may not import each other
+    {"errors"},
+    {"io"},
+    {"data"},
+    {"scenario"},
+    {"cost"},
+    {"predict"},
+    {"decide"},
+    {"families"},
+    {"runs"},
+    {"report"},
+    {"plot"},
+    {"harness"},
+    {"cli"},
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+MODULES = modules()
+
+
+def read_by_type_checkers(tree: ast.AST) -> set[ast.AST]:
+    found: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            found.update(inner for statement in node.body for inner in ast.walk(statement))
+    return found
+
+
+def imports(module: str) -> Iterator[tuple[str, str]]:
+    """Modules of the project that a module imports, each with the name that is taken from it, or nothing."""
+    tree = ast.parse(MODULES[module].read_text())
+    skipped = read_by_type_checkers(tree)
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name in MODULES)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module}: write imports in full"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                if whole in MODULES:
+                    yield whole, ""
+                elif node.module in MODULES:
+                    yield node.module or "", alias.name
+
+
+def test_there_is_no_import_circle() -> None:
+    graph = {module: {target for target, _ in imports(module) if target != module} for module in MODULES}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(MODULES)  # a circle raises, and is named
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.startswith("planner.")])
+def test_no_module_of_the_planner_imports_to_its_right(module: str) -> None:
+    part = module.split(".")[1]
+    if part == "__main__":
+        return
+    above = {t for t, _ in imports(module) if t.startswith("planner.") and LEVEL[t.split(".")[1]] > LEVEL[part]}
+    assert above == set()
+
+
+def test_every_part_of_the_planner_has_its_layer() -> None:
+    assert {m.split(".")[1] for m in MODULES if m.startswith("planner.")} == {*LEVEL, "__main__"}
+
+
+def test_no_private_name_crosses_modules() -> None:
+    borrowed = [
+        f"{module}: {target}.{name}"
+        for module in MODULES
+        for target, name in imports(module)
+        if name.startswith("_") and not name.startswith("__")
+    ]
+    assert borrowed == []
+
+
+def test_the_command_line_is_imported_by_nobody() -> None:
+    users = {m for m in MODULES for target, _ in imports(m) if target.startswith("planner.cli")}
+    assert {m for m in users if not m.startswith("planner.cli")} <= {"planner.__main__"}
+
+
+def test_only_the_harness_of_the_planner_opens_the_door_to_validation() -> None:
+    users = {m for m in MODULES for target, _ in imports(m) if m.startswith("planner") and target.startswith("valid")}
+    assert {m for m in users if not m.startswith("planner.harness")} == set()
+
+
+def test_hflbounds_and_validation_do_not_know_the_planner() -> None:
+    assert not [
+        module for module in MODULES if not module.startswith("planner") for t, _ in imports(module) if "planner" in t
+    ]
+
+
+def test_only_the_command_line_knows_typer() -> None:
+    users = [m for m, path in MODULES.items() if "import typer" in path.read_text() or "from typer" in path.read_text()]
+    assert users
+    assert [m for m in users if not m.startswith("planner.cli")] == []
+
+
+def long_and_wide() -> Iterator[str]:
+    for module, path in MODULES.items():
+        text = path.read_text()
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            width = (
+                len(node.args.args)
+                + len(node.args.kwonlyargs)
+                - (bool(node.args.args) and node.args.args[0].arg in ("self", "cls"))
+            )
+            if (length > 80 or width > 8) and not any(
+                "reason:" in line for line in lines[max(0, node.lineno - 2) : node.body[0].lineno]
+            ):
+                yield f"{module}.{node.name}: {length} lines, {width} parameters"
+
+
+def test_long_and_wide_functions_give_their_reason() -> None:
+    """Over 80 lines or 8 parameters a function says why, in a comment ``# reason: ...`` beside its head."""
+    assert list(long_and_wide()) == []
