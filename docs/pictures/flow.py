@@ -28,8 +28,8 @@ STYLE = (
     ".source{fill:#f6f1e7;stroke:#a5834a}.arrow{stroke:#555;stroke-width:1.5}"
 )
 ALTERNATIVE = (
-    "Text becomes a scenario, a question, predictions and costs per topology, a ranking, sensitivity and uncertainty, an "
-    "answer, a document and rendered output; topologies and bounds come from hflbounds, runs from validation."
+    "Text becomes a scenario, a question, predictions and costs per topology, a ranking, sensitivity and uncertainty, "
+    "an answer, a document and rendered output; topologies and bounds come from hflbounds, runs from validation."
 )
 
 
@@ -52,7 +52,8 @@ def drawn() -> str:
     """Return the picture."""
     width, height = 2 * MARGIN + WIDTH + GAP + SIDE, 2 * MARGIN + STEP * (len(FLOW) - 1) + HEIGHT
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{ALTERNATIVE}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"',
+        f'aria-label="{ALTERNATIVE}">',
         f"<style>{STYLE}</style>",
         '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
         '<path d="M0,0 L8,4 L0,8 z" fill="#555"/></marker></defs>',

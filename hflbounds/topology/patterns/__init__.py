@@ -44,6 +44,39 @@ class Pattern(ABC):
         """Count the children that work at the same time."""
         return children // self.chain(children)
 
+    def earlier(self, children: int) -> float:
+        """Mean number of children whose calls precede a child's in a pass."""
+        return (self.chain(children) - 1) / 2
+
+    @abstractmethod
+    def fixed_gap(self, children: int, chain: int) -> float:
+        """Bound the mean square of the children's gaps summed up to a step, all in a fixed order.
+
+        Args:
+            children: Children of the node, all of which take part.
+            chain: Local steps that one call of a child chains.
+
+        Returns:
+            The sharp constant before the mean square of the gaps, which add up to zero.
+
+        Source: docs/theory/any-depth.md, section 4.
+        """
+
+    @abstractmethod
+    def drawn_gap(self, children: int, drawn: int, chain: int) -> tuple[float, float]:
+        """Give the same sum for a draw in uniformly random order: its mean square, and that of the whole draw's mean.
+
+        Args:
+            children: Children of the node, 2 or more.
+            drawn: Those that take part.
+            chain: Local steps that one call of a child chains.
+
+        Returns:
+            Constants before the mean square of the gaps: of the sum in the current pass, and of the step's position.
+
+        Source: docs/theory/any-depth.md, section 4.
+        """
+
     @abstractmethod
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Compose the children's calls, each a ``call``, into one pass."""
@@ -54,6 +87,11 @@ class Pattern(ABC):
     def __reduce__(self) -> tuple[Callable[[str], Pattern], tuple[str]]:
         """Stay the one object of its id in another process, so that topologies compare."""
         return pattern, (self.id,)
+
+
+def mean_square(count: int) -> float:
+    """Mean of ``j^2`` over ``j = 0 .. count - 1``."""
+    return (count - 1) * (2 * count - 1) / 6
 
 
 @cache

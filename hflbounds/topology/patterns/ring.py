@@ -1,7 +1,9 @@
 """A ring: the model passes from child to child, and the node takes what the last one returns."""
 
+import math
+
 from hflbounds.topology.maps import Composition, LinearMap
-from hflbounds.topology.patterns import Pattern
+from hflbounds.topology.patterns import Pattern, mean_square
 
 
 class Ring(Pattern):
@@ -17,6 +19,16 @@ class Ring(Pattern):
     def chain(self, children: int) -> int:
         """All of them."""
         return children
+
+    def fixed_gap(self, children: int, chain: int) -> float:
+        """Largest partial sums of gaps that add up to zero follow a sine: the inverse least eigenvalue of a path."""
+        return chain**2 / (4 * math.sin(math.pi / (2 * children)) ** 2) - (chain**2 - 1) / 6
+
+    def drawn_gap(self, children: int, drawn: int, chain: int) -> tuple[float, float]:
+        """Weights of a draw without replacement: ``E |sum w v|^2 = (n sum w^2 - (sum w)^2)/(n - 1)``."""
+        position = mean_square(drawn * chain)
+        squares = (drawn - 1) * chain**2 / 2 + mean_square(chain)
+        return (children * squares - position) / (children - 1), position
 
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Product of the maps: call i of n enters with the weight ``factor^(n - i)``."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hflbounds.topology.maps import Composition, LinearMap
-from hflbounds.topology.patterns import Pattern
+from hflbounds.topology.patterns import Pattern, mean_square
 
 
 class Star(Pattern):
@@ -19,6 +19,14 @@ class Star(Pattern):
     def chain(self, children: int) -> int:
         """One: the children's steps do not follow each other."""
         return 1
+
+    def fixed_gap(self, children: int, chain: int) -> float:
+        """Complete passes cancel; within a call the gap of one child is added up: the mean of ``j^2``, attained."""
+        return mean_square(chain)
+
+    def drawn_gap(self, children: int, drawn: int, chain: int) -> tuple[float, float]:
+        """Both are the mean of ``j^2`` over the steps of one child."""
+        return mean_square(chain), mean_square(chain)
 
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Mean of equal maps: each call enters with the weight ``1/children``."""
