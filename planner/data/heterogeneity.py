@@ -17,7 +17,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
 from planner.errors import ScenarioError
-from planner.scenario import intervals as spread
+from planner.io import intervals as spread
 
 if TYPE_CHECKING:
     from planner.data.profile import Range

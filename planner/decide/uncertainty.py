@@ -40,12 +40,12 @@ from planner.decide.recommendation import (
     Regret,
     Uncertainty,
 )
+from planner.io.intervals import Spread
 from planner.predict.evidence import predictor_record as record
 from planner.predict.participation import Attended, ask
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import Objective
-from planner.scenario.intervals import Spread
 from planner.scenario.resolve import Scenario
 
 FloatArray = NDArray[np.float64]

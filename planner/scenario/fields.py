@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
-from planner.scenario import intervals as spread
+from planner.io import intervals as spread
 from planner.scenario.network import Hop, Sharing, link_preset, parse_straggler
 from planner.scenario.units import parse_duration, parse_rate, parse_size
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
+from planner.io.intervals import Spread
 from planner.scenario.fields import (
     AvailabilitySection,
     ComputeSection,
@@ -28,7 +29,6 @@ from planner.scenario.fields import (
     put,
     read,
 )
-from planner.scenario.intervals import Spread
 from planner.scenario.network import PRESETS, Compute, Link, Network, NetworkError, Straggler
 from planner.scenario.units import format_duration, format_rate
 

@@ -21,9 +21,9 @@ from hflbounds.topology import all_topologies
 from planner.decide import uncertainty
 from planner.decide.rank import recommend
 from planner.errors import ScenarioError
+from planner.io.intervals import Spread, Uncertain, read
 from planner.predict import participation as attendance
 from planner.predict.question import PARTICIPATION, Question, ask
-from planner.scenario.intervals import Spread, Uncertain, read
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import parse_rate
 

@@ -1,0 +1,95 @@
+"""Words and numbers that users write, in options and in files, read with one voice.
+
+Every refusal is a `ScenarioError` that names the field, the value, the rule and, where there is one, the way out.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from planner.errors import ScenarioError
+
+NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
+"""A decimal number; float() alone would also read nan, inf, 1_0 and digits of other scripts."""
+LONGEST: Final = 40  # characters of a number
+
+
+def suggest(word: object, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the known word that is nearest, as the sentence ``Did you mean time?``, or an empty text."""
+    near = difflib.get_close_matches(str(word)[:LONGEST].lower(), list(known), n=1, cutoff=cutoff)
+    return f"Did you mean {near[0]}?" if near else ""
+
+
+def one_of(value: object, choices: Sequence[str], field: str) -> str:
+    """Read one of several words.
+
+    Raises:
+        ScenarioError: If it is none of them; with the nearest.
+    """
+    if isinstance(value, str) and value in choices:
+        return value
+    raise ScenarioError(
+        f"{field}: {value!a:.60} is not one of {', '.join(choices)}. {suggest(value, choices)}".rstrip()
+    )
+
+
+def number(value: object, field: str, *, least: float = 1e-100, most: float = 1e100, zero: bool = False) -> float:
+    """Read a positive number, or with ``zero`` also 0.
+
+    Raises:
+        ScenarioError: If it is no number from ``least`` to ``most``.
+    """
+    found = math.nan
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        found = float(value) if abs(value) <= 1e300 else math.inf
+    elif isinstance(value, str) and len(value) <= LONGEST and NUMBER.fullmatch(value.strip()):
+        found = float(value)
+    if least <= found <= most or (zero and found == 0 and math.copysign(1, found) > 0):
+        return found
+    rule = f"{'0, or ' * zero}a number from {least:g} to {most:g}"
+    raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.")
+
+
+def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> int:
+    """Read a whole number.
+
+    Raises:
+        ScenarioError: If it is none from ``least`` to ``most``; with its usual notation, if it has one.
+    """
+    rule = f"a whole number from {least} to {most}"
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value.strip()):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        try:
+            meant = float(value) if isinstance(value, str | float) else math.nan
+        except ValueError:
+            meant = math.nan
+        hint = f" Write {int(meant)}." if least <= meant <= most and meant == math.floor(meant) else ""
+        raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.{hint}")
+    if not least <= value <= most:
+        raise ScenarioError(f"{field}: {value if value < least else 'that'} is not {rule}.")
+    return value
+
+
+def span(value: object, field: str, *, least: int = 1, most: int = 10**6) -> tuple[int, int]:
+    """Read a whole number, or a range of them such as ``1:8``, as its two ends.
+
+    Raises:
+        ScenarioError: If it is neither, or starts above its end.
+    """
+    if not isinstance(value, str) or ":" not in value:
+        one = count(value, field, least=least, most=most)
+        return one, one
+    ends = re.fullmatch(r"\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*", value)
+    if ends is None:
+        raise ScenarioError(
+            f"{field}: {value!r:.40} is not a range of whole numbers from {least} to {most}. Write 1:8."
+        )
+    low, high = (count(end, field, least=least, most=most) for end in ends.groups())
+    if low > high:
+        raise ScenarioError(f"{field}: {value!r:.40} starts above its end. Write {high}:{low}.")
+    return low, high
