@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from planner.data.coverage import read_layout
-from planner.families.hhfl import Gaps, Task, gains
+from planner.families.hhfl.model import Gaps, Task, gains
 from validation.claims.hhfl_setting import APART, PAPERS, problem, scores
 from validation.experiment import measured
 from validation.statistics import paired_ratio

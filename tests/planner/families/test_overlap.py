@@ -18,8 +18,10 @@ from hflbounds import get
 from hflbounds.coverage import Coverage
 from planner.data.coverage import Layout, read_layout
 from planner.errors import ScenarioError
-from planner.families import hhfl as overlap
-from planner.families.hhfl import Airtime, Gaps, Task
+from planner.families.hhfl import model as overlap
+from planner.families.hhfl import thinning
+from planner.families.hhfl.calibration import LAYOUT, LEAST_GAIN, GainCalibration, record
+from planner.families.hhfl.model import Airtime, Gaps, Task
 from planner.scenario.network import Compute, Link, Network
 
 ROOT = Path(__file__).parents[3]
@@ -318,9 +320,9 @@ def test_rounds_are_the_first_at_which_the_catalogue_s_bound_is_met(layout: str)
     option = overlap.priced(read_layout(layout), Gaps(0.5, 1.0), TASK, 0.4, COST)
     again = {"beta_lr": option.beta, "alpha": option.alpha}
     p2 = 1 / len(option.layout.clients)
-    assert bound_of(option.drift, p2, TASK, t=option.steps, **again) <= 0.4 * (1 + 1e-12)
-    assert bound_of(option.drift, p2, TASK, t=option.steps - 1, **again) > 0.4 * (1 - 1e-12)
-    assert option.rounds == math.ceil(option.steps / 12)
+    assert bound_of(option.drift, p2, TASK, t=option.local_steps, **again) <= 0.4 * (1 + 1e-12)
+    assert bound_of(option.drift, p2, TASK, t=option.local_steps - 1, **again) > 0.4 * (1 - 1e-12)
+    assert option.rounds == math.ceil(option.local_steps / 12)
     assert option.seconds == pytest.approx(option.rounds * option.seconds_per_round)
 
 
@@ -337,7 +339,7 @@ def test_gains_of_changed_constants_are_those_of_a_changed_task() -> None:
         gamma = (changed.zeta**2 + changed.delta**2) / (2 * mu)
         other = replace(TASK, sigma=TASK.sigma * sigma, mu=mu, A=TASK.A * A, Gamma=gamma)
         goal = overlap.reached_apart(layout, changed, other, 500)
-        steps = [overlap.priced(one, changed, other, goal, COST).steps for one in (layout.apart(), layout)]
+        steps = [overlap.priced(one, changed, other, goal, COST).local_steps for one in (layout.apart(), layout)]
         assert gain == pytest.approx(steps[0] / steps[1], rel=1e-3)
 
 
@@ -396,7 +398,7 @@ def test_each_link_that_goes_is_the_cheapest_of_those_left(seed: int) -> None:
     airtime = np.where(layout.links, rng.choice([0.5, 1.0, 2.0], layout.airtime.shape), 0)
     layout = replace(layout, airtime=airtime)
     gaps = Gaps.of_points(rng.normal(size=(7, 2)), layout.home) if seed % 2 else Gaps(0.7, 1.1)
-    found = overlap.thin(layout, gaps, TASK, 0.4, COST)
+    found = thinning.thin(layout, gaps, TASK, 0.4, COST)
     assert found.complete
     extra = int(layout.links.sum()) - 7
     assert len(found.path) == extra > 0
@@ -417,14 +419,14 @@ def test_each_link_that_goes_is_the_cheapest_of_those_left(seed: int) -> None:
         gone = np.zeros(left.airtime.shape, dtype=bool)
         gone[step.client, step.server] = True
         left = left.without(gone)
-        assert step.steps == pytest.approx(exact(left), rel=1e-9)
+        assert step.local_steps == pytest.approx(exact(left), rel=1e-9)
         assert step.links == int(left.links.sum())
     assert np.array_equal(left.links[:, np.unique(layout.home)], layout.apart().links)
 
 
 def test_too_many_links_are_sampled_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlap, "MOST_TRIED", 10)
-    found = overlap.thin(read_layout("ring:4,5,3"), Gaps(0.7, 1.1), TASK, 0.4, COST)
+    monkeypatch.setattr(thinning, "MAX_TRIED", 10)
+    found = thinning.thin(read_layout("ring:4,5,3"), Gaps(0.7, 1.1), TASK, 0.4, COST)
     assert not found.complete
     assert len(found.path) == 12
 
@@ -491,17 +493,17 @@ def test_it_flips_where_it_says(plan) -> None:
 
 def test_the_record_is_what_the_gain_is_held_to() -> None:
     """At a setting that was run, the bound's gain becomes the measured one."""
-    for seen in overlap.record():
-        if seen.coverage == overlap.LAYOUT:
-            found = overlap.Faith.nearest(seen.E, seen.Ge, seen.zeta)
-            if abs(math.log(seen.bound)) > overlap.TELLING:
-                assert seen.bound ** float(found.of(seen.delta)) == pytest.approx(seen.gain, rel=1e-9)
-            assert seen in found.around(seen.delta)
+    for seen in record():
+        if seen.coverage == LAYOUT:
+            found = GainCalibration.nearest(seen.E, seen.Ge, seen.zeta)
+            if abs(math.log(seen.bound)) > LEAST_GAIN:
+                assert seen.bound ** float(found.power(seen.delta)) == pytest.approx(seen.gain, rel=1e-9)
+            assert seen in found.neighbours(seen.delta)
             assert seen.low <= seen.gain <= seen.high
 
 
 def test_the_record_s_predictions_are_those_of_the_planner() -> None:
-    for seen in overlap.record():
+    for seen in record():
         task = Task(seen.E, seen.Ge, 1.0, 0.1, 1.0, 5.0, (seen.zeta**2 + seen.delta**2) / 0.2)
         layout, gaps = read_layout(seen.coverage), Gaps(seen.zeta, seen.delta)
         told = overlap.gains(layout, gaps, task, None, 500 / (seen.E * seen.Ge), np.ones((1, 5)))
@@ -516,8 +518,8 @@ def test_the_page_has_the_record() -> None:
         for delta, cell in zip((0, 0.3, 1, 3), cells.split(" | "), strict=True):
             (seen,) = [
                 one
-                for one in overlap.record()
-                if (one.coverage, one.E, one.Ge, one.zeta, one.delta) == (overlap.LAYOUT, int(E), int(Ge), 0, delta)
+                for one in record()
+                if (one.coverage, one.E, one.Ge, one.zeta, one.delta) == (LAYOUT, int(E), int(Ge), 0, delta)
             ]
             assert cell == f"{seen.gain:.2f} [{seen.bound:.2f}]"
 
@@ -525,9 +527,9 @@ def test_the_page_has_the_record() -> None:
 def test_layouts_that_the_record_was_not_fitted_on() -> None:
     """Rings that share other numbers of clients: the gain by the record of the triangle, against what was measured."""
     inside = []
-    for seen in overlap.record():
-        if seen.coverage != overlap.LAYOUT:
-            told = seen.bound ** float(overlap.Faith.nearest(seen.E, seen.Ge, seen.zeta).of(seen.delta))
+    for seen in record():
+        if seen.coverage != LAYOUT:
+            told = seen.bound ** float(GainCalibration.nearest(seen.E, seen.Ge, seen.zeta).power(seen.delta))
             assert told == pytest.approx(seen.gain, rel=0.12)
             inside.append(seen.low <= told <= seen.high)
     assert (sum(inside), len(inside)) == (8, 9)

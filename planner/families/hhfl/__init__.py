@@ -1,0 +1,1 @@
+"""Hybrid hierarchical federated learning (HHFL): clients that several edge servers reach."""

@@ -1,0 +1,95 @@
+"""How much of the bound's gain runs have: settings of ``benchmarks/overlap_record.py``, measured and predicted."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import numpy as np
+
+from planner.data.coverage import Floats
+
+LAYOUT = "triangle:14,4,1"  # of the runs that the bound is held to
+LEAST_DELTA = 0.01  # delta/sigma that counts as none
+LEAST_GAIN = 0.02  # logarithm of a gain below which a bound says that there is none
+
+
+@dataclass(frozen=True)
+class Run:
+    """A setting that was run, with what was measured and what the bound says.
+
+    Attributes:
+        coverage: Layout of 57 clients of three servers.
+        E, Ge: Local steps and edge rounds.
+        zeta, delta: Gaps over sigma.
+        gain: Loss above its minimum without overlap over that with it, after as many local steps; where losses fall as
+            one over the steps, this is also the gain in rounds.
+        low, high: Ends of its 95 % interval.
+        bound: Gain that the bound predicts.
+    """
+
+    coverage: str
+    E: int
+    Ge: int
+    zeta: float
+    delta: float
+    gain: float
+    low: float
+    high: float
+    bound: float
+
+    def power(self, gain: float) -> float:
+        """The power of the bound's gain that a gain is; 1 where the bound says none."""
+        predicted = math.log(self.bound)
+        return math.log(gain) / predicted if abs(predicted) > LEAST_GAIN else 1.0
+
+
+@cache
+def record() -> tuple[Run, ...]:
+    """Read all runs."""
+    text = resources.files("planner").joinpath("data/overlap_record.csv").read_text()
+    kinds = {"coverage": str, "E": int, "Ge": int}
+    return tuple(
+        Run(**{name: kinds.get(name, float)(x) for name, x in row.items()}) for row in csv.DictReader(text.splitlines())
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GainCalibration:
+    """The gain of runs against that of the bound, by delta/sigma, at the nearest E, Ge and zeta/sigma that were run.
+
+    Attributes:
+        runs: Runs by delta, smallest first.
+        extrapolation: Factor by which E and Ge are off, both together.
+    """
+
+    runs: tuple[Run, ...]
+    extrapolation: float
+
+    @classmethod
+    def nearest(cls, E: int, Ge: int, zeta: float) -> GainCalibration:
+        """Find the runs to look at, of the layout that most were made with; ``zeta`` over sigma."""
+        known = [run for run in record() if run.coverage == LAYOUT]
+
+        def distance(run: Run) -> tuple[float, float]:
+            return abs(math.log(run.E / E)) + abs(math.log(run.Ge / Ge)), abs(math.log((1 + run.zeta) / (1 + zeta)))
+
+        least = min(map(distance, known))
+        runs = sorted((run for run in known if distance(run) == least), key=lambda run: run.delta)
+        return cls(tuple(runs), math.exp(least[0]))
+
+    def power(self, delta: Any, gain: Literal["gain", "low", "high"] = "gain") -> Floats:
+        """The power to take the bound's gain to, at delta over sigma; linear in its logarithm between runs."""
+        at = np.log([max(run.delta, LEAST_DELTA) for run in self.runs])
+        found = [run.power(getattr(run, gain)) for run in self.runs]
+        return np.asarray(np.interp(np.log(np.maximum(delta, LEAST_DELTA)), at, found))
+
+    def neighbours(self, delta: float) -> tuple[Run, ...]:
+        """The runs on either side."""
+        below = [run for run in self.runs if run.delta <= delta][-1:]
+        above = [run for run in self.runs if run.delta >= delta][:1]
+        return tuple(dict.fromkeys([*below, *above]))

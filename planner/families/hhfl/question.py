@@ -1,0 +1,397 @@
+"""Is it worth the airtime to attach clients to several edge servers? A coverage and a scenario in, a verdict out."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+import numpy as np
+
+from planner.data.coverage import Floats, Layout, read_layout
+from planner.data.label_counts import read_counts
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families.framing import Frame, counts_file, label_gradients, number
+from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run
+from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
+from planner.families.hhfl.thinning import Thinned, thin
+from planner.scenario.resolve import Known, Scenario
+
+DRAWS = 256
+FACTOR = 3.0  # what is assumed may be this many times more, or less
+CONFIDENT_SHARE = 0.8  # of draws in which a verdict holds
+MAX_EXTRAPOLATION = 4.0  # factor in E and Ge, both together, from which runs say nothing
+DRAWN = ("sigma", "zeta", "delta", "mu", "A")
+Objective = Literal["airtime", "time", "bytes"]
+WORDS = {"airtime": "airtime", "time": "time", "bytes": "traffic"}
+Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A coverage, what is trained on it, and where every number comes from.
+
+    Attributes:
+        layout: Links of HHFL.
+        gaps, task, cost: Parts of the model.
+        target: Loss above its minimum; None for what HFL's bound reaches in ``rounds`` cloud rounds.
+        rounds: Cloud rounds of HFL, where there is no target.
+        objective: Cost that has to be worth it.
+        scenario: All numbers, with origins.
+        warnings: Sentences about the input.
+    """
+
+    layout: Layout
+    gaps: Gaps
+    task: Task
+    cost: Airtime
+    target: float | None
+    rounds: float
+    objective: Objective
+    scenario: Scenario
+    warnings: tuple[str, ...]
+
+    @property
+    def unevenness(self) -> float:
+        """The gap between servers over sigma; without noise, more than was ever run."""
+        gap, sigma = self.gaps.delta, self.task.sigma
+        return gap / sigma if sigma else (math.inf if gap else 0.0)
+
+    @property
+    def calibration(self) -> GainCalibration:
+        """The runs to hold the bound to."""
+        task = self.task
+        return GainCalibration.nearest(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0)
+
+    def gains(self, factors: Floats) -> Floats:
+        """Gains of the bound where sigma, both gaps, mu and A are multiplied by factors."""
+        return gains(self.layout, self.gaps, self.task, self.target, self.rounds, factors)
+
+
+def pose(
+    coverage: str,
+    config: Path | None,
+    said: Mapping[str, tuple[str, Any]],
+    *,
+    convexity: str | None = None,
+    target: str | None = None,
+    upload: str = "each",
+    objective: str = "airtime",
+) -> Question:
+    """Read a question.
+
+    Args:
+        coverage: File or layout in words.
+        config: Scenario file.
+        said: Options by key of the scenario, with what was written.
+        convexity: Strong convexity as written; a tenth of the smoothness if not given.
+        target: Loss above its minimum, or a share of it at the start, as written.
+        upload: ``each`` or ``once``.
+        objective: Cost that has to be worth it: ``airtime``, ``time`` or ``bytes``.
+
+    Raises:
+        ScenarioError: For options and files that cannot be meant.
+    """
+    for option, given, choices in (
+        ("--upload", upload, get_args(Upload)),
+        ("--objective", objective, get_args(Objective)),
+    ):
+        if given not in choices:
+            raise ScenarioError(f"{option}: {given!a:.40} is not one of {', '.join(choices)}. Write one of them.")
+    layout = read_layout(coverage)
+    frame = Frame(config, said)
+    clients, servers = layout.links.shape
+    if target is not None and "problem.rounds" in said:
+        raise ScenarioError("--target: --rounds says the target already, as what HFL reaches. Give one of the two.")
+    _agree(frame, coverage, clients, servers)
+    option, written = frame.heterogeneity()
+    if (counts := counts_file(written)) is not None:
+        frame.said["problem.heterogeneity"] = (option, "iid")  # it is read below
+    if "fleet.group_rounds" in said:
+        frame.said["fleet.group_rounds"] = ("--edge-rounds", said["fleet.group_rounds"][1])
+    steps = ("fleet.local_steps", "fleet.group_rounds")
+    by_default = {key for key in steps if key not in said and key.removeprefix("fleet.") not in frame.section("fleet")}
+    frame.said |= dict.fromkeys(by_default, ("by default", 5))
+    reason = f"the coverage has {servers} servers and {clients} clients already"
+    scenario = frame.scenario("COVERAGE", servers, max(clients // servers, 1), reason)
+    numbers = {name: value for name, value in scenario.known.items() if name not in ("G", "M", "S1", "S2", "order")}
+    warnings = [*layout.warnings, *scenario.warnings]
+    sigma, smoothness, gap = (scenario.number(name) for name in ("sigma", "L", "A"))
+    if counts is None:
+        homes = len(np.unique(layout.home))
+        gaps = Gaps(scenario.number("zeta") if homes < clients else 0.0, scenario.number("delta") if homes > 1 else 0.0)
+    else:
+        gaps = Gaps.of_points(_points(layout, counts, sigma, warnings), layout.home)
+        note = f"{counts}: label shares, one-label client = 1 sigma"
+        numbers["zeta"], numbers["delta"] = (Known(x, "derived", note=note) for x in (gaps.zeta, gaps.delta))
+    mu = smoothness / 10 if convexity is None else _number("--strong-convexity", convexity)
+    if mu > smoothness:
+        raise ScenarioError(
+            f"--strong-convexity: {mu:g} exceeds the smoothness L = {smoothness:g}, and no loss curves more than it is "
+            "smooth. Give less, or a larger --smoothness."
+        )
+    gamma = (gaps.zeta**2 + gaps.delta**2) / (2 * mu)
+    goal = None if target is None else _target(target, gap)
+    numbers |= {
+        "N": Known(servers, "given", note="servers with clients"),
+        "mu": Known(mu, "default", note="L/10") if convexity is None else Known(mu, "given"),
+        "Gamma": Known(gamma, "derived", note="(zeta^2 + delta^2)/(2 mu), the most it can be"),
+        "Delta0": Known(2 * gap / mu, "derived", note="2 A/mu, the most it can be"),
+        "target": Known(goal, "derived" if goal is None else "given", note="loss above its minimum"),
+    }
+    if goal is not None:
+        numbers["R"] = Known(None, "derived", note="each coverage's own rounds to the target")
+    for name, symbol, key in zip(("E", "Ge"), ("K", "P"), steps, strict=True):
+        made = numbers.pop(symbol)
+        numbers[name] = replace(made, origin="default", note="as in liu2026, Section V") if key in by_default else made
+    E, Ge = (int(numbers[name].value or 1) for name in ("E", "Ge"))
+    if scenario.compute.straggler.kind != "none":
+        warnings.append("Stragglers are not looked at here: the time is that of clients at their mean.")
+    return Question(
+        layout=layout,
+        gaps=gaps,
+        task=Task(E=E, Ge=Ge, sigma=sigma, mu=mu, L=smoothness, A=gap, Gamma=gamma),
+        cost=Airtime(scenario.network, scenario.compute, scenario.number("model_size"), cast(Upload, upload)),
+        target=goal,
+        rounds=float(scenario.known["R"].value or 0),
+        objective=cast(Objective, objective),
+        scenario=replace(scenario, known=numbers),
+        warnings=tuple(warnings),
+    )
+
+
+def _agree(frame: Frame, coverage: str, clients: int, servers: int) -> None:
+    """A scenario file and the coverage must be about the same fleet."""
+    fleet = frame.section("fleet")
+    groups = fleet.get("groups")
+    each = clients / servers if groups in (None, servers) else None
+    for key, found, noun in (
+        ("groups", servers, "servers"),
+        ("clients", clients, "clients"),
+        ("clients_per_group", each, "clients to a server"),
+    ):
+        told = fleet.get(key)
+        if isinstance(told, int) and found is not None and told != found:
+            raise ScenarioError(
+                f"{frame.config}: fleet.{key} = {told} contradicts {coverage!a:.60}, which has {found:g} {noun}. "
+                "Remove it from the file, or give another coverage."
+            )
+
+
+def _points(layout: Layout, counts: Path, sigma: float, warnings: list[str]) -> Floats:
+    table = read_counts(counts, grouped=False)
+    index = {client: i for i, client in enumerate(table.clients)}
+    for client in layout.clients:
+        if client not in index:
+            raise ScenarioError(
+                f"{counts}: client {client!a:.60} of {layout.source} has no label counts. Add its line, or use its id."
+            )
+    if len(table.clients) > len(layout.clients):
+        warnings.append(f"{len(table.clients) - len(layout.clients)} clients of {counts} are not in the coverage.")
+    warnings.extend(table.warnings)
+    points = label_gradients(table, sigma, "client", warnings)
+    return np.asarray(points[[index[client] for client in layout.clients]])
+
+
+def _number(option: str, text: str) -> float:
+    return number(option, text, 1e-50, 1e50, f"a number from 1e-50 to 1e50. Write {option} 0.1")
+
+
+def _target(text: str, gap: float) -> float:
+    share = re.fullmatch(r"\s*([^%]*)%\s*", text)
+    return _number("--target", share[1]) / 100 * gap if share else _number("--target", text)
+
+
+# ---------------------------------------------------------------- the answer
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Rounds of HFL over those of HHFL.
+
+    Attributes:
+        bound: Gain by the bound.
+        expected: Gain that runs let expect.
+        low, high: Ends of its interval.
+    """
+
+    bound: float
+    expected: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Both ways to attach the clients, and the best in between.
+
+    Attributes:
+        question: Question that is answered.
+        target: Loss above its minimum that all are asked for.
+        apart, hybrid: HFL and HHFL, as runs let expect.
+        thinned: Links of HHFL dropped one by one.
+        dropped: Number of them without which airtime is least.
+        kept: Layout without those.
+        gain: Gain of HHFL.
+        runs: Runs it is held to.
+        break_even: Cost of a round of HHFL in rounds of HFL, by every objective.
+        probability: Share of draws in which the gain is above what is needed; None where everything was given.
+        flip: Gap between servers over sigma from which overlap is worth it.
+        verdict, reasons: Verdict and its sentences.
+    """
+
+    question: Question
+    target: float
+    apart: Option
+    hybrid: Option
+    thinned: Thinned
+    dropped: int
+    kept: Option
+    gain: Gain
+    runs: tuple[Run, ...]
+    break_even: Mapping[str, float]
+    probability: float | None
+    flip: float | None
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+def solve(question: Question) -> Answer:
+    """Say whether the overlap is worth it, and which links are not.
+
+    Raises:
+        NoAnswerError: If the target is met at the start, or takes too long.
+    """
+    layout, gaps, task, cost = question.layout, question.gaps, question.task, question.cost
+    alone, goal = layout.apart(), _goal(question)
+    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (alone, layout))
+    calibration = question.calibration
+    power = float(calibration.power(question.unevenness))
+    found = thin(layout, gaps, task, goal, cost, power)
+    hybrid = hybrid.expected(apart, power)
+    totals = [hybrid.airtime_seconds, *(step.airtime_seconds for step in found.path)]
+    best = min(range(len(totals)), key=lambda k: (totals[k], k))
+    kept = priced(found.after(best), gaps, task, goal, cost).expected(apart, power) if best else hybrid
+    bound = float(question.gains(np.ones((1, len(DRAWN))))[0])
+    low, high = sorted(bound ** float(calibration.power(question.unevenness, end)) for end in ("low", "high"))
+    gain = Gain(bound, bound**power, low, high)
+    break_even = {
+        "airtime": hybrid.round_airtime / apart.round_airtime,
+        "time": hybrid.seconds_per_round / apart.seconds_per_round,
+        "bytes": hybrid.round_bytes / apart.round_bytes,
+    }
+    needed = break_even[question.objective]
+    probability = _probability(question, needed)
+    verdict, reasons = _verdict(question, gain, needed, probability, hybrid.parts)
+    return Answer(
+        question=question,
+        target=goal,
+        apart=apart,
+        hybrid=hybrid,
+        thinned=found,
+        dropped=best,
+        kept=kept,
+        gain=gain,
+        runs=calibration.neighbours(question.unevenness),
+        break_even=break_even,
+        probability=probability,
+        flip=_flip(question, needed) if verdict != "nothing to weigh" else None,
+        verdict=verdict,
+        reasons=tuple(reasons),
+    )
+
+
+def _goal(question: Question) -> float:
+    task, goal = question.task, question.target
+    if goal is None:
+        goal = reached_apart(question.layout, question.gaps, task, question.rounds)
+    if goal < task.first_bound * (1 - 1e-12):
+        return goal
+    said = f"where the bound is L A/mu = {task.first_bound:.4g}"
+    if question.target is None:
+        raise NoAnswerError(
+            f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, {said}: "
+            "there is no target to compare at. Give more rounds."
+        )
+    raise NoAnswerError(f"--target: {goal:.4g} is met before the first round, {said}. Give a smaller one.")
+
+
+def _probability(question: Question, needed: float) -> float | None:
+    """Share of draws in which the gain that runs let expect is above what is needed."""
+    free = np.array([question.scenario.known[name].origin != "given" for name in DRAWN])
+    if not free.any():
+        return None
+    rng = np.random.default_rng(question.scenario.seed)
+    factors = np.where(free, FACTOR ** rng.uniform(-1, 1, (DRAWS, len(DRAWN))), 1.0)
+    gap = factors[:, 1 if question.gaps.points is not None else 2]
+    power = question.calibration.power(question.unevenness * gap / factors[:, 0])
+    found = question.gains(factors) ** power
+    known = found[np.isfinite(found)]
+    return float((known > needed).mean()) if len(known) else None
+
+
+def _verdict(
+    question: Question, gain: Gain, needed: float, probability: float | None, parts: int
+) -> tuple[Verdict, list[str]]:
+    layout, task, calibration = question.layout, question.task, question.calibration
+    tie = 1 + question.scenario.resolution
+    if len(layout.servers) == 1:
+        return "nothing to weigh", ["There is one server: nothing overlaps, and an edge round is a cloud round."]
+    if layout.links.sum() == len(layout.clients):
+        return "nothing to weigh", ["Every client has one server: this is HFL already."]
+    more = f"{abs(needed - 1):.0%} {'more' if needed >= 1 else 'less'} {WORDS[question.objective]} a round"
+    expect = (
+        f"in runs like this a bound of {gain.bound:.2f} means {gain.expected:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
+    )
+    ratio = f"HFL needs about {gain.expected:.2f} times the rounds of HHFL"
+    if task.Ge == 1:
+        reasons = [
+            "With one edge round between cloud rounds every edge round is a cloud round: overlap changes nothing, and "
+            f"costs {more}."
+        ]
+    elif question.gaps.delta == 0:
+        reasons = [
+            f"The servers' data are alike (delta = 0): {ratio}, and HHFL costs {more}.",
+            f"The bound's own gain is noise averaged over more servers: {expect}.",
+        ]
+    else:
+        reasons = [f"{ratio}, which costs {more}: {expect}."]
+    if parts > 1:
+        reasons.append(
+            f"The coverage falls into {parts} parts that no client connects: what they disagree about waits for "
+            "the cloud with overlap as without (the second eigenvalue is 1). A client that joins two parts is worth "
+            "more than any other link."
+        )
+    if gain.low > needed * tie and (probability is None or probability >= CONFIDENT_SHARE):
+        if calibration.extrapolation <= MAX_EXTRAPOLATION:
+            return "worth it", reasons
+        near = calibration.runs[0]
+        reasons.append(
+            f"The nearest runs, E = {near.E} and Ge = {near.Ge}, are too far from E = {task.E} and Ge = "
+            f"{task.Ge} to hold the bound to them."
+        )
+    elif gain.high < needed / tie and (probability is None or probability <= 1 - CONFIDENT_SHARE):
+        return "not worth it", reasons
+    elif gain.low <= needed * tie and gain.high >= needed / tie:
+        reasons.append(f"The interval holds the break-even of {needed:.2f}.")
+    else:
+        reasons.append("What nobody gave decides: say --heterogeneity zeta=...,delta=... and --sigma, or measure them.")
+    return "cannot tell", reasons
+
+
+def _flip(question: Question, needed: float) -> float | None:
+    """The gap between servers over sigma from which overlap is worth it, all else as it is; None without one."""
+    task, layout, gaps = question.task, question.layout, question.gaps
+    if not task.sigma or gaps.points is not None or len(np.unique(layout.home)) == 1 or task.Ge == 1:
+        return None
+    at = np.geomspace(LEAST_DELTA, 100, 161)
+    factors = np.ones((len(at), len(DRAWN)))
+    factors[:, 2] = at
+    gaps = Gaps(gaps.zeta, task.sigma)
+    task = replace(task, Gamma=(gaps.zeta**2 + gaps.delta**2) / (2 * task.mu))
+    bound = replace(question, gaps=gaps, task=task).gains(factors)
+    above = bound ** question.calibration.power(at) > needed
+    return float(at[int(np.argmax(above))]) if above.any() and not above[0] else None

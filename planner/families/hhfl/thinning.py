@@ -1,0 +1,141 @@
+"""Which links to drop: one by one, each the one that costs fewest local steps for the airtime it saves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.data.coverage import Floats, Layout
+from planner.families.hhfl.model import Airtime, Gaps, Mask, Modes, Moments, Schedules, Task, cloud_rounds, drift, modes
+
+MAX_STEPS = 400  # links that are dropped one by one
+MAX_TRIED = 200_000  # removals that are evaluated, in all
+BATCH = 18_000  # squared servers times removals that are evaluated at once
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """One link less.
+
+    Attributes:
+        client, server: Indices in the layout it began with.
+        links: Number of those that are left.
+        local_steps: Local steps to the target without it and those before, as runs let expect.
+        airtime_seconds: Transmission of all of them [s].
+    """
+
+    client: int
+    server: int
+    links: int
+    local_steps: float
+    airtime_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """Links dropped one by one.
+
+    Attributes:
+        layout: Layout it began with.
+        path: Dropped links in order.
+        tried: Number of removals that were evaluated.
+        complete: Whether every step looked at every link that may go, until none may.
+    """
+
+    layout: Layout
+    path: tuple[Dropped, ...]
+    tried: int
+    complete: bool
+
+    def after(self, count: int) -> Layout:
+        """The layout without the first links of the path."""
+        gone = np.zeros(self.layout.airtime.shape, dtype=bool)
+        for step in self.path[:count]:
+            gone[step.client, step.server] = True
+        return self.layout.without(gone)
+
+
+def thin(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime, power: float = 1.0) -> Thinned:
+    """Drop links one by one.
+
+    Every client keeps its home, so that the way ends at HFL, and every step evaluates the bound of what would be left.
+    Links of clients that differ in nothing are one case. ``power`` is that of `Option.expected`.
+    """
+    servers, clients = len(layout.servers), len(layout.clients)
+    links = layout.links.copy()
+    extra = int(links.sum()) - clients
+    steps = min(extra, MAX_STEPS)
+    each = max(int(MAX_TRIED / (1 + servers**3 / 600)) // max(steps, 1), 1)
+    kinds = _kinds(layout, gaps)
+    path: list[Dropped] = []
+    tried, complete = 0, steps == extra
+
+    def steps_of(found: Modes) -> Floats:
+        return Schedules.of(drift(found, gaps.squares, task, task.sigma), 1 / clients, task).steps(target)
+
+    apart = steps_of(modes(layout.apart(), gaps))
+    now = float(apart * (steps_of(modes(layout, gaps)) / apart) ** power)
+    for _ in range(steps):
+        cases = _cases(links, kinds, layout)
+        if len(cases) > each:
+            cases = cases[np.linspace(0, len(cases) - 1, each).astype(int)]
+            complete = False
+        tried += len(cases)
+        parts = np.array_split(cases, -(-len(cases) * servers**2 // BATCH))
+        bounds = np.concatenate([steps_of(_removed(links, layout.home, gaps, part)) for part in parts])
+        after = apart * (bounds / apart) ** power
+        saved = np.array([_saved(np.where(links[i], layout.airtime[i], 0), n, cost) for i, n in cases.tolist()])
+        with np.errstate(divide="ignore"):
+            price = np.where(saved > 0, (after - now) / np.where(saved > 0, saved, 1), np.inf)
+        best = int(np.argmin(np.round(price / max(now, 1), 15)))
+        i, n = cases[best].tolist()
+        links[i, n] = False
+        now = float(after[best])
+        left = replace(layout, airtime=np.where(links, layout.airtime, 0))
+        airtime = cloud_rounds(now, task.E * task.Ge) * cost.of_a_round(left, task.Ge)
+        path.append(Dropped(i, n, int(links.sum()), now, airtime))
+    return Thinned(layout, tuple(path), tried, complete)
+
+
+def _kinds(layout: Layout, gaps: Gaps) -> NDArray[np.int64]:
+    """A number for every client, the same for those with the same home and gradient."""
+    known = layout.home[:, None].astype(float)
+    if gaps.points is not None:
+        known = np.hstack([known, gaps.points])
+    return np.unique(known, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _cases(links: Mask, kinds: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
+    """Clients and servers of links that may go, one for each kind."""
+    more = np.flatnonzero(links.sum(axis=1) > 1)
+    known = np.hstack([kinds[more, None].astype(float), np.where(links, layout.airtime, 0)[more]])
+    first = np.sort(np.unique(known, axis=0, return_index=True)[1])
+    found = [(i, n) for i in more[first] for n in np.flatnonzero(links[i]) if n != layout.home[i]]
+    return np.array(found, dtype=np.int64)
+
+
+def _removed(links: Mask, home: NDArray[np.int64], gaps: Gaps, cases: NDArray[np.int64]) -> Modes:
+    """Modes without one link, for each case, by what it changes in the moments."""
+    known = Moments.of(links, home, gaps)
+    i, n = cases.T
+    before = links[i] / links[i].sum(axis=1, keepdims=True)
+    after = links[i].copy()
+    after[np.arange(len(i)), n] = False
+    changed = after / after.sum(axis=1, keepdims=True)
+    loads = known.loads + (changed - before) / known.clients
+    products = known.products + _outer(changed, changed) / known.clients - _outer(before, before) / known.clients
+    sums = known.sums + _outer(changed - before, known.columns[i]) / known.clients
+    return known.modes(loads, products, sums)
+
+
+def _outer(a: Floats, b: Floats) -> Floats:
+    return np.asarray(a[:, :, None] * b[:, None, :])
+
+
+def _saved(airtime: Floats, n: int, cost: Airtime) -> float:
+    """Seconds of transmission of an exchange that one of a client's links takes."""
+    rest = airtime.copy()
+    rest[n] = 0
+    return cost.exchange(float(cost.sent(airtime) - cost.sent(rest)), float(airtime[n]))
