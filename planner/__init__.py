@@ -88,10 +88,11 @@ def version() -> str:
 def _recommendation() -> type[Recommendation]:
     """Import the answer, with what shows and compares it in a notebook, from the layers above it."""
     from planner.decide.recommendation import Recommendation
+    from planner.report.answers.recommend import document
     from planner.report.render import render
     from planner.runs.difference import difference
 
-    Recommendation.shown = staticmethod(lambda answer, form: render(form, answer))
+    Recommendation.shown = staticmethod(lambda answer, form: render(form, document(answer)))
     Recommendation.compared = staticmethod(difference)
     return Recommendation
 

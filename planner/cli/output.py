@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planner.report.document import Document
 
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0."""
@@ -22,6 +26,13 @@ def write(text: str) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # a title may have letters that the terminal has not
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def show(document: Document, form: str) -> None:
+    """Write a document to stdout in a format, as wide as the terminal is."""
+    from planner.report.render import render
+
+    write(render(form, document, width=width(), color=color()))
 
 
 def refuse(message: str, code: int) -> int:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from planner.decide.tuning import LADDER
 from planner.errors import ScenarioError
+from planner.report.document import Block, Column, Document, Items, Paragraph, Style, Table
+from planner.report.render import render
 from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.resolve import Scenario
 
-PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
 LONGEST_TEXT = 1_000  # letters of a list
 
 
@@ -26,21 +21,12 @@ class Page:
     """A page that grows from the top."""
 
     def __init__(self, width: int, color: bool) -> None:
-        self._stream = io.StringIO()
-        self._console = Console(
-            file=self._stream,
-            width=max(40, width) if color else PLAIN,
-            force_terminal=color,
-            no_color=not color,
-            markup=False,
-            emoji=False,
-            highlight=False,
-            legacy_windows=False,
-        )
+        self._blocks: list[Block] = []
+        self._width, self._color = width, color
 
-    def say(self, text: str, style: str = "") -> None:
+    def say(self, text: str, style: Style = "") -> None:
         """A sentence on lines of its own."""
-        self._console.print(Text(text, style=style))
+        self._blocks.append(Paragraph(text, style))
 
     def table(
         self,
@@ -49,40 +35,17 @@ class Page:
         bold: Collection[int] = (),
         spared: Sequence[str] = (),
     ) -> None:
-        """A table after an empty line, its first column in words and the others in numbers.
-
-        Args:
-            columns: headings.
-            rows: texts.
-            bold: indices of rows that stand out.
-            spared: columns that go where the terminal is too narrow, the least needed first.
-        """
-        widths = [max(map(len, column)) + 2 for column in zip(columns, *rows, strict=True)]
-        kept = list(range(len(columns)))
-        for name in spared:
-            if sum(widths[i] for i in kept) > self._console.width:
-                kept.remove(columns.index(name))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for i in kept:
-            table.add_column(columns[i], justify="right" if i else "left", no_wrap=True)
-        for number, row in enumerate(rows):
-            table.add_row(*(Text(row[i]) for i in kept), style="bold" if number in bold else "")
-        self._console.print()
-        self._console.print(table)
+        """A table after an empty line, its first column in words and the others in numbers."""
+        typed = tuple(Column(name, "number" if i else "text") for i, name in enumerate(columns))
+        self._blocks.append(Table(typed, tuple(map(tuple, rows)), best=frozenset(bold), spared=tuple(spared)))
 
     def list(self, heading: str, sentences: Iterable[str], style: str = "") -> None:
         """Indented sentences below a heading; nothing where there are none."""
-        told = list(sentences)
-        if not told:
-            return
-        self._console.print()
-        self._console.print(Text(heading, style="bold"))
-        for sentence in told:
-            self._console.print(Padding(Text(sentence, style=style), (0, 0, 0, 2)))
+        self._blocks.append(Items(heading, tuple(sentences), "warning" if style == "yellow" else style))  # type: ignore[arg-type]
 
     def text(self) -> str:
         """All of it, without blanks at line ends."""
-        return "\n".join(line.rstrip() for line in self._stream.getvalue().splitlines()) + "\n"
+        return render("table", Document("", tuple(self._blocks), {}), width=self._width, color=self._color)
 
 
 def known(scenario: Scenario) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.options import Said
-from planner.cli.output import chosen_format, color, width, write
+from planner.cli.output import chosen_format, show
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
@@ -42,7 +42,7 @@ def recommend(
         raise typer.BadParameter("--save: a run that is kept is of the scenario alone. Leave the other families out.")
     scenario = said.scenario()
     from planner.decide.rank import recommend as answer
-    from planner.report.render import render
+    from planner.report.answers.recommend import document
 
     if save is not None:
         from planner.io import atomic
@@ -57,7 +57,7 @@ def recommend(
         from planner.report.answers.beside import beside
 
         found = beside(found, scenario, said.config, said.options, **told)
-    write(render(form, found, width=width(), color=color()))
+    show(document(found), form)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from planner.cli.options import Json
-from planner.cli.output import NO_ANSWER, chosen_format, color, width, write
+from planner.cli.output import NO_ANSWER, chosen_format, show, write
 
 
 def rerun(
@@ -38,6 +38,6 @@ def rerun(
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
         typer.echo(f"hfl-plan: {note}", err=True)
-    from planner.report.render import render
+    from planner.report.answers.recommend import document
 
-    write(render(form, answer, width=width(), color=color()))
+    show(document(answer), form)

@@ -1,6 +1,7 @@
 """One file per output format; a format is there because its file is. Each has ``render``.
 
-``render(recommendation, width, color)`` returns the text; formats without lines or colours ignore the last two.
+``render(document, width, color)`` returns the text of any document, escaped as the format needs it; formats without
+lines or colours ignore the last two.
 """
 
 from __future__ import annotations
@@ -9,17 +10,23 @@ import importlib
 import pkgutil
 from functools import cache
 
-from planner.decide.recommendation import Recommendation
+from planner.report.document import Document
 
 
 @cache
 def formats() -> tuple[str, ...]:
-    """The names of the formats."""
-    return tuple(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+    """Return the names of the formats."""
+    return tuple(info.name for info in pkgutil.iter_modules(__path__))
 
 
-def render(name: str, recommendation: Recommendation, *, width: int = 100, color: bool = False) -> str:
-    """The recommendation in one format."""
-    module = importlib.import_module(f"{__name__}.{name}")
-    text: str = module.render(recommendation, width=width, color=color)
+def render(name: str, document: Document, *, width: int = 100, color: bool = False) -> str:
+    """Render a document in one format.
+
+    Args:
+        name: Of the format, one of `formats`.
+        document: Any.
+        width: Of the terminal, in columns.
+        color: Whether somebody looks: else lines are never wrapped.
+    """
+    text: str = importlib.import_module(f"{__name__}.{name}").render(document, width=width, color=color)
     return text

@@ -2,54 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
-from planner.decide.recommendation import Recommendation
-from planner.report.render import _rows
+from planner.report.document import Block, Document, Figure, Heading, Items, Paragraph, Table
 
 CELL = "padding:0.1em 0.7em;text-align:"
-NUMBERS = range(2, 8)  # columns of the ranking
-FIRST = " font-weight:bold;"
+BEST = ";font-weight:bold"
+STYLES = {"reverse": "font-weight:bold", "dim": "opacity:0.5"}
+WIDE = 200  # columns of a figure
 
 
-def render(answer: Recommendation, *, width: int, color: bool) -> str:
-    """A section with a heading, the sentences, the tables with captions and named columns, and the lists."""
-    return "\n".join(_lines(answer)) + "\n"
+def render(document: Document, *, width: int, color: bool) -> str:
+    """A section with a heading and the blocks in their order; tables have captions and named columns."""
+    return "\n".join(_lines(document)) + "\n"
 
 
-def _lines(answer: Recommendation) -> Iterator[str]:
-    heading = escape(answer.title or "Recommendation")
+def _lines(document: Document) -> Iterator[str]:
+    heading = escape(document.title or document.kind)
     yield f'<section lang="en" aria-label="{heading}" style="max-width:60em">'
     yield f"<h3>{heading}</h3>"
-    yield from (f"<p>{escape(sentence)}</p>" for sentence in answer.explanation)
-    first = [row.tie == 1 for row in answer.ranking]
-    yield from _table("Topologies, best first", _rows.COLUMNS, [_rows.cells(r) for r in answer.ranking], first, NUMBERS)
-    for found in _rows.searched(answer):
-        yield from _table(found.heading, found.columns, found.lines, found.best, range(1, len(found.columns)))
-        if found.rest:
-            yield f"<p>{escape(found.rest)}</p>"
-    if drawn := _rows.drawn(answer):
-        yield from _table("What is not known exactly", _rows.DRAWN, drawn, [False] * len(drawn), range(2, 5))
-    for title, sentences in _rows.sections(answer):
-        unfolded = " open" if title == "Warnings" else ""
-        yield f"<details{unfolded}><summary>{title}</summary><ul>"
-        yield from (f"<li>{escape(sentence)}</li>" for sentence in sentences)
-        yield "</ul></details>"
+    for block in document.blocks:
+        yield from _block(block)
     yield "</section>"
 
 
-def _table(
-    caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], first: Sequence[bool], numbers: Sequence[int]
-) -> Iterator[str]:
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Figure):
+        yield f'<pre role="img" aria-label="{escape(block.alternative)}">'
+        for line in block.lines(WIDE):
+            spans = ((escape(text), STYLES.get(style, style and f"color:{style}")) for text, style in line)
+            yield "".join(f'<span style="{style}">{text}</span>' if style else text for text, style in spans)
+        yield "</pre>"
+    elif isinstance(block, Items):
+        if block.sentences:
+            unfolded = " open" if block.style == "warning" else ""
+            yield f"<details{unfolded}><summary>{escape(block.heading)}</summary><ul>"
+            yield from (f"<li>{escape(sentence)}</li>" for sentence in block.sentences)
+            yield "</ul></details>"
+    elif isinstance(block, Heading):
+        yield f"<h4>{escape(block.text)}</h4>"
+    else:
+        bold = ' style="font-weight:bold"' if isinstance(block, Paragraph) and block.style == "bold" else ""
+        yield f"<p{bold}>{escape(block.text)}</p>"
+
+
+def _table(table: Table) -> Iterator[str]:
     """A table; the rows that come first are bold, and say so by the tie or the rank in them."""
-    sides = ["right" if i in numbers else "left" for i in range(len(columns))]
-    yield f'<table style="border-collapse:collapse"><caption style="text-align:left">{escape(caption)}</caption>'
-    heads = [f'<th scope="col" style="{CELL}{side}">{escape(c)}</th>' for c, side in zip(columns, sides, strict=True)]
-    yield f"<thead><tr>{''.join(heads)}</tr></thead>"
+    sides = ["right" if column.right else "left" for column in table.columns]
+    caption = escape(table.heading or table.label)
+    yield f'<table style="border-collapse:collapse"><caption style="text-align:left">{caption}</caption>'
+    heads = zip(table.columns, sides, strict=True)
+    cells = [f'<th scope="col" style="{CELL}{side}">{escape(column.name)}</th>' for column, side in heads]
+    yield f"<thead><tr>{''.join(cells)}</tr></thead>"
     yield "<tbody>"
-    for row, bold in zip(rows, first, strict=True):
-        style = FIRST if bold else ""
-        cells = [f'<td style="{CELL}{side};{style}">{escape(text)}</td>' for text, side in zip(row, sides, strict=True)]
+    for i, row in enumerate(table.texts()):
+        style = BEST if i in table.best else ""
+        cells = [f'<td style="{CELL}{side}{style}">{escape(text)}</td>' for text, side in zip(row, sides, strict=True)]
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table>"

@@ -1,12 +1,12 @@
-"""One JSON document, as the contract has it."""
+"""One JSON document, for a program."""
 
 from __future__ import annotations
 
 import json
 
-from planner.decide.recommendation import Recommendation
+from planner.report.document import Document
 
 
-def render(answer: Recommendation, *, width: int, color: bool) -> str:
+def render(document: Document, *, width: int, color: bool) -> str:
     """Indented JSON without NaN and infinity."""
-    return json.dumps(answer.to_json(), indent=2, allow_nan=False) + "\n"
+    return json.dumps(document.data, indent=2, allow_nan=False) + "\n"

@@ -1,11 +1,10 @@
-"""A LaTeX table (booktabs), for a paper."""
+"""LaTeX tables (booktabs), for a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
-from planner.decide.recommendation import Recommendation
-from planner.report.render import _rows
+from planner.report.document import Document, Figure, Items, Table
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -30,38 +29,47 @@ HEADS = {
     "S1": "$S_1$",
     "S2": "$S_2$",
 }
+WIDE = 100  # columns of a figure
 
 
-def render(answer: Recommendation, *, width: int, color: bool) -> str:
-    r"""A ``table`` float, and one for each table of a search; needs ``\usepackage{booktabs}``."""
-    caption = f"{escape(answer.title or 'Topologies')}: {escape(answer.explanation[0])}"
-    notes = [*answer.warnings, *_rows.how_sure(answer), *_rows.basis(answer)]
-    lines = table(caption, "ll" + "r" * 6 + "ll", _rows.COLUMNS, [_rows.cells(row) for row in answer.ranking], notes)
-    for found in _rows.searched(answer):
-        named = f"{escape(answer.title or 'Search')}: {escape(found.heading)}"
-        numbers = "r" * (len(found.columns) - 5)  # all but the mark, the topology, and what it takes
-        lines += table(named, f"l{numbers}lrrr", found.columns, found.lines, [found.rest] if found.rest else [])
-    return "\n".join(lines) + "\n"
+def render(document: Document, *, width: int, color: bool) -> str:
+    r"""A ``table`` float for each table, and all that is said beside as comments; needs ``\usepackage{booktabs}``."""
+    return "\n".join(_lines(document)) + "\n"
 
 
-def table(
-    caption: str, alignment: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]
-) -> list[str]:
-    """The lines of a float; notes are comments in it."""
-    return [
-        r"\begin{table}",
-        r"  \centering",
-        rf"  \caption{{{caption}}}",
-        rf"  \begin{{tabular}}{{{alignment}}}",
-        r"    \toprule",
-        rf"    {' & '.join(HEADS.get(column, escape(column)) for column in columns)} \\",
-        r"    \midrule",
-        *(rf"    {' & '.join(map(escape, row))} \\" for row in rows),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        *(f"  % {comment(sentence)}" for sentence in notes),
-        r"\end{table}",
-    ]
+def _lines(document: Document) -> Iterator[str]:
+    texts = [block.text for block in document.blocks if not isinstance(block, Items | Table | Figure)]
+    captioned = texts[0] if texts and document.table.rows and not document.table.heading else ""
+    said: list[str] = []  # below the float that it is about
+    for block in document.blocks:
+        if isinstance(block, Table):
+            if not block.detail:
+                shown = block.heading or (captioned if block == document.table else block.label)
+                yield from _float(block, f"{escape(document.title or document.kind)}: {escape(shown)}")
+                yield from said
+                said = []
+        elif isinstance(block, Figure):
+            lines = ("".join(text for text, _ in line) for line in block.lines(WIDE))
+            yield from (r"\begin{verbatim}", *lines, r"\end{verbatim}")
+        elif isinstance(block, Items):
+            said += (f"% {_one_line(f'{block.heading}: {sentence}')}" for sentence in block.sentences)
+        elif block.text != captioned:
+            said.append(f"% {_one_line(block.text)}")
+    yield from said
+
+
+def _float(table: Table, caption: str) -> Iterator[str]:
+    yield r"\begin{table}"
+    yield r"  \centering"
+    yield rf"  \caption{{{caption}}}"
+    yield rf"  \begin{{tabular}}{{{''.join('r' if column.right else 'l' for column in table.columns)}}}"
+    yield r"    \toprule"
+    yield rf"    {' & '.join(HEADS.get(column.name, escape(column.name)) for column in table.columns)} \\"
+    yield r"    \midrule"
+    yield from (rf"    {' & '.join(map(escape, row))} \\" for row in table.texts())
+    yield r"    \bottomrule"
+    yield r"  \end{tabular}"
+    yield r"\end{table}"
 
 
 def escape(text: str) -> str:
@@ -69,6 +77,6 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(letter, letter) for letter in text)
 
 
-def comment(text: str) -> str:
+def _one_line(text: str) -> str:
     """Text on one line, so that it stays a comment."""
     return " ".join(text.split())

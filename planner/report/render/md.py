@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from planner.decide.recommendation import Recommendation
-from planner.report.render import _rows
+from planner.report.document import Block, Document, Figure, Heading, Items, Table
 
-
-def render(answer: Recommendation, *, width: int, color: bool) -> str:
-    """A heading, the sentences, the table and three lists."""
-    lines = [f"# {escape(answer.title or 'Recommendation')}", ""]
-    lines += [f"{escape(sentence)}\n" for sentence in answer.explanation]
-    lines += table(_rows.COLUMNS, [_rows.cells(row) for row in answer.ranking])
-    for found in _rows.searched(answer):
-        lines += ["", f"## {found.heading}", "", *table(found.columns, found.lines)]
-        lines += ["", found.rest] if found.rest else []
-    for heading, sentences in _rows.sections(answer):
-        lines += ["", f"## {heading}", "", *(f"- {escape(sentence)}" for sentence in sentences)]
-        if heading == "How sure" and (drawn := _rows.drawn(answer)):
-            lines += ["", *table(_rows.DRAWN, drawn)]
-    return "\n".join(lines) + "\n"
+WIDE = 200  # columns of a figure
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Its lines."""
-    head, *lines = ("| " + " | ".join(map(escape, row)) + " |" for row in (columns, *rows))
-    return [head, "|---" * len(columns) + "|", *lines]
+def render(document: Document, *, width: int, color: bool) -> str:
+    """A heading, and the blocks in their order."""
+    parts = [f"# {escape(document.title or document.kind)}"]
+    for block in document.blocks:
+        parts += _parts(block)
+    return "\n\n".join(parts) + "\n"
+
+
+def _parts(block: Block) -> list[str]:
+    """Its parts, which an empty line divides."""
+    if isinstance(block, Table):
+        heading = [f"## {escape(block.heading)}"] if block.heading else []
+        lines = [
+            "| " + " | ".join(map(escape, row)) + " |" for row in [[c.name for c in block.columns], *block.texts()]
+        ]
+        lines.insert(1, "|" + "".join("---:|" if column.right else "---|" for column in block.columns))
+        return [*heading, "\n".join(lines)]
+    if isinstance(block, Items):
+        return [f"## {escape(block.heading)}", "\n".join(f"- {escape(s)}" for s in block.sentences)] * bool(
+            block.sentences
+        )
+    if isinstance(block, Figure):
+        return ["\n".join(["```text", *("".join(text for text, _ in line) for line in block.lines(WIDE)), "```"])]
+    return [("## " if isinstance(block, Heading) else "") + escape(block.text)]
 
 
 def escape(text: str) -> str:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Table as Grid
 from rich.text import Text
 
-from planner.decide.recommendation import Recommendation
-from planner.report.render import _rows
+from planner.report.document import Block, Document, Figure, Heading, Items, Note, Table
 
-TEXTS = ("", "topology", "held back by", "first in")  # columns; the others are of numbers
-SPARED = ("eta_eff", "time/round", "first in", "held back by", "eta", "zeta", "delta", "traffic")
-STYLES = {"Warnings": "yellow", "What it stands on": "dim"}
+STYLES = {"warning": "yellow"}
 PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
 
 
-def render(answer: Recommendation, *, width: int, color: bool) -> str:
-    """The answer for a terminal of this width; in a pipe (no colour asked for) lines are never wrapped."""
+def render(document: Document, *, width: int, color: bool) -> str:
+    """The blocks for a terminal of this width; in a pipe (no colour asked for) lines are never wrapped."""
     stream = io.StringIO()
     console = Console(
         file=stream,
@@ -32,50 +28,50 @@ def render(answer: Recommendation, *, width: int, color: bool) -> str:
         highlight=False,
         legacy_windows=False,
     )
-    if answer.title:
-        console.print(Text(answer.title, style="bold"))
-    for i, sentence in enumerate(answer.explanation):
-        console.print(Text(sentence, style="bold" if i == 0 else ""))
-    console.print()
-    rows = [_rows.cells(row) for row in answer.ranking]
-    kept = _fitting(_rows.COLUMNS, rows, console.width)
-    best = [row.tie == 1 for row in answer.ranking]
-    console.print(_table(_rows.COLUMNS, rows, best, kept))
-    for found in _rows.searched(answer):
-        console.print()
-        console.print(Text(found.heading, style="bold"))
-        kept = _fitting(found.columns, found.lines, console.width)
-        console.print(_table(found.columns, found.lines, found.best, kept))
-        if found.rest:
-            console.print(Text(found.rest, style="dim"))
-    for heading, sentences in _rows.sections(answer):
-        console.print()
-        console.print(Text(heading, style="bold"))
-        for sentence in sentences:
-            console.print(Padding(Text(sentence, style=STYLES.get(heading, "")), (0, 0, 0, 2)))
+    if document.title:
+        console.print(Text(document.title, style="bold"))
+    for block in document.blocks:
+        _show(block, console)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def _table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    best: Sequence[bool],
-    kept: Sequence[int],
-) -> Table:
-    """The columns that are kept; the best lines bold, numbers to the right."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for i in kept:
-        table.add_column(columns[i], justify="left" if columns[i] in TEXTS else "right", no_wrap=True)
-    for row, bold in zip(rows, best, strict=True):
-        table.add_row(*(Text(row[i]) for i in kept), style="bold" if bold else "")
-    return table
+def _show(block: Block, console: Console) -> None:
+    if isinstance(block, Table):
+        if not block.detail:
+            _show_heading(block.heading, console)
+            console.print(Padding(_grid(block, console.width - block.indent), (0, 0, 0, block.indent)))
+    elif isinstance(block, Figure):
+        for line in block.lines(console.width):
+            console.print(Text.assemble(*line))
+    elif isinstance(block, Items):
+        if block.sentences:
+            _show_heading(block.heading, console)
+        for sentence in block.sentences:
+            console.print(Padding(Text(sentence, style=STYLES.get(block.style, block.style)), (0, 0, 0, 2)))
+    elif isinstance(block, Heading):
+        _show_heading(block.text, console)
+    else:
+        style = "dim" if isinstance(block, Note) else STYLES.get(block.style, block.style)
+        console.print(Text(block.text, style=style))
 
 
-def _fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+def _show_heading(text: str, console: Console) -> None:
+    console.print()
+    if text:
+        console.print(Text(text, style="bold"))
+
+
+def _grid(table: Table, width: int) -> Grid:
     """The columns that fit: whole columns go, the least needed first, never digits."""
-    widths = [max(len(text) for text in column) + 2 for column in zip(columns, *rows, strict=True)]
-    kept = list(range(len(widths)))
-    for column in SPARED:
-        if column in columns and sum(widths[i] for i in kept) > width:
-            kept.remove(columns.index(column))
-    return kept
+    names, rows = [column.name for column in table.columns], table.texts()
+    widths = [max(map(len, texts)) + 2 for texts in zip(names, *rows, strict=True)]
+    kept = list(range(len(names)))
+    for name in table.spared:
+        if name in names and sum(widths[i] for i in kept) > width:
+            kept.remove(names.index(name))
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i in kept:
+        grid.add_column(names[i], justify="right" if table.columns[i].right else "left", no_wrap=True)
+    for number, row in enumerate(rows):
+        grid.add_row(*(Text(row[i]) for i in kept), style="bold" if number in table.best else "")
+    return grid

@@ -216,11 +216,12 @@ def test_titles_survive_any_terminal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 140])
 def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
     from planner.decide.rank import recommend
+    from planner.report.answers.recommend import document
     from planner.report.render import render
     from planner.scenario.resolve import load
 
     answer = recommend(load(EXAMPLES[0]))
-    text = re.sub(r"\x1b\[[0-9;]*m", "", render("table", answer, width=width, color=True))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", render("table", document(answer), width=width, color=True))
     assert "…" not in text
     for row in answer.ranking:
         assert f"{row.rounds:,}" in text

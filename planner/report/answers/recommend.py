@@ -1,12 +1,11 @@
-"""What the formats for people have in common: the columns, and sentences about flips and evidence."""
+"""What ``hfl-plan recommend`` says, as a document."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from hflbounds.topology import all_topologies
 from planner.decide.confidence import FACTOR
 from planner.decide.explain import SHORT, flip_sentence
 from planner.decide.recommendation import (
@@ -22,117 +21,168 @@ from planner.decide.recommendation import (
 from planner.decide.uncertainty import few, listed
 from planner.io.wording import names, title
 from planner.predict.statements import ModelUncertainty
+from planner.report.document import Block, Cell, Column, Document, Items, Note, Paragraph, Table
 from planner.scenario.fields import CHOICES
-from planner.scenario.units import format_amount, format_duration, format_size
+from planner.scenario.units import format_amount
 
-COLUMNS = (
-    "",
+AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
+RANKING = (
+    Column(""),
+    Column("topology"),
+    *AMOUNTS,
+    Column("time/round", "duration"),
+    Column("eta_eff", "number"),
+    Column("eta", "number"),
+    Column("held back by"),
+    Column("first in", "share", left=True),
+)
+DRAWN = (
+    Column(""),
+    Column("known"),
+    *(Column(name, "number") for name in ("low", "middle", "high")),
+    Column("explains of the margin (95 %)"),
+    Column("margin at low"),
+    Column("margin at high"),
+)
+SPARED = ("eta_eff", "time/round", "first in", "held back by", "eta", "zeta", "delta", "traffic")
+LISTED = 12  # lines of a table of divisions for people; csv and json have all
+COUNTS = {
+    "groups": "G",
+    "clients_per_group": "M",
+    "group_rounds": "P",
+    "local_steps": "K",
+    "groups_per_round": "S1",
+    "clients_per_round": "S2",
+    "zeta": "zeta",
+    "delta": "delta",
+}
+RECORDED = (  # columns of a spreadsheet
+    "rank",
+    "tie",
     "topology",
-    "rounds",
-    "time",
-    "traffic",
-    "time/round",
+    "bound_id",
+    "objective",
+    "value",
     "eta_eff",
     "eta",
-    "held back by",
-    "first in",
+    "rounds",
+    "seconds",
+    "bytes",
+    "seconds_per_round",
+    "bytes_per_round",
+    "dominant",
+    "cap_binds",
+    "p_best",
+    "rounds_guaranteed",
+    "start_eta_eff",
+    "start_eta",
+    "part",
+    *COUNTS,
 )
-LISTED = 12  # lines of a table of divisions for people; csv and json have all
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    """The texts of one row, in the order of `COLUMNS`; a dash where there is no number."""
+def document(answer: Recommendation) -> Document:
+    """Say a recommendation: the answer, the ranking, what was searched, how sure it is and what it stands on."""
+    return Document(answer.title, tuple(_blocks(answer)), answer.to_json(), tuple(_records(answer)), "Recommendation")
+
+
+def _blocks(answer: Recommendation) -> Iterator[Block]:
+    for i, sentence in enumerate(answer.explanation):
+        yield Paragraph(sentence, "" if i else "bold")
+    yield Table(
+        RANKING,
+        tuple(_ranked(row) for row in answer.ranking),
+        label="Topologies, best first",
+        best=frozenset(i for i, row in enumerate(answer.ranking) if row.tie == 1),
+        spared=SPARED,
+    )
+    yield from _searched(answer, "By number of groups", "G", answer.divisions)
+    for letter, rows in answer.choices.items():
+        yield from _searched(answer, f"By {letter}", letter, rows)
+    yield Items("Beyond two tiers", tuple(_beyond_two_tiers(answer)))
+    yield Items("How sure", tuple(_how_sure(answer)))
+    yield from _drawn(answer)
+    yield Items("What would change it", tuple(_flips(answer)))
+    yield Items("Warnings", answer.warnings, "warning")
+    yield Items("What it stands on", tuple(_basis(answer)), "dim")
+
+
+def _records(answer: Recommendation) -> Iterator[Mapping[str, Any]]:
+    """One line per topology, and per number of groups or value of a count searched."""
+    here = {column: answer.scenario[name].value for column, name in COUNTS.items() if name in answer.scenario}
+    parts: dict[str, Sequence[Row | Division]] = {"ranking": answer.ranking, "divisions": answer.divisions}
+    for part, rows in {**parts, **answer.choices}.items():
+        for row in rows:
+            line = {**(here if isinstance(row, Row) else {}), **row.model_dump(), "part": part}
+            line["objective"] = answer.objective
+            yield {name: line.get(name) for name in RECORDED}
+
+
+def _ranked(row: Row) -> tuple[Cell, ...]:
     return (
         f"{row.rank}" + ("=" if row.tie == 1 and row.rank > 1 else ""),
         title(row.topology),
-        *_amounts(row),
-        "-" if row.seconds_per_round is None else format_duration(row.seconds_per_round),
-        "-" if row.start_eta_eff is None else f"{row.start_eta_eff:.3g}",
-        "-" if row.start_eta is None else f"{row.start_eta:.3g}",
-        "-" if row.dominant is None else SHORT[row.dominant] + (", cap" if row.cap_binds else ""),
-        "-" if row.p_best is None else f"{row.p_best:.0%}",
+        row.rounds,
+        row.seconds,
+        row.bytes,
+        row.seconds_per_round,
+        row.start_eta_eff,
+        row.start_eta,
+        None if row.dominant is None else SHORT.get(row.dominant, row.dominant) + (", cap" if row.cap_binds else ""),
+        row.p_best,
     )
 
 
-@dataclass(frozen=True)
-class Searched:
-    """What was searched, as a table: the best that was found with each number of groups, or value of a count.
-
-    Attributes:
-        heading: what the lines differ in.
-        columns: their names.
-        lines: their texts.
-        best: for every line, whether it is as good as the best within the resolution.
-        rest: a sentence about lines left out; "" where there are none.
-    """
-
-    heading: str
-    columns: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    best: tuple[bool, ...]
-    rest: str
-
-
-def searched(answer: Recommendation) -> list[Searched]:
-    """The tables of a search; none where nothing was searched."""
-    of_groups = [_table("By number of groups", "G", "groups", answer.divisions, answer)]
-    of_counts = [
-        _table(f"By {letter}", letter, CHOICES[letter], rows, answer) for letter, rows in answer.choices.items()
-    ]
-    return [found for found in of_groups + of_counts if len(found.lines) > 1]
-
-
-def _table(heading: str, letter: str, key: str, rows: Sequence[Division], answer: Recommendation) -> Searched:
+def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[Division]) -> Iterator[Block]:
+    """What was searched, as a table: the best that was found with each number of groups, or value of a count."""
+    if len(rows) < 2:
+        return
     counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.choices}
-    kept = [i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value]
+    key = CHOICES.get(letter, "groups")
+    kept = set(range(len(rows)))
     if len(rows) > LISTED:
-        kept = sorted({*kept, *(round(i * (len(rows) - 1) / (LISTED - 2)) for i in range(LISTED - 1))})
-    else:
-        kept = list(range(len(rows)))
-    left = len(rows) - len(kept)
-    return Searched(
-        heading,
-        ("", "G", "M", *counts, "zeta", "delta", "topology", "rounds", "time", "traffic"),
-        tuple(_line(rows[i], [getattr(rows[i], key) for key in counts.values()]) for i in kept),
-        tuple(rows[i].tie == 1 for i in kept),
-        f"{left} more, none better, are in --format csv and --json." if left else "",
+        kept = {i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value}
+        kept |= {round(i * (len(rows) - 1) / (LISTED - 2)) for i in range(LISTED - 1)}
+    shown = [rows[i] for i in sorted(kept)]
+    columns = (
+        Column(""),
+        *(Column(name, "count") for name in ("G", "M", *counts)),
+        *(Column(name, "number") for name in ("zeta", "delta")),
+        Column("topology"),
+        *AMOUNTS,
     )
+    yield Table(
+        columns,
+        tuple(_division(row, [getattr(row, key) for key in counts.values()]) for row in shown),
+        heading,
+        best=frozenset(i for i, row in enumerate(shown) if row.tie == 1),
+        spared=SPARED,
+    )
+    if left := len(rows) - len(shown):
+        yield Note(f"{left} more, none better, are in --format csv and --json.")
 
 
-def _line(row: Division, counts: Sequence[int]) -> tuple[str, ...]:
+def _division(row: Division, counts: Sequence[int]) -> tuple[Cell, ...]:
     return (
         "=" if row.tie == 1 else "",
-        f"{row.groups:,}",
-        f"{row.clients_per_group:,}",
-        *(f"{count:,}" for count in counts),
-        f"{row.zeta:.3g}",
-        f"{row.delta:.3g}",
-        "-" if row.topology is None else title(row.topology),
-        *_amounts(row),
+        row.groups,
+        row.clients_per_group,
+        *counts,
+        row.zeta,
+        row.delta,
+        None if row.topology is None else title(row.topology),
+        row.rounds,
+        row.seconds,
+        row.bytes,
     )
 
 
-def _amounts(row: Row | Division | Family) -> tuple[str, str, str]:
-    return (
-        "-" if row.rounds is None else f"{row.rounds:,}",
-        "-" if row.seconds is None else format_duration(row.seconds),
-        "-" if row.bytes is None else format_size(row.bytes),
-    )
+def _amounts(row: Row | Division | Family) -> str:
+    """Rounds, time and traffic."""
+    return ", ".join(column.text(n) for column, n in zip(AMOUNTS, (row.rounds, row.seconds, row.bytes), strict=True))
 
 
-def sections(answer: Recommendation) -> list[tuple[str, Sequence[str]]]:
-    """What follows the tables: headings, and their sentences; none without sentences."""
-    found = (
-        ("Beyond two tiers", beyond_two_tiers(answer)),
-        ("How sure", how_sure(answer)),
-        ("What would change it", flips(answer)),
-        ("Warnings", answer.warnings),
-        ("What it stands on", basis(answer)),
-    )
-    return [(heading, sentences) for heading, sentences in found if sentences]
-
-
-def basis(answer: Recommendation) -> list[str]:
+def _basis(answer: Recommendation) -> list[str]:
     """What the answer stands on: the bound, what nobody gave, and the record of the order."""
     hidden = " (up to a hidden constant)" if answer.constants == "hidden" else ""
     drawn = "within 2 % of the best" if any("predictor_record" in e.where for e in answer.evidence) else "first"
@@ -185,7 +235,7 @@ def _whose(answer: Recommendation) -> str:
     return f"{said} The bound guarantees the target after: {', '.join(sure)}." if sure else said
 
 
-def how_sure(answer: Recommendation) -> list[str]:
+def _how_sure(answer: Recommendation) -> list[str]:
     """What the draws say, what to measure next, and what other proofs say; nothing where no draws were made."""
     found = answer.uncertainty
     if found is None:
@@ -258,23 +308,21 @@ def _other_constants(found: ConstantUncertainty) -> str:
     )
 
 
-DRAWN = ("", "known", "low", "middle", "high", "explains of the margin (95 %)", "margin at low", "margin at high")
-
-
-def drawn(answer: Recommendation) -> list[tuple[str, ...]]:
-    """One line for each input that is not known exactly, in the order of `DRAWN`, the most important first."""
+def _drawn(answer: Recommendation) -> Iterator[Table]:
+    """One line for each input that is not known exactly, the most important first."""
     inputs = answer.uncertainty.inputs.drawn if answer.uncertainty else ()
-    lines = []
+    rows: list[tuple[Cell, ...]] = []
     for d in sorted(inputs, key=lambda d: -d.explains.value if d.explains else 0.0):
-        share = f"{d.explains.value:.0%} ({d.explains.low:.0%} to {d.explains.high:.0%})" if d.explains else "-"
+        share = f"{d.explains.value:.0%} ({d.explains.low:.0%} to {d.explains.high:.0%})" if d.explains else None
         ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
         moved = [f"x {math.exp(margin):.3g}, {title(first) if first else 'nobody'} first" for margin, first in ends]
         amounts = [format_amount(value, d.unit) for value in (d.low, d.middle, d.high)]
-        lines.append((d.name, f"{d.kind}, {d.distribution}", *amounts, share, *(moved or ("-", "-"))))
-    return lines
+        rows.append((d.name, f"{d.kind}, {d.distribution}", *amounts, share, *(moved or (None, None))))
+    if rows:
+        yield Table(DRAWN, tuple(rows), label="What is not known exactly", detail=True)
 
 
-def flips(answer: Recommendation, most: int = 6) -> list[str]:
+def _flips(answer: Recommendation, most: int = 6) -> list[str]:
     """The nearest flips in words, or that there are none."""
     if not answer.flips_searched:
         return []
@@ -284,21 +332,20 @@ def flips(answer: Recommendation, most: int = 6) -> list[str]:
     return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
 
 
-def beyond_two_tiers(answer: Recommendation) -> list[str]:
+def _beyond_two_tiers(answer: Recommendation) -> list[str]:
     """What a single tier takes to the same target, and which command answers for the other families."""
     said = []
     compared = [f for f in answer.families if f.comparable]
+    ranked = {row.topology for row in answer.ranking}
     if len(compared) > 1:
         shown = [
-            f"{title(f.id) if f.id in all_topologies(2) else f.title} {f.why}"
-            if f.rounds is None
-            else f"{title(f.id) if f.id in all_topologies(2) else f.title} {', '.join(_amounts(f))}"
+            f"{title(f.id) if f.id in ranked else f.title} {f.why if f.rounds is None else _amounts(f)}"
             for f in compared
         ]
         said.append(f"To the same target (rounds, time, traffic): {'; '.join(shown)}.")
     for f in answer.families:
         if not f.comparable and f.rounds is not None:
-            said.append(f"Not ranked with these: {f.title} {', '.join(_amounts(f))}; {f.why} (`{f.command}`).")
+            said.append(f"Not ranked with these: {f.title} {_amounts(f)}; {f.why} (`{f.command}`).")
     asked = [f"{f.title}: `{f.command}`" for f in answer.families if f.command and f.rounds is None]
     if asked:
         said.append(f"Not ranked with these, as other quantities are bounded there: {'; '.join(asked)}.")

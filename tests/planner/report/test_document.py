@@ -1,0 +1,138 @@
+"""Any document is shown in every format: nothing is lost, and no text is taken for markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from planner.report.document import Column, Document, Figure, Heading, Items, Note, Paragraph, Table
+from planner.report.render import formats, render
+
+HOSTILE = "<b>a|b</b> 100% \\input{x} $x_1$ # ~^ `c` [d](e) & *f*"
+TABLE = Table(
+    (Column("topology"), Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size")),
+    (("Star-Star", 12_000, 5400.0, 2.5e9), (HOSTILE, None, None, "a lot")),
+    heading="By group",
+    best=frozenset({0}),
+    spared=("traffic", "rounds"),
+)
+FIGURE = Figure(
+    "Best over G and M",
+    (("10", (("SS", "blue"), ("RR", "red"), ("..", "dim"))), ("1", (("SR", ""), ("**", ""), ("RS", "green")))),
+    ("1", "2", "3"),
+    here=(1, 2),
+)
+WHOLE = Document(
+    HOSTILE,
+    (
+        Paragraph("Star-Star is first.", "bold"),
+        Heading("What follows"),
+        Paragraph(HOSTILE),
+        TABLE,
+        Note("2 more are in --json."),
+        FIGURE,
+        Items("Warnings", (HOSTILE, "Second."), "warning"),
+        Items("Nothing", ()),
+    ),
+    {"schema": "x/1", "first": "star-star"},
+)
+
+
+@pytest.mark.parametrize("name", sorted(set(formats()) - {"json", "csv"}))
+@pytest.mark.parametrize("color", [False, True])
+def test_every_format_for_people_says_all_of_it(name: str, color: bool) -> None:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", render(name, WHOLE, width=300, color=color))
+    for said in ("Star-Star", "12,000", "1 h 30 min", "2.5 GB", "By group", "2 more are in", "Warnings", "Second."):
+        assert said in text, said
+    assert "Star-Star is first." in text
+    assert "Nothing" not in text
+    assert [line for line in text.splitlines() if line != line.rstrip()] == [] or name != "table"
+
+
+def test_a_pipe_is_never_wrapped_and_a_terminal_always() -> None:
+    long = Document("", (Paragraph("word " * 100), TABLE, FIGURE, Items("Warnings", ("word " * 50,))), {})
+    assert max(map(len, render("table", long, width=60).splitlines())) > 400
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", render("table", long, width=60, color=True))
+    lines = [line for line in shown.splitlines() if "input" not in line]
+    assert max(map(len, lines)) <= 60
+    assert "traffic" not in shown  # the least needed column goes whole
+
+
+def test_numbers_are_to_the_right_and_words_to_the_left() -> None:
+    lines = render("table", WHOLE).splitlines()
+    head = next(line for line in lines if line.startswith("topology"))
+    row = next(line for line in lines if "12,000" in line)
+    assert head.index("rounds") + len("rounds") == row.index("12,000") + len("12,000")
+    assert "|---|---:|---:|---:|" in render("md", WHOLE)
+    assert r"\begin{tabular}{lrrr}" in render("latex", WHOLE)
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_html_closes_every_element_and_takes_no_text_for_one() -> None:
+    reader = Reader()
+    reader.feed(render("html", WHOLE))
+    assert reader.open == []
+    assert "b" not in reader.tags
+    assert reader.texts.count(HOSTILE) == 4  # the title, a sentence, a cell, a warning
+    assert reader.tags.count("table") == reader.tags.count("caption") == 1
+
+
+def test_markdown_and_latex_escape_what_they_would_obey() -> None:
+    markdown = render("md", WHOLE)
+    assert "<b>" not in markdown
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in markdown.splitlines() if line.startswith("| "))
+    latex = [line for line in render("latex", WHOLE).splitlines() if not line.startswith("%")]
+    assert not re.search(r"(?<!\\)[#_$]", "\n".join(line for line in latex if "x" in line and "&" in line))
+    assert r"\input" not in "\n".join(latex)
+
+
+def test_a_spreadsheet_gets_si_units_and_runs_nothing() -> None:
+    rows = list(csv.DictReader(io.StringIO(render("csv", WHOLE))))
+    assert [row["time"] for row in rows] == ["5400.0", ""]
+    assert rows[0]["rounds"] == "12000"
+    formula = Document("", (), {}, records=({"name": "=1+1", "number": -1.5, "text": "-2", "none": None},))
+    (row,) = csv.DictReader(io.StringIO(render("csv", formula)))
+    assert row == {"name": "'=1+1", "number": "-1.5", "text": "-2", "none": ""}
+
+
+def test_json_is_the_data_and_never_nan() -> None:
+    assert json.loads(render("json", WHOLE)) == WHOLE.data
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        render("json", Document("", (), {"a": math.nan}))
+
+
+@pytest.mark.parametrize("width", [8, 9, 11, 14, 200])
+def test_a_figure_keeps_the_columns_that_fit_and_the_scenario(width: int) -> None:
+    lines = FIGURE.lines(width)
+    drawn = ["".join(text for text, _ in line) for line in lines]
+    assert all(len(line) <= max(width, 7) for line in drawn)
+    assert sum(text == "[]" for line in lines for text, _ in line) == 1
+    assert [line[:2] for line in drawn[:2]] == ["10", " 1"]
+
+
+def test_the_least_document() -> None:
+    for name in formats():
+        assert isinstance(render(name, Document("", (), {})), str)
