@@ -50,7 +50,7 @@ def question(row: Mapping[str, str], predictor: str) -> Question:
 
 def measured(row: Mapping[str, str]) -> dict[str, float]:
     """Rounds by topology, at most those that were run."""
-    return {t: min(float(row[t]), float(row["rounds"])) for t in record.TOPOLOGIES}
+    return {t: min(float(row[t]), float(row["rounds"])) for t in record.record().errors}
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -62,8 +62,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 def stated(asked: Question, predicted: Mapping[str, float], first: str) -> float:
     """The share of draws of the predictor's errors in which its first choice is right, as `recommend` states it."""
     errors = record.errors(asked, np.random.default_rng(0), 1024)
-    totals = np.array([[predicted[t]] for t in asked.bounds]) * np.exp(errors)
-    return float((totals[list(asked.bounds).index(first)] <= totals.min(0) * (1 + record.RIGHT)).mean())
+    totals = np.array([[predicted[t]] for t in asked.topologies]) * np.exp(errors)
+    return float((totals[list(asked.topologies).index(first)] <= totals.min(0) * (1 + record.RIGHT)).mean())
 
 
 def calibration(told: list[dict[str, object]]) -> Iterator[dict[str, object]]:
@@ -99,7 +99,7 @@ def digits(path: Path) -> list[dict[str, object]]:
     found: dict[tuple[str, str, str], list[float]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            rounds = {t: min(float(row[t]), float(row["rounds"])) for t in record.TOPOLOGIES}
+            rounds = {t: min(float(row[t]), float(row["rounds"])) for t in record.record().errors}
             for predictor in PREDICTORS:
                 options = {
                     "fleet.groups": row["G"], "fleet.clients_per_group": row["M"], "fleet.group_rounds": row["P"],

@@ -33,7 +33,7 @@ from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import title
 from planner.predict.participation import ask
-from planner.predict.question import first_bound, settled, whole
+from planner.predict.question import ceil_rounds, first_bound, with_default_order
 from planner.scenario.fields import CHOICES, Objective, ScenarioFile, Span
 from planner.scenario.resolve import Known, Origin, Regrouped, Scenario, resolve_groups
 from planner.scenario.units import format_duration, format_size
@@ -378,7 +378,7 @@ def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]
     seen = _Seen(divisions)
     drawn = divisions[0].compute.straggler.kind != "none" and divisions[0].objective == "time"
     attended = divisions[0].availability is not None
-    most = PLANS_DEAR if drawn or attended or seen.questions[0].predictor.id != "bound" else PLANS
+    most = PLANS_DEAR if drawn or attended or not seen.questions[0].predictor.cheap else PLANS
     grids, whole, complete = [], 0, True
     for i, scenario in enumerate(divisions):
         spans = _within(scenario, choices)
@@ -459,7 +459,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         NoAnswerError: where no plan reaches the target.
     """
     choices = scenario.choices
-    common = with_one_target([settled(s) for s in scenario.divisions])
+    common = with_one_target([with_default_order(s) for s in scenario.divisions])
     seen, about = _search(common, choices)
     leaders = [seen.best(i) for i in range(len(common))]
     order = sorted((plan for plan in leaders if plan is not None), key=lambda plan: plan.total)  # fewest groups first
@@ -529,7 +529,7 @@ def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
     why = seen.why[division]
     if plan is not None:
         why = ""
-        numbers["rounds"] = rounds = whole(plan.rounds)
+        numbers["rounds"] = rounds = ceil_rounds(plan.rounds)
         try:
             cost = question.of_a_round(plan.topology, **plan.counts)
             numbers |= {"seconds": rounds * cost.seconds, "bytes": rounds * cost.bytes}
@@ -690,7 +690,7 @@ def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:
             if topology not in leads or plan.total < leads[topology].total:
                 leads[topology] = plan
     said = []
-    for topology in seen.questions[0].bounds:
+    for topology in seen.questions[0].topologies:
         if topology in leads:
             plan = leads[topology]
             groups = {"G": int(seen.scenarios[plan.division].number("G"))} if free else {}

@@ -90,7 +90,7 @@ def _target(question: Question) -> str:
         return f"The target is a mean squared gradient of {goal}."
     if float(question.goal()) <= 1.001e-12 * first_bound(question.values):
         return "Without noise, heterogeneity and a cap the bound is 0 after one round, so any target is met."
-    whose = "Star-Star's bound" if question.predictor.id == "bound" else "Star-Star"
+    whose = "Star-Star's bound" if question.predictor.guarantees else "Star-Star"
     return (
         f"The target, a mean squared gradient of {goal}, is what {whose} reaches in {question.horizon:,.0f} rounds: "
         "compare topologies by it, and give --target for hours that stand alone."
@@ -111,7 +111,7 @@ def _answer(first: Row, objective: Objective, recommended: Sequence[str]) -> str
 def _tie(question: Question, recommended: Sequence[str], asked: float, resolution: float) -> str:
     values = question.values
     reasons = []
-    if set(recommended) == set(question.twins(recommended[0])):
+    if set(recommended) == set(question.equivalent_topologies(recommended[0])):
         if values["S1"] == 1:
             reasons.append("with one group the top tier is neither star nor ring")
         if values["S2"] == 1:
@@ -177,7 +177,7 @@ def about_sharing(question: Question, scenario: Scenario, recommended: Sequence[
     other = scenario.with_link(sharing="per-server").network
     shared = question.varied(network=other)
     rounds = question.rounds()
-    then = min(question.bounds, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
+    then = min(question.topologies, key=lambda t: float(rounds[t]) * shared.of_a_round(t).seconds)
     up = format_rate(link.up)
     seconds = float(rounds[then]) * shared.of_a_round(then).seconds
     change = "the answer stays" if then in recommended else f"the answer becomes {title(then)}"

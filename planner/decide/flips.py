@@ -55,7 +55,7 @@ def flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple
         first: the first tie group.
     """
     objective = scenario.objective
-    if set(first) == set(question.bounds):
+    if set(first) == set(question.topologies):
         return (), "all topologies tie"
     if objective == "rounds" and _ring_ring_by_proof(question) and "ring-ring" in first:
         return (), "with these constants and one cap for all, Ring-Ring's bound is never the larger, by proof"
@@ -87,7 +87,7 @@ def _ring_ring_by_proof(question: Question) -> bool:
 
 def _solve(axis: Axis, side: int, question: Question, first: Sequence[str]) -> Flip | None:
     """The nearest crossing, where every total is affine in the input or in one over it."""
-    topologies = tuple(question.bounds)
+    topologies = tuple(question.topologies)
     leaders = [topologies.index(t) for t in first]
     for power in (1, -1):
         at = axis.input.value * np.array([0.5, 1.0, 3.0]) ** power
@@ -124,12 +124,12 @@ def _axes(question: Question, scenario: Scenario) -> Iterator[Axis]:
     alone = scenario.known["zeta"].origin == "given" or scenario.known["delta"].origin == "given"
     for name, each in inputs(question, scenario.objective).items():
         if each.value > 0 and name not in LEFT_OUT and (alone or name != "sigma"):
-            yield Axis(each, partial(each.totals, question, scenario.objective, tuple(question.bounds)))
+            yield Axis(each, partial(each.totals, question, scenario.objective, tuple(question.topologies)))
 
 
 def _search(axis: Axis, side: int, question: Question, first: Sequence[str]) -> Flip | None:
     """The first scanned value on one side at which another topology leads, then brought near by bisection."""
-    topologies = tuple(question.bounds)
+    topologies = tuple(question.topologies)
     leaders = [topologies.index(t) for t in first]
     others = [i for i in range(len(topologies)) if i not in leaders]
     reach = REACH_OF_COUNTS if axis.input.whole else REACH

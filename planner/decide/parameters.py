@@ -150,7 +150,7 @@ def is_attended(question: Question) -> bool:
 
 def is_quick(question: Question) -> bool:
     """Whether a count costs microseconds: a formula, and nothing drawn or attended."""
-    return question.predictor.id == "bound" and not is_attended(question)
+    return question.predictor.cheap and not is_attended(question)
 
 
 def is_played(question: Question) -> bool:

@@ -30,7 +30,8 @@ from planner.errors import ScenarioError
 from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.predict import participation as attendance
-from planner.predict.question import Question, first_bound, settled, whole
+from planner.predict.predictors import guaranteed
+from planner.predict.question import Question, ceil_rounds, first_bound, with_default_order
 from planner.scenario.fields import LARGEST_COUNT, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_rate, parse_size
@@ -106,7 +107,7 @@ class Phase(Part):
 
 def source(found: Phase) -> str:
     """Whose rounds these are, in short."""
-    return found.bounds if found.predictor == "bound" else f"{found.predictor} model"
+    return found.bounds if guaranteed(found.predictor) else f"{found.predictor} model"
 
 
 def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int | None = None) -> Phase:
@@ -122,7 +123,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         ScenarioError: for inputs that cannot be moved so.
     """
     check_known(scenario)
-    scenario = settled(scenario)
+    scenario = with_default_order(scenario)
     question, objective = attendance.ask(scenario), scenario.objective
     attendance.check(question)
     competing = chosen(question, among)
@@ -158,7 +159,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         version=version(),
         title=scenario.title,
         objective=objective,
-        bounds=next(iter(question.bounds.values())).family,
+        bounds=question.family,
         predictor=question.predictor.id,
         resolution=scenario.resolution,
         among=competing,
@@ -168,7 +169,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         tied=table(lambda i, j: tuple(t for t, ties in zip(competing, tied[:, i, j], strict=True) if ties)),
         margin=table(lambda i, j: float(margin[i, j]) if math.isfinite(margin[i, j]) else None),
         outside=table(lambda i, j: outside[i][j]),
-        rounds=table(lambda i, j: whole(rounds[winner[i, j], i, j]) if reached(i, j) else None),
+        rounds=table(lambda i, j: ceil_rounds(rounds[winner[i, j], i, j]) if reached(i, j) else None),
         seconds=table(lambda i, j: spent(i, j, "seconds")),
         bytes=table(lambda i, j: spent(i, j, "bytes")),
     )
@@ -260,10 +261,10 @@ class _Grid:
         nowhere = ~np.isfinite(totals.min(axis=0))
         met = rounds.max(axis=0) == 0
         floor = first_bound(moved.values)
-        hidden = next(iter(question.bounds.values())).constants == "hidden"
+        hidden = question.hidden
         mute = (question.target is None) & (question.goal(**moved.changes) >= floor) & (not hidden)
         beyond = np.zeros(self.shape, dtype=bool)
-        for k, topology in enumerate(self.among if question.predictor.id == "bound" else ()):
+        for k, topology in enumerate(self.among if question.predictor.guarantees else ()):
             beyond |= tied[k] & self.beyond(topology, rounds[k]) & ~nowhere & ~met
         reasons: dict[Outside, Any] = {"step": beyond, "says nothing": mute, "met at the start": met}
         reasons["not reached"] = nowhere

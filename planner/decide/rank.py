@@ -17,7 +17,7 @@ from planner.io.version import version
 from planner.io.wording import names, title
 from planner.predict import participation as attendance
 from planner.predict.evidence import orderings as evidence
-from planner.predict.question import LONGEST, Question, first_bound, settled, whole
+from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds, first_bound, with_default_order
 from planner.scenario.fields import LARGEST_ROUNDS
 from planner.scenario.resolve import Scenario
 
@@ -37,7 +37,7 @@ def recommend(scenario: Scenario) -> Recommendation:
         from planner.decide import counts as structure
 
         return structure.best(scenario, recommend)
-    scenario = settled(scenario)
+    scenario = with_default_order(scenario)
     question = attendance.ask(scenario)
     attendance.check(question)
     objective = scenario.objective
@@ -49,7 +49,7 @@ def recommend(scenario: Scenario) -> Recommendation:
     ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
     agreement, resolution = uncertainty.agreement(question, scenario, ordered)
     tie_numbers = dict(zip(ordered, ties(ordered.values(), resolution), strict=True))
-    late = [t for t in question.bounds if t not in totals]
+    late = [t for t in question.topologies if t not in totals]
     recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
     how_sure = uncertainty.assess(question, scenario, recommended)
     p_best = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
@@ -61,7 +61,7 @@ def recommend(scenario: Scenario) -> Recommendation:
             scenario,
             topology,
             place,
-            tie_numbers.get(topology, len(question.bounds)),
+            tie_numbers.get(topology, len(question.topologies)),
             rounds[topology],
             p_best,
         )
@@ -69,12 +69,13 @@ def recommend(scenario: Scenario) -> Recommendation:
     ]
 
     records = evidence.records(question, scenario, agreement)
-    doubt = [] if scenario.partial or question.predictor.id != "bound" else _doubt(question, scenario, recommended)
+    doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, recommended)
     warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
     warnings += _about_cost(question, scenario)
     sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
     if sharing:
         warnings.append(sharing)
+    warnings += evidence.not_covered(question)
     for why in dict.fromkeys(r.why for r in rows if r.why):
         warnings.append(f"{names([r.topology for r in rows if r.why == why])}: {why}.")
     warnings += attendance.about(question, scenario, recommended)
@@ -87,8 +88,8 @@ def recommend(scenario: Scenario) -> Recommendation:
         objective=objective,
         predictor=question.predictor.id,
         metric=question.metric,
-        bounds=next(iter(question.bounds.values())).family,
-        constants=next(iter(question.bounds.values())).constants,
+        bounds=question.family,
+        constants=question.constants,
         cap=question.cap,
         resolution=resolution,
         cost=scenario.cost,
@@ -131,11 +132,11 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
     if any(math.isfinite(n) for n in rounds.values()):
         return
     goal = float(question.goal())
-    if question.allowed < LONGEST:
-        bounded = question.predictor.id == "bound"
+    if question.allowed < MAX_ROUNDS:
+        bounded = question.predictor.guarantees
         best = {
             t: float(question.predictor.reached(question, t, question.allowed, question.values))
-            for t in question.bounds
+            for t in question.topologies
         }
         first = min(best, key=lambda t: best[t])
         needed = min(float(n) for n in replace(question, horizon=None).rounds().values())
@@ -146,7 +147,7 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
             f"{best[first]:.4g}, by {title(first)}. {more} a looser target."
         )
     raise NoAnswerError(
-        f"the target {goal:.4g} is not reached within {LONGEST:.0e} rounds by any topology. Give a looser target."
+        f"the target {goal:.4g} is not reached within {MAX_ROUNDS:.0e} rounds by any topology. Give a looser target."
     )
 
 
@@ -160,18 +161,21 @@ def _row(
     p_best: Mapping[str, float],
 ) -> Row:
     reached = math.isfinite(rounds)
-    rounds = whole(rounds) if reached else rounds
+    rounds = ceil_rounds(rounds) if reached else rounds
     horizon = question.horizon or (max(1.0, rounds) if reached else 1.0)
-    tuned = question.best_of_twins(topology, horizon)
-    terms = {name: float(value) for name, value in tuned.split.items()}
-    finite = tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
-    start = question.predictor.rate(question, topology, max(1.0, rounds)) if reached and finite else None
+    tuned = question.best_bound(topology, horizon)
+    terms = {name: float(value) for name, value in tuned.split.items()} if tuned else {}
+    finite = tuned is not None and tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
+    rated = reached and (finite or tuned is None)
+    start = question.predictor.rate(question, topology, max(1.0, rounds)) if rated else None
     cost = question.of_a_round(topology)
     seconds, traffic = rounds * cost.seconds, rounds * cost.bytes
     why = ""
     if not reached:
         late = f"the target is not reached within {question.allowed:,.0f} rounds"
         why = attendance.refusal(question, topology) or late
+    elif tuned is None:
+        why = "nothing is proved of this topology, so there is no guarantee"
     elif tuned.eta_eff is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif not finite:
@@ -180,10 +184,10 @@ def _row(
         topology=topology,
         rank=place,
         tie=tie,
-        bound_id=tuned.bound.id,
-        value=float(tuned.value),
-        eta_eff=float(tuned.eta_eff) if finite else None,
-        eta=float(tuned.eta) if finite else None,
+        bound_id=tuned.bound.id if tuned else "",
+        value=float(tuned.value) if tuned else None,
+        eta_eff=float(tuned.eta_eff) if tuned and tuned.eta_eff is not None and finite else None,
+        eta=float(tuned.eta) if tuned and tuned.eta is not None and finite else None,
         rounds=int(rounds) if reached else None,
         rounds_guaranteed=_guaranteed(question, topology),
         start_eta_eff=start,
@@ -195,8 +199,9 @@ def _row(
         seconds_per_round=cost.seconds,
         bytes_per_round=cost.bytes,
         dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
-        cap_binds=bool(tuned.cap_binds),
-        beyond_own_cap=finite
+        cap_binds=bool(tuned and tuned.cap_binds),
+        beyond_own_cap=tuned is not None
+        and finite
         and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
         why=why,
         **attendance.of_row(question, scenario, topology, rounds),
@@ -206,8 +211,9 @@ def _row(
 def _guaranteed(question: Question, topology: str) -> float | None:
     """Rounds until the bound is at the target; None where it never is."""
     values, goal = question.values, float(question.goal())
-    found = min(float(question.bounds[t].rounds_to(goal, cap=question.cap, **values)) for t in question.twins(topology))
-    return found if found <= LONGEST else None
+    bounds = question.equivalent_bounds(topology)
+    found = min((float(b.rounds_to(goal, cap=question.cap, **values)) for b in bounds), default=math.inf)
+    return found if found <= MAX_ROUNDS else None
 
 
 def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
@@ -234,7 +240,7 @@ def _about_cost(question: Question, scenario: Scenario) -> list[str]:
             "--cost formula takes every rate as undivided, so it ignores that a rate is shared per-server. "
             "Use schedule, or diluted."
         )
-    costs = [question.of_a_round(t) for t in question.bounds]
+    costs = [question.of_a_round(t) for t in question.topologies]
     spread = max((c.standard_error / c.seconds for c in costs if c.seconds > 0), default=0.0)
     if spread > scenario.resolution / 2:
         said.append(f"Stragglers are drawn at random: the time of a round is known to about {spread:.1%} (one sigma).")
@@ -242,7 +248,7 @@ def _about_cost(question: Question, scenario: Scenario) -> list[str]:
 
 
 def _about_target(question: Question, met: bool) -> list[str]:
-    hidden = next(iter(question.bounds.values())).constants == "hidden"
+    hidden = question.hidden
     if met or hidden or question.target is not None:
         return []
     goal = float(question.goal())

@@ -18,7 +18,7 @@ from planner.cost.round import CostError
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.decide.counts import with_one_target
 from planner.predict.participation import ask
-from planner.predict.question import Question, settled, whole
+from planner.predict.question import Question, ceil_rounds, with_default_order
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
 
@@ -73,7 +73,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     Raises:
         NoAnswerError: where Star-Star's bound says nothing before, and no target was given.
     """
-    first, then = with_one_target([settled(before[1]), settled(after[1])])
+    first, then = with_one_target([with_default_order(before[1]), with_default_order(after[1])])
     objective = first.objective
     questions = ask(first), ask(then)
     parts = [_ranked(q, objective, first.resolution) for q in questions]
@@ -109,7 +109,7 @@ def _ranked(question: Question, objective: Objective, resolution: float) -> dict
         except CostError as error:
             row["why"] = str(error).rstrip(".")
             continue
-        rounds = whole(count)
+        rounds = ceil_rounds(count)
         row |= {"rounds": rounds, "seconds": float(rounds * cost.seconds), "bytes": float(rounds * cost.bytes)}
     rows.sort(key=lambda row: totals.get(row["topology"], math.inf))
     for row, tie in zip(rows, ties(sorted(totals.values()), resolution), strict=False):

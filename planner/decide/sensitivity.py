@@ -22,7 +22,7 @@ from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.io.wording import names as join_names
 from planner.predict import participation as attendance
-from planner.predict.question import Question, settled, whole
+from planner.predict.question import Question, ceil_rounds, with_default_order
 from planner.scenario.fields import CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
@@ -141,7 +141,7 @@ def flip(
         NoAnswerError: if no topology reaches the target.
     """
     check_known(scenario)
-    scenario = settled(scenario)
+    scenario = with_default_order(scenario)
     question, objective = attendance.ask(scenario), scenario.objective
     attendance.check(question)
     competing = chosen(question, among)
@@ -166,7 +166,7 @@ def flip(
         title=scenario.title,
         scenario=shown(scenario),
         objective=objective,
-        bounds=next(iter(question.bounds.values())).family,
+        bounds=question.family,
         predictor=question.predictor.id,
         cost=scenario.cost,
         resolution=resolution,
@@ -209,9 +209,9 @@ def chosen(question: Question, among: Sequence[str]) -> tuple[str, ...]:
         ScenarioError: for an unknown one, or fewer than two.
     """
     for name in among:
-        if name not in question.bounds:
-            raise ScenarioError(f"--among: {name!a:.40} is not one of {', '.join(question.bounds)}.")
-    kept = tuple(t for t in question.bounds if t in among or not among)
+        if name not in question.topologies:
+            raise ScenarioError(f"--among: {name!a:.40} is not one of {', '.join(question.topologies)}.")
+    kept = tuple(t for t in question.topologies if t in among or not among)
     if len(kept) < 2:
         raise ScenarioError("--among: one topology has nothing to change places with. Name two or more.")
     return kept
@@ -249,8 +249,8 @@ def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float 
     try:
         round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
     except CostError:
-        return whole(rounds), None, None
-    return whole(rounds), whole(rounds) * round_.seconds, whole(rounds) * round_.bytes
+        return ceil_rounds(rounds), None, None
+    return ceil_rounds(rounds), ceil_rounds(rounds) * round_.seconds, ceil_rounds(rounds) * round_.bytes
 
 
 def name_of(parameter: str) -> str:

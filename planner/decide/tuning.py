@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from planner.errors import NoAnswerError
-from planner.predict.question import Question, first_bound, whole
+from planner.predict.question import Question, ceil_rounds, first_bound
 from planner.scenario.units import format_duration, format_size
 
 Aim = Literal["time", "bytes"]
@@ -132,7 +132,7 @@ def choices(
         for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
             if not math.isfinite(count):
                 continue
-            count = whole(count)
+            count = ceil_rounds(count)
             cost = question.of_a_round(topology, P=p, K=k)
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):
@@ -210,9 +210,9 @@ def rate(question: Question, choice: Choice) -> Rate:
     """The learning rates that the predictor and the bound name for a choice and its rounds."""
     at = question.varied(values={**question.values, "P": choice.P, "K": choice.K})
     rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
-    tuned = at.best_of_twins(choice.topology, rounds)
+    tuned = at.best_bound(choice.topology, rounds)
     predicted = _finite(at.predictor.rate(at, choice.topology, rounds))
-    proved, why = _finite(tuned.eta_eff), ""
+    proved, why = _finite(tuned.eta_eff if tuned else None), ""
     if chain is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif predicted is None:
@@ -220,7 +220,7 @@ def rate(question: Question, choice: Choice) -> Rate:
     return Rate(
         eta_eff=None if chain is None else predicted,
         eta=None if chain is None or predicted is None else predicted / chain,
-        bound=tuned.bound.id,
+        bound=tuned.bound.id if tuned else "",
         bound_eta_eff=proved,
         bound_eta=None if chain is None or proved is None else proved / chain,
         why=why,

@@ -293,7 +293,7 @@ class Totals:
             share = None if question.share is None else question.share * np.exp(log)
             question = question.varied(target=question.target * np.exp(log), share=share)
         found = question.rounds(**changes)
-        return np.stack([np.broadcast_to(found[t], logs.shape[1:]) for t in self.question.bounds]).astype(float)
+        return np.stack([np.broadcast_to(found[t], logs.shape[1:]) for t in self.question.topologies]).astype(float)
 
     def prices(self, logs: FloatArray) -> FloatArray:
         """What one round adds to the objective; (topologies, draws), or (topologies, 1) where that is all the same."""
@@ -304,12 +304,12 @@ class Totals:
             if (log := self._log(name, logs)) is not None
         }
         if not moved:
-            return np.array([[question.price(t, self.objective)] for t in question.bounds])
+            return np.array([[question.price(t, self.objective)] for t in question.topologies])
         if self.law is not None:
             return self.law.seconds(moved, logs.shape[1])
         each = [{name: float(value[i]) for name, value in moved.items()} for i in range(logs.shape[1])]
         questions = [_with_clock(question, changes) for changes in each]
-        return np.array([[q.price(t, self.objective) for q in questions] for t in question.bounds])
+        return np.array([[q.price(t, self.objective) for q in questions] for t in question.topologies])
 
     def _log(self, name: str, logs: FloatArray) -> FloatArray | None:
         parts = [c.moves[name] * logs[i] for i, c in enumerate(self.columns) if name in c.moves]
@@ -387,7 +387,7 @@ class _Affine:
 
 def _seconds(question: Question, places: Sequence[Mapping[str, float]]) -> FloatArray:
     questions = [_with_clock(question, place) for place in places]
-    return np.array([[q.of_a_round(t).seconds for q in questions] for t in question.bounds])
+    return np.array([[q.of_a_round(t).seconds for q in questions] for t in question.topologies])
 
 
 def draws(
@@ -419,7 +419,7 @@ def draws(
     found = totals(logs)
     if model is not None:
         found = found * np.exp(model(rng, logs.shape[1]))
-    return Draws(drawn, logs, found, tuple(question.bounds))
+    return Draws(drawn, logs, found, tuple(question.topologies))
 
 
 def _logs(drawn: Sequence[Column], at: FloatArray) -> FloatArray:
@@ -537,7 +537,7 @@ def explained(
     counted = [i for i, c in enumerate(drawn) if not c.of_clock]
     rounds = np.split(totals.rounds(np.hstack([logs, *(redrawn[i] for i in counted)])), len(counted) + 1, axis=1)
     prices = totals.prices(logs)
-    leaders = [tuple(question.bounds).index(t) for t in first]
+    leaders = [tuple(question.topologies).index(t) for t in first]
     base = margins(rounds[0] * prices * np.exp(noise), leaders)
     changes = []
     for i, column in enumerate(drawn):
@@ -552,7 +552,7 @@ def explained(
 def alone(question: Question, drawn: Sequence[Column], objective: Objective, first: Sequence[str]) -> list[Alone]:
     """Each column from its low to its high, the others at their middle."""
     totals = Totals(question, drawn, objective)
-    names = tuple(question.bounds)
+    names = tuple(question.topologies)
     leaders = [names.index(t) for t in first]
     steps = 3 if totals.slow else STEPS
     logs = np.zeros((len(drawn), len(drawn), steps))
@@ -604,7 +604,7 @@ def constant_sets(scenario: Scenario, topology: str, target: float | None) -> Co
         order = sorted(totals, key=lambda t: totals[t])
         numbers = ties([totals[t] for t in order], scenario.resolution)
         first = tuple(t for t, number in zip(order, numbers, strict=True) if number == 1)
-        constants = next(iter(question.bounds.values())).constants
+        constants = question.constants
         sets.append(
             ConstantSet(bounds=family_id, constants=constants, cap=question.cap, first=first, order=tuple(order))
         )
@@ -738,8 +738,8 @@ def agreement(
     if scenario.draws:
         found = draws(question, scenario, scenario.objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
     else:
-        base = np.array([[totals.get(t, math.inf)] for t in question.bounds])
+        base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
         errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
-        found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.bounds))
+        found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
     near = near.model_copy(update={"p_best": {t: share.value for t, share in p_best(found, record.RIGHT).items()}})
     return near, max(scenario.resolution, record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1]))))

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from planner.cost.round import CostError
 from planner.decide.recommendation import Family
-from planner.predict.question import Question, whole
+from planner.predict.question import Question, ceil_rounds
 from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 
@@ -84,7 +84,7 @@ def _row(question: Question, topology: str, key: str, title: str) -> Family:
     cost = question.of_a_round(topology)
     if not math.isfinite(rounds):
         return Family(id=key, title=title, comparable=True, why="the target is not reached")
-    count = whole(rounds)
+    count = ceil_rounds(rounds)
     seconds, traffic = count * cost.seconds, count * cost.bytes
     return Family(
         id=key,

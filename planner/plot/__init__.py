@@ -195,11 +195,11 @@ def posed(scenario: Scenario) -> tuple[Scenario, Question]:
         ScenarioError: where the number of groups, or another count, is still to be searched for.
     """
     from planner.predict import participation as attendance
-    from planner.predict.question import settled
+    from planner.predict.question import with_default_order
 
     if scenario.divisions:
         raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
-    scenario = settled(scenario)
+    scenario = with_default_order(scenario)
     return scenario, attendance.ask(scenario)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner.decide.explain import SHORT
 from planner.io.wording import title
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, style
-from planner.predict.question import LONGEST, Question
+from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     goal = float(question.goal())
     needed = {t: float(n) for t, n in question.rounds().items()}
     longest = max((n for n in needed.values() if np.isfinite(n)), default=1e3)
-    rounds = np.unique(np.rint(np.geomspace(1, min(max(longest, 10.0) * BEYOND, LONGEST), POINTS)))
+    rounds = np.unique(np.rint(np.geomspace(1, min(max(longest, 10.0) * BEYOND, MAX_ROUNDS), POINTS)))
     curves = {topology: Curve(_terms(question, topology, rounds), needed[topology]) for topology in question.bounds}
     drawn, rows = draw(rounds, curves, goal)
     ends = ", ".join(f"{title(t)} after {n:,.0f} rounds" for t, n in needed.items() if np.isfinite(n))
@@ -136,8 +136,10 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float) -> tuple[Fi
 
 def _terms(question: Question, topology: str, rounds: Floats) -> dict[str, Floats]:
     """The terms of the smallest tuned bound that holds for this topology's algorithm."""
-    twins = [question.bounds[t] for t in question.twins(topology)]
-    tuned = [bound.tuned(cap=question.cap, **{**question.values, "R": rounds}) for bound in twins]
+    tuned = [
+        bound.tuned(cap=question.cap, **{**question.values, "R": rounds})
+        for bound in question.equivalent_bounds(topology)
+    ]
     best = np.argmin([np.broadcast_to(t.value, rounds.shape) for t in tuned], axis=0)
     names = dict.fromkeys(name for t in tuned for name in t.split)
     nothing = np.zeros_like(rounds)

@@ -131,7 +131,7 @@ def _measured(question: Question) -> list[Point]:
     with resources.files("planner").joinpath("data", "order_by_regime.csv").open(encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
             ring, star = row["ratio_of"].split(" / ")
-            if not {ring, star} <= question.bounds.keys():
+            if not {ring, star} <= question.topologies.keys():
                 continue
             zeta, delta = float(row["zeta_over_sigma"]), float(row["delta_over_sigma"])
             values = {**SETTING, "L": 1.0, "A": 1.0, "sigma": 1.0, "zeta": zeta, "delta": delta}

@@ -59,7 +59,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         question = tuning.with_one_target(posed(scenario)[1])
         found = [
             Point(c.topology, f"P = {c.P}, K = {c.K}", c.rounds, c.seconds, c.bytes)
-            for c in tuning.choices(question, tuning.GROUP_ROUNDS, tuning.LADDER, question.bounds)
+            for c in tuning.choices(question, tuning.GROUP_ROUNDS, tuning.LADDER, question.topologies)
         ]
     if not found:
         raise NoAnswerError(

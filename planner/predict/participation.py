@@ -78,12 +78,13 @@ class Attended(Question):
         moved: tuple[Any, ...] = (*self.values.values(), self.target, self.horizon)
         if changes or any(np.ndim(value) for value in moved):
             return self._rounds(**changes)
-        there = ((a.survival >= LEAST, a.groups, a.clients) for a in map(self.attendance, self.bounds))
+        there = ((a.survival >= LEAST, a.groups, a.clients) for a in map(self.attendance, self.topologies))
         key = (
             tuple((name, float(value)) for name, value in self.values.items()),
             tuple(None if n is None else float(n) for n in (self.target, self.share, self.horizon)),
             (self.cap, self.order, self.predictor.id, self.metric, self.seed),
-            tuple(bound.id for bound in self.bounds.values()),
+            tuple(self.topologies),
+            self.family,
             tuple(there),
         )
         if key not in self.seen:
@@ -121,7 +122,7 @@ class Attended(Question):
             for one, part1 in _whole_numbers(groups, S1)
             for two, part2 in _whole_numbers(clients, S2)
         ]
-        ratio = self.predictor.id != "bound" or self.drawn
+        ratio = not self.predictor.guarantees or self.drawn
         if ratio:
             asked = [(one, two, zeta, delta) for one, two, _ in corners] + [(S1, S2, zeta, delta)]
         else:
@@ -133,7 +134,7 @@ class Attended(Question):
             name: np.stack([np.broadcast_to(one, shape) for one in column])
             for name, column in zip(("S1", "S2", "zeta", "delta"), zip(*asked, strict=True), strict=True)
         }
-        if self.predictor.id == "bound":
+        if self.predictor.guarantees:
             found = self.partial[topology].rounds_to(goal, cap="own", **{**values, **stacked})
         else:
             found = self.predictor.rounds_to(replace(self, order="random"), topology, goal, {**values, **stacked})
@@ -245,14 +246,14 @@ def refusal(question: Question, topology: str) -> str:
         return (
             f"nobody finishes within the timeout of {timeout}: a turn takes {format_duration(there.shortest)} or more"
         )
-    S1, S2, P = (int(question.values[name]) for name in ("S1", "S2", "P"))
-    availability = question.availability
-    if topology == "ring-ring" and availability.policy == "fail":
-        chain = f"{S1 * S2 * P:,} turns in a row, of which each comes with probability {there.client:.6g}"
+    availability, tree = question.availability, question.sized(topology)
+    S1 = tree.tiers[0].taking_part
+    if tree.models == 1 and availability.policy == "fail":
+        chain = f"{tree.work(1):,} turns in a row, of which each comes with probability {there.client:.6g}"
         chain += f", and {S1:,} group servers with {availability.server:.6g}" if availability.server < 1 else ""
     else:
         least = 1 if availability.policy != "fail" else needed(availability.quorum, S1)
-        least = S1 if topology == "ring-star" and availability.policy == "fail" else least
+        least = S1 if tree.tiers[0].pattern.ordered and availability.policy == "fail" else least
         chain = f"{least:,} of {S1:,} groups, of which each comes with probability {there.group:.3g}"
     begun = f"{1 / there.survival:.3g}" if there.survival > 1e-300 else "more than 1e300"
     survival = f"{there.survival:.3g}" if there.survival > 1e-300 else "less than 1e-300"
@@ -271,7 +272,7 @@ def check(question: Question) -> None:
     """
     if not isinstance(question, Attended):
         return
-    survival = {t: question.attendance(t).survival for t in question.bounds}
+    survival = {t: question.attendance(t).survival for t in question.topologies}
     if max(survival.values()) >= LEAST:
         return
     best = max(survival, key=lambda t: survival[t])
@@ -282,7 +283,7 @@ def in_words(question: Question) -> list[str]:
     """What becomes of a round of every topology, for the explanation."""
     if not isinstance(question, Attended):
         return []
-    there = {t: question.attendance(t) for t in question.bounds}
+    there = {t: question.attendance(t) for t in question.topologies}
     said = [
         "A global round that is begun is completed with probability "
         + ", ".join(f"{a.survival:.3g} ({title(t)})" for t, a in there.items())
@@ -305,7 +306,7 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
         return _price_of_a_ring(question, recommended)
     if not isinstance(question, Attended):
         return []
-    able = {t: a for t in question.bounds if (a := question.attendance(t)).feasible}
+    able = {t: a for t in question.topologies if (a := question.attendance(t)).feasible}
     said = []
     if any(question.lacks(a) for a in able.values()):
         said.append(
@@ -328,15 +329,15 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
 
 def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str]:
     """The availability that the longest chain of turns in the recommended topologies needs."""
-    S1, S2, P = (int(question.values[name]) for name in ("S1", "S2", "P"))
-    chains = {"ring-ring": S1 * S2 * P, "star-ring": S2 * P}
-    longest = max((t for t in recommended if t in chains), key=lambda t: chains[t], default=None)
+    trees = {t: tree for t in recommended if (tree := question.sized(t)).tiers[-1].pattern.ordered}
+    chains = {t: tree.local_steps(1) for t, tree in trees.items()}
+    longest = max(chains, key=lambda t: chains[t], default=None)
     if longest is None:
         return []
     needed = LIKELY ** (1 / chains[longest])
     if needed <= NOTEWORTHY:
         return []
-    what = "a global round" if longest == "ring-ring" else "a group's part of a round"
+    what = "a global round" if trees[longest].models == 1 else "a group's part of a round"
     return [
         f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns, and survives with {LIKELY:.0%} only if "
         f"each comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache, cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from hflbounds import Bound, Tuned, families, family
 from hflbounds.errors import UnknownBoundError
-from hflbounds.topology import all_topologies, two_tier
+from hflbounds.topology import TierSymbols, Topology, all_topologies, tier_symbols
 from planner.cost.round import RoundCost, RoundSpec, round_cost
 from planner.errors import ScenarioError
-from planner.predict.predictors import Predictor, predictors
+from planner.predict.predictors import Predictor, predictor
 from planner.scenario.fields import CostMethod, Metric, Objective, Order
 from planner.scenario.network import Compute, Network
 from planner.scenario.resolve import Known, Scenario
 
-QUANTITIES = ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")
 BY_DEFAULT = {
     "fixed": "hflbounds.sharp",
     "random": "hflbounds.sharp-shuffle",
@@ -31,9 +32,7 @@ PARTICIPATION = {
     "full participation, random order": "random",
     "partial participation": "partial",
 }
-TIER_COUNTS = ("S1", "S2")  # how many take part in each tier, top first: a tier of one is neither star nor ring
-LONGEST = 1e15  # rounds; more than that is never reached
-REFERENCE = "star-star"  # whose bound after R rounds is the target where none was given
+MAX_ROUNDS = 1e15  # more than that is never reached
 
 
 @dataclass(frozen=True)
@@ -41,20 +40,23 @@ class Question:
     """The numbers of a scenario, ready to be varied.
 
     Attributes:
-        values: by the names of the vocabulary, without ``R``.
-        target: squared gradient norm to be reached; None for what `REFERENCE` reaches in ``horizon`` rounds.
-        share: the target as a share of the squared gradient at the start, as the predictor has it, which it then
+        values: Numbers by the symbols of the vocabulary (`quantities` of the depth), without ``R``.
+        topologies: Asked about, by id, without sizes; what the first reaches in ``horizon`` rounds is the target
+            where none was given.
+        target: Squared gradient norm to be reached; None for what the first topology reaches in ``horizon`` rounds.
+        share: Target as a share of the squared gradient at the start, as the predictor has it, which it then
             follows; None where it was given as a number.
-        horizon: rounds; None for each topology's own rounds to the target.
-        bounds: by topology.
-        cap: on the effective learning rate.
-        network, compute, model_bytes, cost, seed: what the clock and the traffic need.
-        order: of rings, ``fixed`` or ``random``.
-        predictor: whose rounds are meant.
-        metric: what is to get small, where the predictor knows more than one.
+        horizon: Rounds; None for each topology's own rounds to the target.
+        bounds: By id of the topology; those lack of which nothing is proved.
+        cap: On the effective learning rate.
+        network, compute, model_bytes, cost, seed: What the clock and the traffic need.
+        order: Of rings, ``fixed`` or ``random``.
+        predictor: Whose rounds are meant.
+        metric: What is to get small, where the predictor knows more than one.
     """
 
     values: Mapping[str, float]
+    topologies: Mapping[str, Topology]
     target: float | None
     share: float | None
     horizon: float | None
@@ -70,9 +72,49 @@ class Question:
     metric: Metric
 
     @property
+    def depth(self) -> int:
+        """Number of tiers."""
+        return next(iter(self.topologies.values())).depth
+
+    @property
+    def symbols(self) -> tuple[TierSymbols, ...]:
+        """Letters of the numbers of every tier, top first."""
+        return tier_symbols(self.depth)
+
+    @property
+    def reference(self) -> str:
+        """Id of the topology that sets the target where none was given."""
+        return next(iter(self.topologies))
+
+    @property
     def monotone(self) -> bool:
-        """Whether rounds never fall as sigma, zeta or delta grow, nor grow with the target."""
+        """Whether rounds never fall as a deviation grows, nor grow with the target."""
         return self.predictor.monotone
+
+    @cached_property
+    def family(self) -> str:
+        """Id of the family of bounds; empty where there is none."""
+        return next((bound.family for bound in self.bounds.values()), "")
+
+    @property
+    def constants(self) -> str:
+        """Whether the constants of the bounds are ``explicit`` or ``hidden``; empty where there is no bound."""
+        return next((bound.constants for bound in self.bounds.values()), "")
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the bounds hide their constants, so that only their order means something."""
+        return self.constants == "hidden"
+
+    def sized(self, topology: str, values: Mapping[str, Any] | None = None) -> Topology:
+        """Give a topology the numbers of this question, or of other values."""
+        numbers = self.values if values is None else values
+        return self.topologies[topology].sized(
+            [int(numbers[tier.size]) for tier in self.symbols],
+            drawn=[int(numbers[tier.drawn]) for tier in self.symbols],
+            passes=[int(numbers[tier.passes]) if tier.passes else 1 for tier in self.symbols],
+            order=self.order,
+        )
 
     def goal(self, **changes: Any) -> Any:
         """The target, also for changed values."""
@@ -81,11 +123,10 @@ class Question:
             return self.share * self.predictor.start(values)
         if self.target is not None:
             return self.target
-        reference = REFERENCE if REFERENCE in self.bounds else next(iter(self.bounds))
-        twins = any(np.any(np.asarray(values[count]) == 1) for count in TIER_COUNTS)
-        asked = self.bounds if twins else (reference,)
+        single = any(np.any(np.asarray(values[tier.drawn]) == 1) for tier in self.symbols)
+        asked = self.topologies if single else (self.reference,)
         reached = {t: self.predictor.reached(self, t, self.horizon, values) for t in asked}
-        goal = _same_algorithms(reached, values)[reference]
+        goal = self._least_of_equivalent(reached, values)[self.reference]
         # Without noise, heterogeneity and cap a bound is 0 after any number of rounds; then any target will do.
         return np.where(np.asarray(goal) > 0, goal, 1e-12 * first_bound(values))[()]
 
@@ -97,45 +138,62 @@ class Question:
         values = {**self.values, **changes}
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
-        for topology in self.bounds:
+        for topology in self.topologies:
             count = self.predictor.rounds_to(self, topology, goal, values)
             if self.target is not None:
                 count = np.where(goal >= first_bound(values), 0.0, count)
             found[topology] = np.where(np.asarray(count) <= self.allowed, count, np.inf)[()]
-        return _same_algorithms(found, values)
+        return self._least_of_equivalent(found, values)
 
     @property
     def allowed(self) -> float:
         """The most rounds that may be run: the horizon, where a target was given beside it."""
-        return self.horizon if self.target is not None and self.horizon is not None else LONGEST
+        return self.horizon if self.target is not None and self.horizon is not None else MAX_ROUNDS
 
-    def best_of_twins(self, topology: str, rounds: float) -> Tuned:
-        """The smallest tuned bound among those that hold for this topology's algorithm."""
-        values = {**self.values, "R": whole(rounds)}
-        tuned = [self.bounds[t].tuned(cap=self.cap, **values) for t in self.twins(topology)]
-        return min(tuned, key=lambda t: float(t.value))
-
-    def twins(self, topology: str) -> list[str]:
+    def equivalent_topologies(self, topology: str) -> list[str]:
         """This topology, first, and those that are the same algorithm as it in this fleet."""
-        parts = topology.split("-")
-        single = [self.values[count] == 1 for count in TIER_COUNTS]
-        return [topology] + [
-            other
-            for other in self.bounds
-            if other != topology and all(s or a == b for s, a, b in zip(single, parts, other.split("-"), strict=True))
-        ]
+        same = self.sized(topology).same_algorithm()
+        others = (t for t in self.topologies if t != topology)
+        return [topology, *(t for t in others if self.sized(t).same_algorithm() == same)]
 
-    def chain(self, topology: str) -> float:
+    def equivalent_bounds(self, topology: str) -> list[Bound]:
+        """The bounds that hold for this topology's algorithm."""
+        return [self.bounds[t] for t in self.equivalent_topologies(topology) if t in self.bounds]
+
+    def best_bound(self, topology: str, rounds: float) -> Tuned | None:
+        """The smallest tuned bound among those that hold for this topology's algorithm; None where there is none."""
+        values = {**self.values, "R": ceil_rounds(rounds)}
+        tuned = [bound.tuned(cap=self.cap, **values) for bound in self.equivalent_bounds(topology)]
+        return min(tuned, key=lambda t: float(t.value), default=None)
+
+    def _least_of_equivalent(self, numbers: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+        """Give topologies that are one algorithm the least of their numbers, since what is said of each holds for all.
+
+        With one child in a tier its pattern does not matter.
+        """
+        found = dict(numbers)
+        for place, tier in enumerate(self.symbols):
+            single = np.asarray(values[tier.drawn]) == 1
+            if not np.any(single):
+                continue
+            alike = defaultdict(list)
+            for topology in found:
+                patterns = self.topologies[topology].patterns
+                alike[patterns[:place] + patterns[place + 1 :]].append(topology)
+            for together in alike.values():
+                least = reduce(np.minimum, [found[t] for t in together])
+                found |= {t: np.where(single, least, found[t])[()] for t in together}
+        return found
+
+    def chain(self, topology: str) -> int:
         """How many local steps a global round chains: the effective learning rate over the raw one."""
-        counts = [self.values["P"] * self.values["K"]]
-        counts += [self.values[n] for n, side in zip(TIER_COUNTS, topology.split("-"), strict=True) if side == "ring"]
-        return math.prod(counts)
+        return self.sized(topology).local_steps(int(self.values["K"]))
 
     def round_spec(self, topology: str, **changes: Any) -> RoundSpec:
         """Return one global round of those who take part, also for changed counts."""
-        S1, S2, P, K = (int({**self.values, **changes}[name]) for name in ("S1", "S2", "P", "K"))
-        tree = two_tier(topology, G=S1, M=S2, P=P)
-        return RoundSpec(tree, K, self.network, self.compute, self.model_bytes, self.cost, self.seed)
+        values = {**self.values, **changes}
+        tree = self.sized(topology, {**values, **{tier.size: values[tier.drawn] for tier in self.symbols}})
+        return RoundSpec(tree, int(values["K"]), self.network, self.compute, self.model_bytes, self.cost, self.seed)
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
         """Seconds and bytes of one global round, also for changed counts."""
@@ -153,37 +211,51 @@ class Question:
         return replace(self, **parts)
 
 
+@cache
+def quantities(depth: int) -> tuple[str, ...]:
+    """Symbols of the values of a question about trees of this depth."""
+    tiers = tier_symbols(depth)
+    sizes, passes, drawn = ([getattr(t, n) for t in tiers if getattr(t, n)] for n in ("size", "passes", "drawn"))
+    return (*sizes, *passes, "K", *drawn, "L", "A", "sigma", *(t.deviation for t in reversed(tiers)))
+
+
 def ask(scenario: Scenario) -> Question:
     """The question a scenario poses.
 
     Raises:
         ScenarioError: if the bound family asked for does not exist, or is about other participation.
     """
-    bounds = {b.topology: b for b in family(_family(scenario)) if b.topology in all_topologies(2)}
-    stepless = next(iter(bounds.values())).chain is None
-    if stepless and scenario.cap is not None:
-        raise ScenarioError("--cap: these bounds are rates at a step already chosen, so no cap applies. Leave it out.")
+    whose = _predictor(scenario)
+    topologies = all_topologies(2)
+    bounds = {b.topology: b for b in family(_family(scenario)) if b.topology in topologies}
+    if scenario.bounds is not None or whose.guarantees:
+        topologies = {t: tree for t, tree in topologies.items() if t in bounds}
+    first = next(iter(bounds.values()), None)
     if scenario.cap is not None:
+        if first is not None and first.chain is None:
+            raise ScenarioError(
+                "--cap: these bounds are rates at a step already chosen, so no cap applies. Leave it out."
+            )
         cap: Any = scenario.cap
     else:
         # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
-        cap = "common" if not stepless and next(iter(bounds.values())).constants == "hidden" else "own"
+        cap = "common" if first is not None and first.chain is not None and first.constants == "hidden" else "own"
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
-    values = {name: scenario.number(name) for name in QUANTITIES}
-    predictor = _predictor(scenario)
+    values = {name: scenario.number(name) for name in quantities(2)}
     if scenario.metric != "gradient" and target is not None and scenario.known["target"].origin == "given":
         raise ScenarioError(
             f"--target: it is a squared gradient, and says nothing of {scenario.metric}. Give --rounds of Star-Star, "
             "to compare by what it reaches in them, or leave --metric out."
         )
     if scenario.target_share is not None:
-        target = scenario.target_share * predictor.start(values)
+        target = scenario.target_share * whose.start(values)
     return Question(
         values=values,
+        topologies=topologies,
         target=None if target is None else float(target),
         share=scenario.target_share,
         horizon=None if horizon is None else float(horizon),
-        bounds={t: bounds[t] for t in all_topologies(2) if t in bounds},
+        bounds={t: bounds[t] for t in topologies if t in bounds},
         cap=cap,
         network=scenario.network,
         compute=scenario.compute,
@@ -191,16 +263,13 @@ def ask(scenario: Scenario) -> Question:
         cost=scenario.cost,
         seed=scenario.seed,
         order=scenario.order,
-        predictor=predictor,
+        predictor=whose,
         metric=scenario.metric,
     )
 
 
 def _predictor(scenario: Scenario) -> Predictor:
-    known = predictors()
-    if scenario.predictor not in known:
-        raise ScenarioError(f"--predictor: {scenario.predictor!a:.40} is not one of {', '.join(known)}.")
-    found = known[scenario.predictor]
+    found = predictor(scenario.predictor)
     if scenario.metric not in found.metrics:
         raise ScenarioError(
             f"--metric {scenario.metric}: the predictor {found.id} knows {' and '.join(found.metrics)} alone. "
@@ -209,28 +278,7 @@ def _predictor(scenario: Scenario) -> Predictor:
     return found
 
 
-def _same_algorithms(numbers: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give topologies that are one algorithm the smaller of their numbers, since both bounds hold for it.
-
-    With one group in a round the top tier is neither star nor ring; with one client, the low tier.
-    """
-    found = dict(numbers)
-    for tier, count in enumerate(TIER_COUNTS):
-        single = np.asarray(values[count]) == 1
-        if not np.any(single):
-            continue
-        for topology in numbers:
-            parts = topology.split("-")
-            parts[tier] = "ring" if parts[tier] == "star" else "star"
-            twin = "-".join(parts)
-            if twin in found:
-                least = np.minimum(found[topology], found[twin])
-                found[topology] = np.where(single, least, found[topology])[()]
-                found[twin] = np.where(single, least, found[twin])[()]
-    return found
-
-
-def whole(rounds: float) -> int:
+def ceil_rounds(rounds: float) -> int:
     """Rounds to run: those that are predicted, which need not be whole, rounded up."""
     return math.ceil(rounds * (1 - 1e-9))
 
@@ -240,7 +288,7 @@ def first_bound(values: Mapping[str, Any]) -> Any:
     return 2 * values["L"] * values["A"]
 
 
-def settled(scenario: Scenario) -> Scenario:
+def with_default_order(scenario: Scenario) -> Scenario:
     """The scenario with the order of rings that the bounds asked for are about, where nobody gave one.
 
     Raises:

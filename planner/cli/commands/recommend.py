@@ -63,11 +63,11 @@ def recommend(
 @contextmanager
 def _progress(scenario: Scenario) -> Iterator[None]:
     """Show progress in a terminal where the answer is simulated."""
-    if scenario.predictor != "surrogate" or sys.stderr is None or not sys.stderr.isatty():
+    from planner.predict.predictors import predictor, watched
+
+    if not predictor(scenario.predictor).shows_progress or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
-    from planner.predict.predictors.surrogate import watched
-
     with watched(lambda done: sys.stderr.write(f"\rsimulating: {done:.0%}")):
         yield
     sys.stderr.write("\r\033[K")

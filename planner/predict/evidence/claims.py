@@ -6,11 +6,11 @@ table, and says what the sizes are.
 
 from __future__ import annotations
 
-import csv
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from planner.predict.evidence import table
 
 FILE = "claims.csv"
 
@@ -49,10 +49,8 @@ class Verdict:
 
 @cache
 def _all() -> dict[str, Verdict]:
-    with resources.files("planner").joinpath("data", FILE).open(encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
     found = {}
-    for row in rows:
+    for row in table(FILE):
         size = "full" if row["full"] else "quick"
         holds, fails, undecided = (int(row[f"{size}_{what}"]) for what in ("holds", "fails", "open"))
         found[row["claim"]] = Verdict(row["claim"], row["statement"], row[size], holds, fails, undecided, size)

@@ -7,16 +7,15 @@ benchmarks/order_by_regime.py, on small problems with known constants; see docs/
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from planner.data.heterogeneity import PRESETS
+from planner.predict.evidence import predictor_record, table
 from planner.predict.question import Question
 from planner.predict.statements import Evidence, ModelUncertainty
 from planner.scenario.resolve import Scenario
@@ -62,10 +61,12 @@ def published(question: Question) -> Evidence:
     # 5000 rounds; the four SST-2 rows were run for 1000.
     shared = {**SETTING, "L": 1.0, "A": 2.3, "sigma": 1.0, "zeta": zeta, "delta": delta}
     rounds = shared.pop("R")
-    values = np.stack([np.asarray(question.predictor.reached(question, t, rounds, shared)) for t in question.bounds])
-    names = tuple(question.bounds)
+    values = np.stack(
+        [np.asarray(question.predictor.reached(question, t, rounds, shared)) for t in question.topologies]
+    )
+    names = tuple(question.topologies)
     predicted = {kind: [names[i] for i in np.argsort(values[:, k], kind="stable")] for k, kind in enumerate(kinds)}
-    rows = _table_2()
+    rows = table("table2.csv")
     agrees = sum(predicted[PARTITION[row["inter"], row["intra"]]] == _measured_order(row, names) for row in rows)
     note = "test accuracy of single runs, G = M = 10, P = 1, K = 2, order best to worst"
     return Evidence(kind="published", where="zhou2026 Table 2", agrees=agrees, of=len(rows), note=note)
@@ -73,8 +74,10 @@ def published(question: Question) -> Evidence:
 
 def records(question: Question, scenario: Scenario, agreement: ModelUncertainty | None) -> list[Evidence]:
     """What was published, and what was measured nearest to this question."""
-    # A simulated scenario says nothing of the table's.
-    found = [] if scenario.partial or question.predictor.id == "surrogate" else [published(question)]
+    if not predictor_record.covers(question):
+        return []
+    # A predictor that runs something for each question says nothing of the table's.
+    found = [] if scenario.partial or question.predictor.shows_progress else [published(question)]
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, and not like it"
         found.append(
@@ -88,16 +91,24 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
                 regret_p90=agreement.regret_p90,
             )
         )
-    elif question.predictor.id == "bound" and not scenario.partial:
+    elif question.predictor.guarantees and not scenario.partial:
         found.append(measured(question))
     return found if scenario.partial else [*found, *on_digits(question)]
+
+
+def not_covered(question: Question) -> list[str]:
+    """Say that no measured run had these topologies, where none had."""
+    if predictor_record.covers(question):
+        return []
+    tiers = f"{question.depth} tier{'s' if question.depth > 1 else ''}"
+    return [f"No run on record had such trees ({tiers}): how often predictions for them are right is unknown."]
 
 
 def on_digits(question: Question) -> list[Evidence]:
     """First choices of this predictor on digits, in what is to get small, by who knew the kind of split alone."""
     quantity = {"gradient": "mean_gradient", "loss": "loss", "accuracy": "error"}[question.metric]
     found = []
-    for row in _rows("digits_record.csv"):
+    for row in table("digits_record.csv"):
         if row["predictor"] == question.predictor.id and row["quantity"] == quantity:
             model = {"digits-logistic": "logistic regression", "digits-mlp": "a perceptron"}[row["model"]]
             found.append(
@@ -170,20 +181,10 @@ def _measured_order(row: Mapping[str, str], names: tuple[str, ...]) -> list[str]
 
 
 @cache
-def _table_2() -> tuple[dict[str, str], ...]:
-    return tuple(_rows("table2.csv"))
-
-
-@cache
 def _regimes() -> tuple[Regime, ...]:
     found = []
-    for row in _rows("order_by_regime.csv"):
+    for row in table("order_by_regime.csv"):
         ring, star = row["ratio_of"].split(" / ")
         zeta, delta, ratio = (float(row[name]) for name in ("zeta_over_sigma", "delta_over_sigma", "ratio"))
         found.append(Regime(ring, star, zeta, delta, ratio, row["verdict"]))
     return tuple(found)
-
-
-def _rows(name: str) -> Iterator[dict[str, str]]:
-    with resources.files("planner").joinpath("data", name).open(encoding="utf-8") as stream:
-        yield from csv.DictReader(stream)

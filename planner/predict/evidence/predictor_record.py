@@ -7,16 +7,15 @@ noise, heterogeneity and target, in units of the initial gap and the smoothness,
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.predict.evidence import table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
 
@@ -26,7 +25,6 @@ RIGHT = 0.02  # a first choice that needs at most so much more than the best, re
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
-TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 Array = NDArray[np.float64]
 
 
@@ -37,12 +35,12 @@ class Record:
     Attributes:
         places: as of `place`, shape (rows, features).
         regret: by predictor, of its first choice in rounds, relative to the best; shape (rows,).
-        errors: log of measured over typical rounds, relative to Star-Star's, of `TOPOLOGIES`; shape (rows, 4).
+        errors: by topology, log of measured over typical rounds, relative to Star-Star's; shape (rows,).
     """
 
     places: Array
     regret: Mapping[str, Array]
-    errors: Array
+    errors: Mapping[str, Array]
 
     def nearest(self, at: Array) -> tuple[NDArray[np.intp], float]:
         """The `NEAREST` rows, nearest first, and how far the median of them is."""
@@ -76,25 +74,35 @@ def _here(question: Question) -> Array:
 @cache
 def record() -> Record:
     """The record that comes with the package."""
-    with resources.files("planner").joinpath("data", FILE).open(encoding="utf-8") as stream:
-        header, *rows = csv.reader(stream)
-    column = {name: i for i, name in enumerate(header)}
+    rows = table(FILE)
 
     def numbers(name: str) -> Array:
-        return np.array([row[column[name]] for row in rows], dtype=float)
+        return np.array([row[name] for row in rows], dtype=float)
+
+    def by(prefix: str) -> dict[str, Array]:
+        return {name.removeprefix(prefix): numbers(name) for name in rows[0] if name.startswith(prefix)}
 
     values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
-    drawn = [row[column["order"]] == "random" for row in rows]  # who takes part in draws runs in the order drawn
-    regret = {name: numbers(f"regret_{name}") for name in ("typical", "bound")}
-    errors = np.stack([numbers(f"error_{t}") for t in TOPOLOGIES], axis=-1)
-    return Record(place(values, numbers("target"), drawn), regret, errors)
+    drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
+    return Record(place(values, numbers("target"), drawn), by("regret_"), by("error_"))
+
+
+def covers(question: Question) -> bool:
+    """Whether all topologies of a question were measured."""
+    return all(_measured_as(question, topology) in record().errors for topology in question.topologies)
+
+
+def _measured_as(question: Question, topology: str) -> str:
+    """The topology on record that is the same algorithm here: with one child in a tier its pattern does not matter."""
+    return question.sized(topology).same_algorithm().id
 
 
 def of(question: Question) -> ModelUncertainty | None:
     """The record of the question's predictor near it; None where it has none, or not about this metric."""
-    if question.predictor.id != "typical" or question.metric != "gradient":
-        return None
     known = record()
+    checked = question.predictor.has_record and question.predictor.id in known.regret
+    if not checked or question.metric != "gradient" or not covers(question):
+        return None
     rows, distance = known.nearest(_here(question))
     regret = known.regret[question.predictor.id][rows]
     return ModelUncertainty(
@@ -133,11 +141,5 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     """
     known = record()
     rows, _ = known.nearest(_here(question))
-    drawn = known.errors[rng.choice(rows, number)]
-    return np.asarray(drawn[:, [TOPOLOGIES.index(_one_name(question, t)) for t in question.bounds]].T)
-
-
-def _one_name(question: Question, topology: str) -> str:
-    """The same name for topologies that are one algorithm here: a tier of one is neither star nor ring."""
-    sides = zip(("S1", "S2"), topology.split("-"), strict=True)
-    return "-".join("star" if question.values[count] == 1 else side for count, side in sides)
+    drawn = rng.choice(rows, number)
+    return np.stack([known.errors[_measured_as(question, topology)][drawn] for topology in question.topologies])

@@ -1,57 +1,65 @@
-"""Predictors of rounds: one file each, found by scanning this folder.
+"""Predictors of rounds: one file each, found by scanning this folder, or declared by other packages.
 
 A predictor answers two questions about a topology: what its mean squared gradient is after so many rounds, and after
-how many rounds it is at a target. A bound answers with a guarantee, a model with what is typical. Each has a record of
-how often its first choice was the best in measured runs, and of what following it cost; see docs/predictors.md.
+how many rounds it is at a target. A bound answers with a guarantee, a model with what is typical. To add one, write a
+subclass of `planner.predict.predictors.base.Predictor` and make an instance of it ``PREDICTOR`` in a file here, or name
+it by an entry point of the group ``hfl_plan.predictors`` in another package. See docs/predictors.md.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import entry_points
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
 
-if TYPE_CHECKING:
-    from planner.predict.question import Question
+from planner.errors import ScenarioError
+from planner.predict.predictors.base import Predictor, report_progress, watched
 
+__all__ = ["GROUP", "Predictor", "guaranteed", "predictor", "predictors", "report_progress", "watched"]
 
-class Predictor(Protocol):
-    """What a topology needs, in a question whose values may be arrays.
-
-    Attributes:
-        id: as in ``--predictor``.
-        says: what its rounds are, in a few words.
-        monotone: whether rounds never fall as sigma, zeta or delta grow, nor grow with the target.
-        metrics: what it can predict about; a target is a squared gradient for all of them.
-    """
-
-    id: str
-    says: str
-    monotone: bool
-    metrics: tuple[str, ...]
-
-    def start(self, values: Mapping[str, Any]) -> Any:
-        """The mean squared gradient before the first round, which a share of it is of."""
-
-    def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
-        """The mean squared gradient over so many rounds, at the best learning rate."""
-
-    def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
-        """The first whole number of rounds at which it is at most the target; infinite where there is none."""
-
-    def rate(self, question: Question, topology: str, rounds: float) -> float | None:
-        """The best effective learning rate for so many rounds: where to start a search; None if it names none."""
+GROUP = "hfl_plan.predictors"  # of entry points, each an instance
 
 
 @cache
 def predictors() -> Mapping[str, Predictor]:
-    """Every predictor, by id."""
+    """Every predictor, by id, those of this folder first.
+
+    Raises:
+        ScenarioError: If two have one id.
+    """
     found: dict[str, Predictor] = {}
+    for one in _declared():
+        if one.id in found:
+            raise ScenarioError(f"predictor {one.id}: two are called so. Remove one, or give it another id.")
+        found[one.id] = one
+    return MappingProxyType(found)
+
+
+def predictor(name: str) -> Predictor:
+    """Look a predictor up by its id.
+
+    Raises:
+        ScenarioError: If there is none.
+    """
+    known = predictors()
+    if name not in known:
+        raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.")
+    return known[name]
+
+
+def guaranteed(name: str) -> bool:
+    """Whether a theorem stands behind the rounds of the predictor of this id; False for one that is not here."""
+    found = predictors().get(name)
+    return found is not None and found.guarantees
+
+
+def _declared() -> Iterator[Predictor]:
     for info in pkgutil.iter_modules(__path__):
         made = getattr(importlib.import_module(f"{__name__}.{info.name}"), "PREDICTOR", None)
         if made is not None:
-            found[made.id] = made
-    return MappingProxyType(found)
+            yield made
+    for entry in entry_points(group=GROUP):
+        yield entry.load()

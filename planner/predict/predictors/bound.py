@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from planner.predict.predictors.base import Predictor
+
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
 
-class _Bound:
+class _Bound(Predictor):
     id = "bound"
     says = "after which the bound guarantees the target"
+    guarantees = True
     monotone = True
-    metrics = ("gradient",)
-
-    def start(self, values: Mapping[str, Any]) -> Any:
-        return 2 * values["L"] * values["A"]  # the largest that it can be, and so what a bound starts from
+    cheap = True
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         return question.bounds[topology].tuned(cap=question.cap, **{**values, "R": rounds}).value
@@ -25,8 +25,8 @@ class _Bound:
         return question.bounds[topology].rounds_to(target, cap=question.cap, **values)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
-        tuned = question.best_of_twins(topology, rounds)
-        return None if tuned.eta_eff is None else float(tuned.eta_eff)
+        tuned = question.best_bound(topology, rounds)
+        return None if tuned is None or tuned.eta_eff is None else float(tuned.eta_eff)
 
 
 PREDICTOR = _Bound()

@@ -9,9 +9,7 @@ alone, and some seconds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ import numpy as np
 from hflbounds.topology import two_tier
 from planner.errors import NoAnswerError
 from planner.predict.predictors import typical
+from planner.predict.predictors.base import Predictor, report_progress
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
@@ -30,18 +29,6 @@ STEPS = 12_000  # local steps one after the other of a simulation, unless its fe
 PROBLEMS = 6
 RATES = 0.1 * 1.6 ** np.arange(14.0)  # effective, times L: 0.1 to 45
 KINDS = ((0.03, 0.0), (0.003, 1.5))  # flattest curvature, and how far out in flat directions the start is
-
-_progress: ContextVar[Callable[[float], object] | None] = ContextVar("progress", default=None)
-
-
-@contextmanager
-def watched(progress: Callable[[float], object]) -> Iterator[None]:
-    """Tell of progress inside a ``with`` block: the part that is done, from 0 to 1."""
-    token = _progress.set(progress)
-    try:
-        yield
-    finally:
-        _progress.reset(token)
 
 
 @lru_cache(maxsize=64)
@@ -69,7 +56,6 @@ def corrections(
     shape |= {name: told[name] for name in ("L", "A", "sigma", "zeta", "delta")}
     logs = []
     runs = [(family, kind) for family in FAMILIES for kind in KINDS]
-    progress = _progress.get()
     for number, (family, (flattest, tail)) in enumerate(runs):
         made = ensemble(family, **shape, flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
         found: dict[str, float] = {}
@@ -81,8 +67,7 @@ def corrections(
                 mean = np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference
                 target = np.array([np.nanmin(mean)])
             found[topology] = float(rounds_to(squared, target)[0][0])
-            if progress is not None:
-                progress((number + (place + 1) / max(4, len(topologies))) / len(runs))
+            report_progress((number + (place + 1) / max(4, len(topologies))) / len(runs))
         logs.append([math.log(found[t] / found["star-star"]) for t in topologies])
     constants = {name: told[name] for name in typical.CONSTANTS}
     fleets = {
@@ -96,11 +81,11 @@ def corrections(
     return tuple(float(x) for x in np.exp(np.mean(np.where(np.isinf(logs), longer, logs), axis=0) - expected))
 
 
-class _Surrogate:
+class _Surrogate(Predictor):
     id = "surrogate"
     says = "that runs on problems with these constants took"
     monotone = True
-    metrics = ("gradient",)
+    shows_progress = True
 
     def start(self, values: Mapping[str, Any]) -> Any:
         return typical.PREDICTOR.start(values)
@@ -118,7 +103,7 @@ class _Surrogate:
         return typical.PREDICTOR.rate(question, topology, rounds)
 
     def _factor(self, question: Question, topology: str) -> float:
-        names = tuple(question.bounds)
+        names = tuple(question.topologies)
         base = tuple(sorted((name, float(value)) for name, value in question.values.items()))
         return corrections(names, base, question.order, question.seed)[names.index(topology)]
 

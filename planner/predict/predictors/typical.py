@@ -36,6 +36,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hflbounds.topology import Topology
+from planner.predict.predictors.base import Predictor
+
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
@@ -121,7 +124,7 @@ def _round(fleet: Fleet, rates: Array) -> tuple[Array, Array, Array, Array, Arra
         ``a``; the log of its size; and what one unit of delta^2, of zeta^2 and of sigma^2 adds to the mean square of
         ``b`` and of the noise; each of shape (rates, coordinates).
     """
-    top, low = (side == "ring" for side in fleet.topology.split("-"))
+    top, low = (one.ordered for one in Topology.of(fleet.topology).patterns)
     G, M, P, K, S1, S2 = fleet.counts
     eta = rates / (P * K * (S1 if top else 1) * (S2 if low else 1))
     size = eta * eta / len(CURVATURES)
@@ -226,11 +229,12 @@ def rounds_to(fleet: Fleet, target: Any, constants: Mapping[str, Any]) -> Array:
     return np.where(high == len(ROUNDS), np.inf, np.where(high == 0, 1.0, found)).reshape(shape)
 
 
-class _Typical:
+class _Typical(Predictor):
     id = "typical"
     says = "that a typical problem with these constants takes"
-    monotone = True
     metrics = tuple(FADES)
+    monotone = True
+    has_record = True
 
     def start(self, values: Mapping[str, Any]) -> Any:
         return float((CURVATURES**2 * START).sum()) * values["L"] * values["A"]

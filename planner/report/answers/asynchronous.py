@@ -15,7 +15,7 @@ from planner.families import hga as asynchrony
 from planner.families.hga import Pace, Reach
 from planner.io.wording import title
 from planner.predict.evidence.claims import Verdict, beginning
-from planner.predict.question import REFERENCE, Question, ask
+from planner.predict.question import Question, ask
 from planner.report import pages
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size, parse_duration
@@ -108,7 +108,7 @@ def answered(
             "metric": "mean squared gradient at the server's models",
             "defined_by": "given"
             if asked.target is not None
-            else f"what the bound of the synchronous {title(REFERENCE)} reaches in {asked.horizon:,.0f} rounds",
+            else f"what the bound of the synchronous {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds",
         },
         "constants": _constants(question),
         "theorem": asynchrony.THEOREM,

@@ -20,6 +20,7 @@ from planner.decide.recommendation import (
 )
 from planner.decide.uncertainty import few, listed
 from planner.io.wording import names, title
+from planner.predict.predictors import guaranteed
 from planner.predict.statements import ModelUncertainty
 from planner.report.document import Block, Cell, Column, Document, Items, Note, Paragraph, Table
 from planner.scenario.fields import CHOICES
@@ -196,7 +197,7 @@ def _basis(answer: Recommendation) -> list[str]:
         f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}.",
     ]
     beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
-    if beyond and answer.predictor == "bound":
+    if beyond and guaranteed(answer.predictor):
         said.append(
             f"The learning rates of {', '.join(beyond)} exceed the caps that the theorem prints; that its order "
             "statement holds there too is by hflbounds.sharp for full participation, and an assumption for partial."
@@ -225,9 +226,9 @@ def _basis(answer: Recommendation) -> list[str]:
 
 def _whose(answer: Recommendation) -> str:
     """Whose rounds are shown, and when the bound guarantees the target."""
-    if answer.predictor == "bound" and answer.constants == "hidden":
+    if guaranteed(answer.predictor) and answer.constants == "hidden":
         return "Rounds: those of the bound up to a constant that its source hides: an order, and no guarantee."
-    if answer.predictor == "bound":
+    if guaranteed(answer.predictor):
         return "Rounds: those after which the bound guarantees the target, where its constants are explicit."
     said = f"Rounds: those that the predictor {answer.predictor} expects with these constants; no guarantee."
     known = [(title(row.topology), row.rounds_guaranteed) for row in answer.ranking]

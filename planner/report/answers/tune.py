@@ -12,7 +12,8 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import title
 from planner.predict import participation as attendance
 from planner.predict.evidence.claims import Verdict, verdicts
-from planner.predict.question import REFERENCE, Question, settled
+from planner.predict.predictors import guaranteed
+from planner.predict.question import Question, with_default_order
 from planner.report import pages
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size, parse_duration, parse_size
@@ -58,13 +59,13 @@ def tuned(
             "--clients: tune needs the groups. Give --groups and --clients-per-group; `hfl-plan recommend --clients` "
             "searches for them."
         )
-    scenario = settled(scenario)
+    scenario = with_default_order(scenario)
     asked = attendance.ask(scenario)
     attendance.check(asked)
     now = {name: int(asked.values[name]) for name in ("P", "K")}
     steps = pages.whole_numbers("--local-steps", local_steps, {*tuning.LADDER, now["K"]})
     exchanges = pages.whole_numbers("--group-rounds", group_rounds, {*tuning.GROUP_ROUNDS, now["P"]})
-    among = list(asked.bounds) if topology is None else [_topology(topology, list(asked.bounds))]
+    among = list(asked.topologies) if topology is None else [_topology(topology, list(asked.topologies))]
     if len(steps) * len(exchanges) * len(among) > MOST:
         raise ScenarioError(
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
@@ -95,7 +96,7 @@ def tuned(
         "scenario": pages.known(scenario),
         "predictor": question.predictor.id,
         "rounds_are": f"those {question.predictor.says}",
-        "bounds": next(iter(question.bounds.values())).family,
+        "bounds": question.family,
         "cap": question.cap,
         "target": {"value": question.target, "metric": "mean squared gradient norm", "defined_by": _defined(asked)},
         "tried": {"topologies": among, "K": steps, "P": exchanges, "reached": len(found)},
@@ -146,7 +147,7 @@ def _defined(asked: Question) -> str:
     if asked.target is not None:
         return "given"
     P, K = (asked.values[n] for n in ("P", "K"))
-    return f"what {title(REFERENCE)} reaches in {asked.horizon:,.0f} rounds of P = {P:g}, K = {K:g}"
+    return f"what {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds of P = {P:g}, K = {K:g}"
 
 
 def _shown(choice: Choice, rate: Rate | None) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> dict[str
     told = [rate.eta_eff for rate in rates.values() if rate is not None]
     L, shortest = question.values["L"], min(chains.values())
     # A bound is tuned where it is proved; what works best is usually above that.
-    least_top = tuning.TYPICAL / L if question.predictor.id == "bound" else 0.0
+    least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
     grid = tuning.search_grid(told, least_top, most=tuning.STABLE / L * shortest)
     if not grid:
         return None
@@ -329,7 +330,7 @@ def _about_rates(rates: dict[str, Any] | None, front: Sequence[dict[str, Any]], 
         told = [
             f"{whose} {of[name]:.3g}"
             for whose, name in (("predicted", "eta_predicted"), ("of the bound", "eta_of_bound"))
-            if of[name] is not None and not (predictor == "bound" and name == "eta_predicted")
+            if of[name] is not None and not (guaranteed(predictor) and name == "eta_predicted")
         ]
         said.append(f"  {title(topology)}: {_numbers(of['eta'])}" + (f" ({', '.join(told)})" if told else ""))
     ratios = " : ".join(f"{of['ratio']:.3g}" for of in rates["topologies"].values())

@@ -24,7 +24,7 @@ from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import first_tie, flip, totals_of
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict import participation as attendance
-from planner.predict.question import Question, settled
+from planner.predict.question import Question, with_default_order
 from planner.scenario.resolve import Scenario, load
 
 KEYS = {
@@ -58,21 +58,25 @@ SITE = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.1", "up": "75Mbit/s", "ta
 
 
 def scenario(**given: Any) -> Scenario:
-    return settled(load(options={KEYS[name]: (name, str(value)) for name, value in given.items()}))
+    return with_default_order(load(options={KEYS[name]: (name, str(value)) for name, value in given.items()}))
 
 
 def asked(**given: Any) -> tuple[Scenario, Question, tuple[str, ...]]:
     """A scenario, its question and its first tie."""
     found = scenario(**given)
     question = attendance.ask(found)
-    return found, question, first_tie(totals_of(question, found.objective, tuple(question.bounds)), found.resolution)
+    return (
+        found,
+        question,
+        first_tie(totals_of(question, found.objective, tuple(question.topologies)), found.resolution),
+    )
 
 
 def line(name: str, **given: Any) -> tuple[Line, Question, Scenario, tuple[str, ...]]:
     found, question, first = asked(**given)
     each = inputs(question, found.objective)[name]
     return (
-        along(each, question, found.objective, tuple(question.bounds), first, found.resolution),
+        along(each, question, found.objective, tuple(question.topologies), first, found.resolution),
         question,
         found,
         first,
@@ -84,7 +88,7 @@ def check_against(found: Line, question: Question, told: Scenario, first: tuple[
 
     Values within the promised resolution of an end of a stretch are passed over. Returns how many were not.
     """
-    among = tuple(question.bounds)
+    among = tuple(question.topologies)
     totals = found.input.totals(question, told.objective, among, at)
     tied = answers(np.where(np.isfinite(totals), totals, np.inf), told.resolution)
     edges = [s.low for s in found.stages[1:]]
@@ -215,7 +219,7 @@ def test_enclosures_enclose(own: dict[str, str]) -> None:
 
     rng = np.random.default_rng(7)
     told, question, first = asked(G=5, M=4, H="zeta=0.7,delta=0.4", objective="rounds", **own)
-    among = tuple(question.bounds)
+    among = tuple(question.topologies)
     for name in ("zeta", "sigma", RATIO):
         each = inputs(question, "rounds")[name]
         walk = _Walk(each, question, "rounds", among, frozenset(first), told.resolution)
@@ -396,7 +400,7 @@ def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_no
     told, question, first = asked(**SITE)
     for near in nearby(question, told, first)[0]:
         each = inputs(question, told.objective)[near.parameter]
-        whole = along(each, question, told.objective, tuple(question.bounds), first, told.resolution)
+        whole = along(each, question, told.objective, tuple(question.topologies), first, told.resolution)
         change = whole.above if float(near.at) > float(near.from_) else whole.below
         assert change is not None
         assert abs(math.log(change.at / each.value)) <= abs(math.log(float(near.at) / each.value)) * (1 + 1e-3)
@@ -427,7 +431,7 @@ def test_cells_of_a_map_are_scenarios_asked_anew() -> None:
         seen = set()
         for i, j in ((0, 0), (1, 4), (3, 2), (5, 5), (5, 0)):
             told, question, first = asked(**{**given, **at(found.x.values[j], found.y.values[i])})
-            totals = totals_of(question, told.objective, tuple(question.bounds))
+            totals = totals_of(question, told.objective, tuple(question.topologies))
             ordered = sorted(totals.values())
             assert set(found.tied[i][j]) == set(first), (asking, i, j)
             assert found.margin[i][j] == pytest.approx(ordered[1] / ordered[0] - 1, abs=1e-9)
@@ -450,7 +454,7 @@ def test_cells_outside_what_is_known_are_marked_with_the_reason() -> None:
     last = hidden.tied[-1][-1]
     beyond = []
     for topology in last:
-        tuned = question.best_of_twins(topology, 1000)
+        tuned = question.best_bound(topology, 1000)
         beyond.append(not tuned.bound.applies(**{**question.values, "R": 1000, "eta_eff": tuned.eta_eff}))
     assert (hidden.outside[-1][-1] == "step") == any(beyond)
 

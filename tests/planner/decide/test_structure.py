@@ -20,7 +20,7 @@ from planner.decide.counts import divisors, expected, near_divisors
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
-from planner.predict.question import ask, settled
+from planner.predict.question import ask, with_default_order
 from planner.scenario.resolve import Scenario, load
 
 N100 = [1, 2, 4, 5, 10, 20, 25, 50, 100]
@@ -41,7 +41,7 @@ def answer(**given: object) -> Recommendation:
 
 def alone(**given: object) -> dict[str, dict[str, float]]:
     """Rounds, seconds and bytes of every topology, where nothing is searched."""
-    question = ask(settled(scenario(**given)))
+    question = ask(with_default_order(scenario(**given)))
     found = {}
     for topology, rounds in question.rounds().items():
         cost = question.of_a_round(topology)

@@ -1,0 +1,96 @@
+"""What every predictor says of itself, and what the planner asks it."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from planner.predict.question import Question
+
+_progress: ContextVar[Callable[[float], object] | None] = ContextVar("progress", default=None)
+
+
+class Predictor(ABC):
+    """Rounds of a topology, and what it reaches in them.
+
+    Values and what is wanted may be arrays that broadcast. An answer of fewer dimensions than they have together is
+    broadcast to them, so a predictor may leave out what it does not depend on.
+
+    Attributes:
+        id: Word of ``--predictor``.
+        says: What its rounds are, in a few words, after "rounds".
+        metrics: What it can predict about; a target is a squared gradient for all of them.
+        guarantees: Whether a theorem stands behind its rounds, so that it needs a bound of each topology.
+        monotone: Whether rounds never fall as sigma or a deviation grows, nor grow with the target.
+        cheap: Whether a count of rounds costs microseconds.
+        has_record: Whether its first choices were checked against measured runs (`planner.predict.evidence`).
+        shows_progress: Whether it runs something for each question, which takes seconds and says nothing of others.
+    """
+
+    id: ClassVar[str]
+    says: ClassVar[str]
+    metrics: ClassVar[tuple[str, ...]] = ("gradient",)
+    guarantees: ClassVar[bool] = False
+    monotone: ClassVar[bool] = False
+    cheap: ClassVar[bool] = False
+    has_record: ClassVar[bool] = False
+    shows_progress: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in ("reached", "rounds_to"):
+            if name in cls.__dict__:
+                setattr(cls, name, _broadcasting(cls.__dict__[name]))
+
+    def start(self, values: Mapping[str, Any]) -> Any:
+        """Mean squared gradient before the first round, which a share of it is of; the largest that it can be."""
+        return 2 * values["L"] * values["A"]
+
+    @abstractmethod
+    def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
+        """Mean squared gradient over so many rounds, at the best learning rate."""
+
+    @abstractmethod
+    def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
+        """Rounds after which it is at most the target, which need not be whole; infinite where there are none."""
+
+    def rate(self, question: Question, topology: str, rounds: float) -> float | None:
+        """Best effective learning rate for so many rounds, where to start a search; None if it names none."""
+        return None
+
+
+Method = Callable[[Predictor, Any, str, Any, Mapping[str, Any]], Any]
+
+
+def _broadcasting(method: Method) -> Method:
+    @functools.wraps(method)
+    def broadcast(self: Predictor, question: Question, topology: str, wanted: Any, values: Mapping[str, Any]) -> Any:
+        found = method(self, question, topology, wanted, values)
+        shape = np.broadcast_shapes(np.shape(found), np.shape(wanted), *(np.shape(value) for value in values.values()))
+        return found if np.shape(found) == shape else np.broadcast_to(found, shape)
+
+    return broadcast
+
+
+@contextmanager
+def watched(progress: Callable[[float], object]) -> Iterator[None]:
+    """Tell of progress inside a ``with`` block: the part that is done, from 0 to 1."""
+    token = _progress.set(progress)
+    try:
+        yield
+    finally:
+        _progress.reset(token)
+
+
+def report_progress(done: float) -> None:
+    """Tell whoever watches which part is done, from 0 to 1."""
+    progress = _progress.get()
+    if progress is not None:
+        progress(done)
