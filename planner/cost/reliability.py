@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.topology import two_tier
-from planner.cost.round import RoundSpec, Transfers, transfers
+from planner.cost.spec import RoundSpec, levels
+from planner.cost.wires import Transfers
 from planner.scenario.availability import PATIENCE, Availability
 from planner.scenario.network import Straggler
 
@@ -93,7 +94,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     star_top = G == 1 or topology.startswith("star")  # one endpoint alone is neither star nor ring
     star_low = M == 1 or topology.endswith("star")
     same = f"{'star' if star_top else 'ring'}-{'star' if star_low else 'ring'}"
-    top, low = transfers(replace(spec, topology=two_tier(same, G=G, M=M, P=P)))
+    top, low = (level.transfers for level in levels(replace(spec, topology=two_tier(same, G=G, M=M, P=P))))
     work = K * compute.step_time
     turn = _turn(low.turn, work, compute.straggler, M if star_low else 1, star_low, availability)
     shape = _Shape(G, M, P, star_top, star_low, low, top, compute.aggregation_time)

@@ -206,6 +206,11 @@ class Straggler:
                 "longer trustworthy. Model such clients as absent instead."
             )
 
+    @property
+    def varies(self) -> bool:
+        """Whether the factor is random."""
+        return self.kind != "none" and self.cv > 0
+
     def __str__(self) -> str:
         """The form that :func:`parse_straggler` reads."""
         return self.kind if self.kind == "none" else f"{self.kind}:{self.cv!r}"

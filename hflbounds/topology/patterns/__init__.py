@@ -1,6 +1,6 @@
 """Patterns in which the children of a node work: one file each, found by scanning this folder.
 
-A pattern declares its algebra here, its schedule and traffic in `planner.cost.round.patterns`, and its execution in
+A pattern declares its algebra here, its schedule and traffic in `planner.cost.patterns`, and its execution in
 `validation.patterns`; ``tests/test_house.py`` checks for every declared pattern that these agree.
 """
 

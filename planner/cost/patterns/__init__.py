@@ -1,0 +1,78 @@
+"""What a pass of a pattern costs: one file each, found by scanning this folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from types import MappingProxyType
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.cost.wires import Transfers, Wire
+from planner.scenario.network import Link
+
+FloatArray = NDArray[np.float64]
+Done = Callable[[float], None]  # what follows at some time [s]
+Call = Callable[[float, Done], None]  # begins at some time, and says when it is done
+
+
+class Channel(Protocol):
+    """The links below one machine, as a round that is played event by event uses them."""
+
+    def down(self, at: float, then: Done, models: int = 1) -> None:
+        """Send models to as many endpoints from ``at`` [s] on; ``then`` hears when they have arrived."""
+
+    def up(self, at: float, then: Done) -> None:
+        """Send a model to the server."""
+
+    def hop(self, at: float, then: Done) -> None:
+        """Send a model from endpoint to endpoint."""
+
+
+class Schedule(ABC):
+    """The schedule and the traffic of one pass of one pattern.
+
+    Attributes:
+        id: Of the pattern.
+        pools: Whether such tiers are one larger tier where nothing travels between them.
+    """
+
+    id: ClassVar[str]
+    pools: ClassVar[bool]
+
+    @abstractmethod
+    def traversals(self, endpoints: int, link: Link) -> int:
+        """Models that the links of one pass carry."""
+
+    @abstractmethod
+    def transfers(self, wire: Wire, sharers: int) -> Transfers:
+        """Time on the links when all children move in step, ``sharers`` transfers sharing what is shared."""
+
+    @abstractmethod
+    def digest(self, times: FloatArray, together: bool) -> FloatArray:
+        """Reduce the children's durations on the last axis to what a pass needs of them; homogeneous in them.
+
+        Args:
+            times: Durations [s], or factors on one.
+            together: Whether `meet` is what needs it; else what the children alone take.
+        """
+
+    def meet(self, digest: FloatArray, wire: Wire, sharers: int) -> FloatArray:
+        """Duration of a pass [s] whose transfers begin in step and then share a rate with each other."""
+        raise NotImplementedError(self.id)
+
+    @abstractmethod
+    def play(self, channel: Channel, children: Sequence[Call], at: float, done: Done) -> None:
+        """Begin a pass at some time [s], event by event."""
+
+
+@cache
+def schedules() -> Mapping[str, Schedule]:
+    """Every declared schedule, by the id of its pattern."""
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return MappingProxyType({one.SCHEDULE.id: one.SCHEDULE for one in modules})

@@ -1,0 +1,66 @@
+"""A star: all children download, work side by side, and upload."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.cost.patterns import Call, Channel, Done, FloatArray, Schedule
+from planner.cost.wires import Transfers, Wire
+from planner.scenario.network import Link
+
+
+class Star(Schedule):
+    """Download, work and upload, all children at the same time."""
+
+    id = "star"
+    pools = True
+
+    def traversals(self, endpoints: int, link: Link) -> int:
+        """One down and one up each."""
+        return 2 * endpoints
+
+    def transfers(self, wire: Wire, sharers: int) -> Transfers:
+        """Down and up."""
+        return Transfers(wire.exchange(sharers), 0.0)
+
+    def digest(self, times: FloatArray, together: bool) -> FloatArray:
+        """The slowest, or all in the order in which they finish."""
+        return np.sort(times, axis=-1) if together else np.asarray(times.max(axis=-1))
+
+    def meet(self, digest: FloatArray, wire: Wire, sharers: int) -> FloatArray:
+        """Downloads end together, and uploads share the rate as they come."""
+        ready = sharers * wire.down + wire.latency
+        return np.asarray(ready + makespan(digest, wire.up) + wire.latency)
+
+    def play(self, channel: Channel, children: Sequence[Call], at: float, done: Done) -> None:
+        """Done when the last upload is."""
+        returned: list[float] = []
+
+        def back(at: float) -> None:
+            returned.append(at)
+            if len(returned) == len(children):
+                done(max(returned))
+
+        def work(at: float) -> None:
+            for child in children:
+                child(at, lambda end: channel.up(end, back))
+
+        channel.down(at, work, len(children))
+
+
+def makespan(releases: FloatArray, transfer: float) -> FloatArray:
+    """End of equal transfers that share one rate, from their ascending release times [s] on the last axis.
+
+    Equals max over j of c_(j) + (n - j + 1) S/r. Proof: a busy link finishes one model's worth of bits every
+    S/r seconds, so its last busy period, begun by the release of some j with j, ..., n still to send, ends at
+    that j's value; and no j gives more, as the n - j + 1 transfers released from c_(j) on start after it.
+
+    Args:
+        releases: Release times c_(1) <= ... <= c_(n) [s]; shape (..., n).
+        transfer: S/r, one transfer at the full rate [s].
+    """
+    behind = np.arange(releases.shape[-1], 0, -1, dtype=np.float64)
+    return np.asarray((releases + transfer * behind).max(axis=-1))
+
+
+SCHEDULE = Star()

@@ -1,0 +1,175 @@
+"""A global round as it is to be timed, and what each of its tiers is then made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, get_args
+
+from hflbounds.topology import Topology, tier_symbols
+from planner.cost.patterns import FloatArray, Schedule, schedules
+from planner.cost.wires import FREE, Transfers, Wire, wire
+from planner.errors import PlannerError
+from planner.scenario.network import Compute, Network
+
+Method = Literal["schedule", "formula", "diluted"]
+
+_LARGEST_COUNT: Final = 10**12  # sizes, passes, K: products stay far inside double precision's range
+_LARGEST_MODEL: Final = 1e24  # [bytes]
+
+
+class CostError(PlannerError, ValueError):
+    """A round that cannot be timed; the message names the argument, the fact and the way out."""
+
+
+@dataclass(frozen=True)
+class RoundSpec:
+    """One global round, as it is to be timed.
+
+    Attributes:
+        topology: With the sizes of its tiers; where some are drawn, only as many take part.
+        K: Local steps per client and pass of its server.
+        network: Who talks to whom, and how fast; one link per tier.
+        compute: How long the work takes.
+        model_bytes: Size of what one transfer carries [bytes].
+        method: ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`.
+        seed: Seed of the draws of compute times.
+
+    Raises:
+        CostError: If a number is out of range, or the network has other tiers than the topology.
+    """
+
+    topology: Topology
+    K: int
+    network: Network
+    compute: Compute
+    model_bytes: float
+    method: Method = "schedule"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        tiers = self.topology.tiers
+        for tier, symbols in zip(tiers, tier_symbols(len(tiers)), strict=True):
+            if tier.size is None and tier.drawn is None:
+                raise CostError(f"{symbols.size}: the number was not given. Give every tier its size.")
+            for name, count in ((symbols.size, tier.taking_part), (symbols.passes or "passes", tier.passes)):
+                _count(name, count)
+        _count("K", self.K)
+        if len(self.network.links) != len(tiers):
+            raise CostError(
+                f"network: {len(self.network.links)} links do not fit {len(tiers)} tiers. Give one link per tier, "
+                "None where nothing travels."
+            )
+        size = self.model_bytes
+        number = isinstance(size, int | float) and not isinstance(size, bool)
+        if not (number and 0 < size <= _LARGEST_MODEL):
+            raise CostError(f"model_bytes: {size!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
+        if self.method not in get_args(Method):
+            raise CostError(f"method: {self.method!r} is not one of {', '.join(get_args(Method))}.")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise CostError(f"seed: {self.seed!r} is not a whole number, 0 or more.")
+
+    @property
+    def work(self) -> float:
+        """Mean time of a client's local steps in one pass [s]."""
+        return self.K * self.compute.step_time
+
+    @property
+    def random(self) -> bool:
+        """Whether compute times vary at all."""
+        return self.compute.straggler.varies and self.compute.step_time > 0
+
+
+def _count(name: str, count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _LARGEST_COUNT:
+        raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
+
+
+class Level(NamedTuple):
+    """One tier, as it is timed.
+
+    Attributes:
+        schedule: Of its pattern.
+        n: Children of a node that take part in a pass.
+        turns: Of them that work one after the other.
+        active: That work at the same time.
+        passes: In a call of the node.
+        wire: To the children.
+        sharers: Transfers at the same time on what they share, if all move in step.
+        together: Whether these wait for one another in a shared rate, and are not merely diluted.
+        own: Time that a call of the node adds [s].
+    """
+
+    schedule: Schedule
+    n: int
+    turns: int
+    active: int
+    passes: int
+    wire: Wire
+    sharers: int
+    together: bool
+    own: float
+
+    @property
+    def transfers(self) -> Transfers:
+        """Time on the links, when all move in step."""
+        return self.schedule.transfers(self.wire, self.sharers)
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing travels."""
+        return self.wire is FREE
+
+    @property
+    def drifts(self) -> bool:
+        """Whether children of several nodes share a rate, so that passes get out of step if durations differ."""
+        return self.together and self.sharers > self.active
+
+    def in_step(self, child: float) -> float:
+        """Duration of a call [s] if all children take ``child`` [s]."""
+        turn, ends = self.transfers
+        return self.own + self.passes * (ends + self.turns * (turn + child))
+
+    def lasts(self, digest: FloatArray) -> FloatArray:
+        """Duration of passes [s] from the digest of the children's durations."""
+        if self.together:
+            return self.schedule.meet(digest, self.wire, self.sharers)
+        turn, ends = self.transfers
+        return ends + self.turns * turn + digest
+
+
+def levels(spec: RoundSpec) -> tuple[Level, ...]:
+    """Every tier, top first.
+
+    Raises:
+        CostError: If a pattern has no schedule.
+    """
+    found: list[Level] = []
+    above = 1  # nodes at work at the same time on one machine
+    for tier, link in zip(spec.topology.tiers, spec.network.links, strict=True):
+        pattern, n = tier.pattern, tier.taking_part
+        if pattern.id not in schedules():
+            raise CostError(
+                f"topology: the pattern {pattern.id} has no schedule. Declare one in planner.cost.patterns."
+            )
+        active = pattern.side_by_side(n)
+        shared = spec.method == "schedule" and link is not None and link.sharing == "per-server"
+        sharers = active * above if shared or spec.method == "diluted" else 1
+        own = spec.compute.aggregation_time if found else 0.0
+        one = schedules()[pattern.id]
+        line = wire(link, spec.model_bytes)
+        found.append(Level(one, n, pattern.chain(n), active, tier.passes, line, sharers, shared and sharers > 1, own))
+        above = active * above if link is None else 1
+    return tuple(found)
+
+
+def in_step(tiers: tuple[Level, ...], child: float) -> float:
+    """Duration of a round [s] whose calls of the lowest tier's children all take ``child`` [s]."""
+    for level in reversed(tiers):
+        child = level.in_step(child)
+    return child
+
+
+def counts(tiers: tuple[Level, ...]) -> int:
+    """Compute times in a round."""
+    return math.prod(level.passes * level.n for level in tiers)

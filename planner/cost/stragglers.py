@@ -1,0 +1,177 @@
+"""Rounds over draws of compute times, which are the same for every topology and every change of a parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from planner.cost.patterns import FloatArray, Schedule
+from planner.cost.play import play
+from planner.cost.spec import CostError, Level, RoundSpec, counts, in_step, levels
+from planner.scenario.network import Straggler
+
+_TARGET_SAMPLES: Final = 100_000  # compute times drawn in all, when that gives enough draws
+_FEWEST_DRAWS: Final = 8  # a standard error from fewer is no error bar
+_LARGEST_DRAW: Final = 20_000_000  # compute times in one draw: 160 MB
+_CACHED_SAMPLES: Final = 1_000_000  # numbers that are kept between calls: 8 MB each
+_EVENT_SAMPLES: Final = 4_000  # compute times drawn in all where the schedule is played event by event
+_LARGEST_EVENT_DRAW: Final = 100_000
+
+
+@lru_cache(maxsize=256)  # one answer asks for the same round several times, and a played one takes a second
+def durations(spec: RoundSpec) -> FloatArray:
+    """Duration of the round [s] for every draw; shape (draws,).
+
+    Raises:
+        CostError: If one draw is too large.
+    """
+    tiers, straggler = _pooled(levels(spec)), spec.compute.straggler
+    size = counts(tiers)
+    drifts = any(level.drifts for level in tiers)
+    if drifts and size > _LARGEST_EVENT_DRAW:
+        raise CostError(
+            "network: where groups without servers share a per-server link, and with stragglers, the compute times of "
+            f"a round are at most {_LARGEST_EVENT_DRAW}, not {size}. Use method='diluted', an upper bound, or no "
+            "stragglers."
+        )
+    if size > _LARGEST_DRAW:
+        raise CostError(
+            f"compute.straggler: {size} compute times of a round are too many to draw, at most "
+            f"{_LARGEST_DRAW:g}. Use the straggler kind none, or time fewer groups or group rounds."
+        )
+    if tiers[-1].drifts:
+        draws = max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)
+        times = spec.work * _kept(size, straggler, spec.seed)[:draws].reshape(-1, *_shape(tiers))
+        return _above(*_played(tiers, times))
+    bottom, above = tiers[-1], tiers[:-1]
+    found = []
+    for digest in _digests(_shape(tiers), bottom.schedule, bottom.together, straggler, spec.seed):
+        passes = bottom.lasts(spec.work * digest)
+        if drifts:
+            passes = passes[: max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)]
+        if spec.method == "schedule":
+            found.append(_above(above, passes.sum(axis=len(tiers)) + bottom.own))
+        else:
+            found.append(_in_phases(above, bottom.own, passes))
+    return np.concatenate(found)
+
+
+def _pooled(tiers: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Join tiers that are one larger tier: one batch of downloads, and one of uploads."""
+    found = [tiers[0]]
+    for low in tiers[1:]:
+        top = found[-1]
+        if top.free and low.passes == 1 and low.schedule.pools and low.schedule is top.schedule:
+            own = top.own + top.passes * low.own
+            found[-1] = low._replace(n=top.n * low.n, active=top.active * low.active, passes=top.passes, own=own)
+        else:
+            found.append(low)
+    return tuple(found)
+
+
+def _above(tiers: tuple[Level, ...], times: FloatArray) -> FloatArray:
+    """Duration of the round [s] from that of the calls of the lowest of these tiers' children.
+
+    Args:
+        tiers: Top first.
+        times: One axis for the draws, then one for the passes of each tier, then one for its children [s].
+    """
+    while tiers:
+        *above, level = tiers
+        if level.drifts:
+            tiers, times = _played(tiers, times)
+        else:
+            passes = level.lasts(level.schedule.digest(times, level.together))
+            tiers, times = tuple(above), passes.sum(axis=len(tiers)) + level.own
+    return times
+
+
+def _played(tiers: tuple[Level, ...], times: FloatArray) -> tuple[tuple[Level, ...], FloatArray]:
+    """Play the lowest tier with those above it on the same machine; return the tiers left, and the durations."""
+    depth, first = len(tiers), len(tiers) - 1
+    while first and tiers[first - 1].free:
+        first -= 1
+    outer = [0, *range(1, first + 1), *range(depth + 1, depth + first + 1)]
+    moved = np.moveaxis(times, outer, range(len(outer)))
+    inner = moved.shape[len(outer) :]
+    ends = [play(tiers[first:], one) for one in moved.reshape(-1, *inner)]
+    return tiers[:first], np.array(ends).reshape(moved.shape[: len(outer)])
+
+
+def _in_phases(above: tuple[Level, ...], own: float, passes: FloatArray) -> FloatArray:
+    """Duration of the round [s] where all nodes of a tier wait for the slowest before the next pass of any."""
+    for level in reversed(above):
+        passes = level.schedule.digest(passes, together=False)
+    return np.asarray(passes.reshape(len(passes), -1).sum(axis=1) + in_step(above, own))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The draws
+
+
+def _shape(tiers: tuple[Level, ...]) -> tuple[int, ...]:
+    return (*(level.passes for level in tiers), *(level.n for level in tiers))
+
+
+def factors(rng: np.random.Generator, shape: tuple[int, ...], straggler: Straggler) -> FloatArray:
+    """Unit draws, scaled: the same unit draws at every coefficient of variation."""
+    if straggler.kind == "exponential":
+        drawn = rng.standard_exponential(shape)
+        drawn *= straggler.cv
+        drawn += 1.0 - straggler.cv
+        return drawn
+    variance = math.log1p(straggler.cv**2)  # of the log, for a factor of mean 1
+    drawn = rng.standard_normal(shape)
+    drawn *= math.sqrt(variance)
+    drawn -= 0.5 * variance
+    np.exp(drawn, out=drawn)
+    return drawn
+
+
+@lru_cache(maxsize=16)
+def _kept(size: int, straggler: Straggler, seed: int) -> FloatArray:
+    """All draws at once, kept for the next topology and the next change of a parameter; shape (draws, size)."""
+    drawn = factors(np.random.default_rng(seed), (_draws(size), size), straggler)
+    drawn.flags.writeable = False  # shared between calls
+    return drawn
+
+
+def _draws(size: int) -> int:
+    return max(_FEWEST_DRAWS, round(_TARGET_SAMPLES / size))
+
+
+def _blocks(size: int, straggler: Straggler, seed: int) -> Iterator[FloatArray]:
+    """The draws in blocks: one block where it is small enough to keep, else one draw at a time."""
+    if _FEWEST_DRAWS * size <= _CACHED_SAMPLES:
+        yield _kept(size, straggler, seed)
+        return
+    rng = np.random.default_rng(seed)
+    for _ in range(_FEWEST_DRAWS):
+        yield factors(rng, (1, size), straggler)
+
+
+def _digests(
+    shape: tuple[int, ...], schedule: Schedule, together: bool, straggler: Straggler, seed: int
+) -> Iterator[FloatArray]:
+    """What passes of the lowest tier need of the draws, kept between calls where it is small."""
+    size = math.prod(shape)
+    kept = _draws(size) * (size if together else size // shape[-1])
+    if kept <= _CACHED_SAMPLES:
+        yield _digested(shape, schedule, together, straggler, seed)
+        return
+    for drawn in _blocks(size, straggler, seed):
+        yield schedule.digest(drawn.reshape(-1, *shape), together)
+
+
+@lru_cache(maxsize=32)
+def _digested(
+    shape: tuple[int, ...], schedule: Schedule, together: bool, straggler: Straggler, seed: int
+) -> FloatArray:
+    blocks = _blocks(math.prod(shape), straggler, seed)
+    found = np.concatenate([schedule.digest(drawn.reshape(-1, *shape), together) for drawn in blocks])
+    found.flags.writeable = False
+    return found

@@ -1,0 +1,92 @@
+"""Settings of links, networks and stragglers."""
+
+import dataclasses
+import math
+
+import pytest
+
+from planner.scenario.network import (
+    PRESETS,
+    Compute,
+    Link,
+    Network,
+    NetworkError,
+    Straggler,
+    link_preset,
+    parse_straggler,
+)
+
+
+@pytest.mark.parametrize(
+    ("build", "parts"),
+    [
+        (lambda: Link(0.0, 1.0), ["link.up", "above 0"]),
+        (lambda: Link(1.0, math.nan), ["link.down", "nan"]),
+        (lambda: Link(1.0, -1.0), ["link.down"]),
+        (lambda: Link(True, 1.0), ["link.up"]),
+        (lambda: Link("20Mbit/s", 1.0), ["link.up"]),
+        (lambda: Link(1.0, 1.0, -1.0), ["link.latency"]),
+        (lambda: Link(1.0, 1.0, math.inf), ["link.latency"]),
+        (lambda: Link(1.0, 1.0, sharing="shared"), ["link.sharing", "per-client, per-server"]),
+        (lambda: Link(1.0, 1.0, sharing="per-clients"), ["Did you mean per-client?"]),
+        (lambda: Link(1.0, 1.0, hop="relay"), ["link.hop", "Did you mean relayed?"]),
+        (lambda: Network.two_tier(3, Link(1.0, 1.0)), ["network.tiers", "3"]),
+        (lambda: Network.two_tier(True, Link(1.0, 1.0)), ["network.tiers", "True"]),
+        (lambda: Network.two_tier(2, Link(1.0, 1.0)), ["network.server_link", "tiers to 1"]),
+        (lambda: Compute(-1.0), ["compute.step_time"]),
+        (lambda: Compute(math.nan), ["compute.step_time"]),
+        (lambda: Compute(1.0, aggregation_time=-1.0), ["compute.aggregation_time"]),
+        (lambda: Straggler("exponential", 1.5), ["1.5", "lognormal:1.5"]),
+        (lambda: Straggler("lognormal", 11.0), ["11.0", "10"]),
+        (lambda: Straggler("lognormal", math.inf), ["straggler.cv"]),
+        (lambda: Straggler("none", 0.5), ["contradicts"]),
+        (lambda: Straggler("pareto", 0.5), ["none, exponential, lognormal"]),
+        (lambda: parse_straggler("exponential"), ["exponential:0.5"]),
+        (lambda: parse_straggler("exponential:"), ["exponential:0.5"]),
+        (lambda: parse_straggler("exponential:nan"), ["exponential:0.5"]),
+        (lambda: parse_straggler("exponential:1_0"), ["exponential:0.5"]),
+        (lambda: parse_straggler("exponential:1e"), ["is not a number"]),
+        (lambda: parse_straggler("exponential:-0.5"), ["straggler.cv"]),
+        (lambda: parse_straggler("exponential:2"), ["lognormal:2"]),
+        (lambda: parse_straggler("exponentail:0.5"), ["Did you mean exponential?"]),
+        (lambda: parse_straggler("none:0.5"), ["takes no number"]),
+        (lambda: parse_straggler("lognormal:" + "1" * 100), ["write none"]),
+        (lambda: parse_straggler(0.5, field="--straggler"), ["--straggler"]),
+        (lambda: link_preset("WiFi"), ["Did you mean wifi?"]),
+        (lambda: link_preset("carrier pigeon", field="--uplink"), ["--uplink", "lan, datacenter"]),
+    ],
+)
+def test_bad_networks(build, parts):
+    with pytest.raises(NetworkError) as caught:
+        build()
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["none", "exponential:0.5", "lognormal:0.3", "lognormal:1e-05"])
+def test_stragglers_read_back(text):
+    assert str(parse_straggler(text)) == text
+
+
+def test_presets_are_complete_and_say_where_they_come_from():
+    assert list(PRESETS) == ["lan", "datacenter", "wifi", "5g", "4g", "broadband", "wan"]
+    for name, preset in PRESETS.items():
+        assert preset.name == name
+        assert link_preset(name) is preset
+        assert preset.link.up <= preset.link.down
+        assert 0 < preset.link.latency < 0.1
+        assert "Rates: " in preset.source
+        assert "Latency" in preset.source
+        assert "project's choice" in preset.source  # none of them is sourced in every number
+    # the numbers that are quoted, once more
+    assert (PRESETS["5g"].link.down, PRESETS["5g"].link.up) == (100e6, 50e6)
+    assert (PRESETS["broadband"].link.down, PRESETS["broadband"].link.up) == (100e6, 20e6)
+    assert (PRESETS["4g"].link.down, PRESETS["4g"].link.up) == (27.33e6, 8.63e6)
+    with pytest.raises(TypeError):
+        PRESETS["lan"] = PRESETS["wan"]
+
+
+def test_settings_are_frozen():
+    link = Link(1.0, 1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        link.up = 2.0
