@@ -1,7 +1,7 @@
 """A second encoding of the bounds that `second_encoding.py` does not have, typed apart as plain arithmetic.
 
-Each function below was typed from the text of its paper, or from the statement of this project's own results, and
-shares no code and no reading with the catalogue. It returns the summands of the right-hand side, so that a sum with
+Each entry below was typed from the text of its paper, or from the statement of this project's own results, and
+shares no code and no reading with the catalogue. It has the summands of the right-hand side, so that a sum with
 negative parts has a size to compare rounding with. What is printed is typed as it is printed, slips included, for
 the ids that say so (`liu2026.*-printed`, `zhou2026.lemma2-printed`, all of `xie2024.*`); a tail that the text copy
 lost is noted where it is filled in.
@@ -14,507 +14,297 @@ Numbers may be int, Fraction, float or mpmath.mpf. Where all are rational and no
 Fraction; what counts alone decide (mixing factors, overlaps, finite sums) is exact in any case.
 """
 
-import inspect
 import random
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from math import comb, lcm
-from numbers import Rational
-from typing import Any, NamedTuple
+from typing import Any
 
 import mpmath
-from second_encoding import _cbrt, _common, _mpf, _sqrt
+from typed_formulas import Formula, Num, Table, cbrt, counted, largest, letters_of, sqrt, to_mpf, whole
 
-Num = Any  # Fraction or mpmath.mpf, the same for all numbers of one call
-Summands = tuple[Num, ...]
+G, M, S1, S2, P, K, R, T, L, A, sigma, zeta, delta = letters_of("G M S1 S2 P K R T L A sigma zeta delta")
+eta_eff, eta, grad, E_r, H, CD, beta_mix, kappa = letters_of("eta_eff eta grad E_r H CD beta_mix kappa")
+E, Ge, p2, Gamma, beta_lr, mu, alpha, Delta0, t, lambda2 = letters_of("E Ge p2 Gamma beta_lr mu alpha Delta0 t lambda2")
+n_s, n_h, b_hs, b_hh, b_sh, s = letters_of("n_s n_h b_hs b_hh b_sh s")
+R_sub, K_buf, alpha_dyn, eta_g, eta_sub = letters_of("R_sub K_buf alpha_dyn eta_g eta_sub")
+Gamma_max, zeta_max, sigma_s, sigma_g = letters_of("Gamma_max zeta_max sigma_s sigma_g")
+TABLE = Table()
+value, summands, letters = TABLE.value, TABLE.summands, TABLE.letters
 
-
-class _Entry(NamedTuple):
-    """What is known of one bound: its summands, its letters, and whether a root is taken."""
-
-    summands: Callable[..., Summands]
-    letters: tuple[str, ...]
-    roots: bool
-
-
-_ENTRIES: dict[str, _Entry] = {}
-
-
-def _typed(bound_id: str, roots: bool = False) -> Callable[[Callable[..., Summands]], Callable[..., Summands]]:
-    """Enter a function under an id; its arguments are the letters of the bound."""
-
-    def enter(function: Callable[..., Summands]) -> Callable[..., Summands]:
-        assert bound_id not in _ENTRIES
-        _ENTRIES[bound_id] = _Entry(function, tuple(inspect.signature(function).parameters), roots)
-        return function
-
-    return enter
-
-
-def _like(exact: Fraction, x: Num) -> Num:
-    """An exact number in the type of another."""
-    return exact if isinstance(x, Rational) else _mpf(exact)
-
-
-# ---------------------------------------------------------------------------------------------------------
 # zhou2025: the early version of the unified analysis. Theorem 1, equations (5)-(8).
-
-
-@_typed("zhou2025.thm1.star-star")
-def _early_star_star(M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Equation (5)."""
-    return (
-        A / (eta_eff * R),
-        L * eta_eff * sigma**2 / (P * M * K),
-        L * eta_eff * sigma**2 / (P**2 * K**2),
-        L**2 * eta_eff**2 * zeta**2 / P**2,
-        L**2 * eta_eff**2 * delta**2,
-    )
-
-
-@_typed("zhou2025.thm1.star-ring")
-def _early_star_ring(M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Equation (6)."""
-    return (
-        A / (eta_eff * R),
-        L * eta_eff * sigma**2 / (P * M * K),
-        L**2 * eta_eff**2 * zeta**2 / P**2,
-        L**2 * eta_eff**2 * delta**2,
-    )
-
-
-@_typed("zhou2025.thm1.ring-star")
-def _early_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Equation (7)."""
-    return (
-        A / (eta_eff * R),
-        L * eta_eff * sigma**2 / (G * P * M * K),
-        L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
-        L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
-        L**2 * eta_eff**2 * delta**2,
-    )
-
-
-@_typed("zhou2025.thm1.ring-ring")
-def _early_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Equation (8)."""
-    return (
-        A / (eta_eff * R),
-        L * eta_eff * sigma**2 / (G * P * M * K),
-        L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
-        L**2 * eta_eff**2 * delta**2,
-    )
-
-
+TABLE["zhou2025.thm1.star-star"] = (  # Equation (5)
+    A / (eta_eff * R),
+    L * eta_eff * sigma**2 / (P * M * K),
+    L * eta_eff * sigma**2 / (P**2 * K**2),
+    L**2 * eta_eff**2 * zeta**2 / P**2,
+    L**2 * eta_eff**2 * delta**2,
+)
+TABLE["zhou2025.thm1.star-ring"] = (  # Equation (6)
+    A / (eta_eff * R),
+    L * eta_eff * sigma**2 / (P * M * K),
+    L**2 * eta_eff**2 * zeta**2 / P**2,
+    L**2 * eta_eff**2 * delta**2,
+)
+TABLE["zhou2025.thm1.ring-star"] = (  # Equation (7)
+    A / (eta_eff * R),
+    L * eta_eff * sigma**2 / (G * P * M * K),
+    L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
+    L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+    L**2 * eta_eff**2 * delta**2,
+)
+TABLE["zhou2025.thm1.ring-ring"] = (  # Equation (8)
+    A / (eta_eff * R),
+    L * eta_eff * sigma**2 / (G * P * M * K),
+    L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+    L**2 * eta_eff**2 * delta**2,
+)
 # Corollary 1, equations (9)-(12).
-
-
-@_typed("zhou2025.cor1.star-star", roots=True)
-def _early_rate_star_star(M, P, K, R, L, A, sigma, zeta, delta):
-    """Equation (9)."""
-    return (
-        L * A / R,
-        _sqrt(L * sigma**2 * A) / _sqrt(P * M * K * R),
-        _sqrt(L * sigma**2 * A) / _sqrt(P**2 * K**2 * R),
-        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(P**2) * _cbrt(R**2)),
-        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
-    )
-
-
-@_typed("zhou2025.cor1.star-ring", roots=True)
-def _early_rate_star_ring(M, P, K, R, L, A, sigma, zeta, delta):
-    """Equation (10)."""
-    return (
-        L * A / R,
-        _sqrt(L * sigma**2 * A) / _sqrt(P * M * K * R),
-        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(P**2) * _cbrt(R**2)),
-        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
-    )
-
-
-@_typed("zhou2025.cor1.ring-star", roots=True)
-def _early_rate_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta):
-    """Equation (11)."""
-    return (
-        L * A / R,
-        _sqrt(L * sigma**2 * A) / _sqrt(G * P * M * K * R),
-        _sqrt(L * sigma**2 * A) / _sqrt(G**2 * P**2 * K**2 * R),
-        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(G**2) * _cbrt(P**2) * _cbrt(R**2)),
-        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
-    )
-
-
-@_typed("zhou2025.cor1.ring-ring", roots=True)
-def _early_rate_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta):
-    """Equation (12)."""
-    return (
-        L * A / R,
-        _sqrt(L * sigma**2 * A) / _sqrt(G * P * M * K * R),
-        _cbrt(L**2 * A**2 * zeta**2) / (_cbrt(G**2) * _cbrt(P**2) * _cbrt(R**2)),
-        _cbrt(L**2 * A**2 * delta**2) / _cbrt(R**2),
-    )
-
-
+TABLE["zhou2025.cor1.star-star"] = (  # Equation (9)
+    L * A / R,
+    sqrt(L * sigma**2 * A) / sqrt(P * M * K * R),
+    sqrt(L * sigma**2 * A) / sqrt(P**2 * K**2 * R),
+    cbrt(L**2 * A**2 * zeta**2) / (cbrt(P**2) * cbrt(R**2)),
+    cbrt(L**2 * A**2 * delta**2) / cbrt(R**2),
+)
+TABLE["zhou2025.cor1.star-ring"] = (  # Equation (10)
+    L * A / R,
+    sqrt(L * sigma**2 * A) / sqrt(P * M * K * R),
+    cbrt(L**2 * A**2 * zeta**2) / (cbrt(P**2) * cbrt(R**2)),
+    cbrt(L**2 * A**2 * delta**2) / cbrt(R**2),
+)
+TABLE["zhou2025.cor1.ring-star"] = (  # Equation (11)
+    L * A / R,
+    sqrt(L * sigma**2 * A) / sqrt(G * P * M * K * R),
+    sqrt(L * sigma**2 * A) / sqrt(G**2 * P**2 * K**2 * R),
+    cbrt(L**2 * A**2 * zeta**2) / (cbrt(G**2) * cbrt(P**2) * cbrt(R**2)),
+    cbrt(L**2 * A**2 * delta**2) / cbrt(R**2),
+)
+TABLE["zhou2025.cor1.ring-ring"] = (  # Equation (12)
+    L * A / R,
+    sqrt(L * sigma**2 * A) / sqrt(G * P * M * K * R),
+    cbrt(L**2 * A**2 * zeta**2) / (cbrt(G**2) * cbrt(P**2) * cbrt(R**2)),
+    cbrt(L**2 * A**2 * delta**2) / cbrt(R**2),
+)
 # Appendix C.2, the four displays after "With eta~ <= 1/(12L)".
+TABLE["zhou2025.thm1-proof.star-star"] = (  # C.2, Star-Star
+    12 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+    12 * L**2 * eta_eff**2 * sigma**2 / (P**2 * K**2),
+    12 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
+    12 * L**2 * eta_eff**2 * zeta**2 / P**2,
+    12 * L**2 * eta_eff**2 * delta**2 / P**2,
+    12 * L**2 * eta_eff**2 * delta**2,
+    12 * A / (5 * eta_eff * R),
+)
+# C.2, Star-Ring; after the noise the text copy breaks off, and Table 6's Phi_2 says what must follow.
+TABLE["zhou2025.thm1-proof.star-ring"] = (
+    18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+    18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M**2 * K),
+    18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M * K),
+    18 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
+    18 * L**2 * eta_eff**2 * zeta**2 / (P**2 * M**2),
+    18 * L**2 * eta_eff**2 * zeta**2 / P**2,
+    18 * L**2 * eta_eff**2 * delta**2 / (P**2 * M**2),
+    18 * L**2 * eta_eff**2 * delta**2 / P**2,
+    18 * L**2 * eta_eff**2 * delta**2,
+    18 * A / (5 * eta_eff * R),
+)
+TABLE["zhou2025.thm1-proof.ring-star"] = (  # C.2, Ring-Star
+    18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+    18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
+    18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
+    18 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
+    18 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+    18 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
+    18 * L**2 * eta_eff**2 * delta**2 / G**2,
+    18 * L**2 * eta_eff**2 * delta**2,
+    18 * A / (5 * eta_eff * R),
+)
+TABLE["zhou2025.thm1-proof.ring-ring"] = (  # C.2, Ring-Ring
+    24 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
+    24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M**2 * K),
+    24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M * K),
+    24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
+    24 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
+    24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2 * M**2),
+    24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
+    24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2 * M**2),
+    24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
+    24 * L**2 * eta_eff**2 * delta**2 / G**2,
+    24 * L**2 * eta_eff**2 * delta**2,
+    24 * A / (5 * eta_eff * R),
+)
 
-
-@_typed("zhou2025.thm1-proof.star-star")
-def _early_proof_star_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """C.2, Star-Star."""
-    return (
-        12 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
-        12 * L**2 * eta_eff**2 * sigma**2 / (P**2 * K**2),
-        12 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
-        12 * L**2 * eta_eff**2 * zeta**2 / P**2,
-        12 * L**2 * eta_eff**2 * delta**2 / P**2,
-        12 * L**2 * eta_eff**2 * delta**2,
-        12 * A / (5 * eta_eff * R),
-    )
-
-
-@_typed("zhou2025.thm1-proof.star-ring")
-def _early_proof_star_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """C.2, Star-Ring; after the noise the text copy breaks off, and Table 6's Phi_2 says what must follow."""
-    return (
-        18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
-        18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M**2 * K),
-        18 * L**2 * eta_eff**2 * sigma**2 / (P**2 * M * K),
-        18 * L**2 * eta_eff**2 * sigma**2 / (P * M * K),
-        18 * L**2 * eta_eff**2 * zeta**2 / (P**2 * M**2),
-        18 * L**2 * eta_eff**2 * zeta**2 / P**2,
-        18 * L**2 * eta_eff**2 * delta**2 / (P**2 * M**2),
-        18 * L**2 * eta_eff**2 * delta**2 / P**2,
-        18 * L**2 * eta_eff**2 * delta**2,
-        18 * A / (5 * eta_eff * R),
-    )
-
-
-@_typed("zhou2025.thm1-proof.ring-star")
-def _early_proof_ring_star(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """C.2, Ring-Star."""
-    return (
-        18 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
-        18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * K**2),
-        18 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
-        18 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
-        18 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
-        18 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
-        18 * L**2 * eta_eff**2 * delta**2 / G**2,
-        18 * L**2 * eta_eff**2 * delta**2,
-        18 * A / (5 * eta_eff * R),
-    )
-
-
-@_typed("zhou2025.thm1-proof.ring-ring")
-def _early_proof_ring_ring(G, M, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """C.2, Ring-Ring."""
-    return (
-        24 * L * eta_eff * sigma**2 / (5 * G * P * M * K),
-        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M**2 * K),
-        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P**2 * M * K),
-        24 * L**2 * eta_eff**2 * sigma**2 / (G**2 * P * M * K),
-        24 * L**2 * eta_eff**2 * sigma**2 / (G * P * M * K),
-        24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2 * M**2),
-        24 * L**2 * eta_eff**2 * zeta**2 / (G**2 * P**2),
-        24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2 * M**2),
-        24 * L**2 * eta_eff**2 * delta**2 / (G**2 * P**2),
-        24 * L**2 * eta_eff**2 * delta**2 / G**2,
-        24 * L**2 * eta_eff**2 * delta**2,
-        24 * A / (5 * eta_eff * R),
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------
 # Rates of other papers as Table 1 quotes them: the camera ready's (A and constants omitted there) ...
-
-
-@_typed("koloskova2020.fedavg", roots=True)
-def _fedavg(M, K, R, L, sigma, delta):
-    """Camera ready, Table 1, PFL."""
-    return (
-        _sqrt(L) * sigma / _sqrt(M * K * R),
-        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(K * R**2),
-        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
-    )
-
-
-@_typed("li2023.sfl", roots=True)
-def _sequential(M, K, R, L, sigma, delta):
-    """Camera ready, Table 1, SFL."""
-    return (
-        _sqrt(L) * sigma / _sqrt(M * K * R),
-        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(M * K * R**2),
-        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
-    )
-
-
-@_typed("wang2022.hsgd", roots=True)
-def _hsgd(G, M, P, K, R, L, sigma, zeta, delta):
-    """Camera ready, Table 1, second row of Star-Star."""
-    return (
-        _sqrt(L) * sigma / _sqrt(G * P * M * K * R),
-        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(P**2 * K * R**2),
-        _cbrt(L) ** 2 * _cbrt(sigma) ** 2 / _cbrt(P * M * K * R**2),
-        _cbrt(L) ** 2 * _cbrt(zeta) ** 2 / _cbrt(P**2 * R**2),
-        _cbrt(L) ** 2 * _cbrt(delta) ** 2 / _cbrt(R**2),
-    )
-
-
+TABLE["koloskova2020.fedavg"] = (  # Camera ready, Table 1, PFL
+    sqrt(L) * sigma / sqrt(M * K * R),
+    cbrt(L) ** 2 * cbrt(sigma) ** 2 / cbrt(K * R**2),
+    cbrt(L) ** 2 * cbrt(delta) ** 2 / cbrt(R**2),
+)
+TABLE["li2023.sfl"] = (  # Camera ready, Table 1, SFL
+    sqrt(L) * sigma / sqrt(M * K * R),
+    cbrt(L) ** 2 * cbrt(sigma) ** 2 / cbrt(M * K * R**2),
+    cbrt(L) ** 2 * cbrt(delta) ** 2 / cbrt(R**2),
+)
+TABLE["wang2022.hsgd"] = (  # Camera ready, Table 1, second row of Star-Star
+    sqrt(L) * sigma / sqrt(G * P * M * K * R),
+    cbrt(L) ** 2 * cbrt(sigma) ** 2 / cbrt(P**2 * K * R**2),
+    cbrt(L) ** 2 * cbrt(sigma) ** 2 / cbrt(P * M * K * R**2),
+    cbrt(L) ** 2 * cbrt(zeta) ** 2 / cbrt(P**2 * R**2),
+    cbrt(L) ** 2 * cbrt(delta) ** 2 / cbrt(R**2),
+)
 # ... and the early version's.
+TABLE["wang2022.hsgd-early"] = (  # Early version, Table 1, footnote 1; its zeta is between groups, its zeta-hat within
+    L * A / R,
+    sqrt(L * A * sigma**2 / (K * P * M * G * R)),
+    sqrt(L * A * sigma / R * sqrt(M / (K * P))),
+    cbrt(L * A * delta / R) ** 2,
+    cbrt(L * A * zeta / (P * R)) ** 2,
+)
+TABLE["liu2022.qsgd"] = (  # Early version, Table 1, footnote 2
+    L * A / sqrt(P * K * R),
+    sigma**2 / (M * R),
+    sigma**2 / (P * R),
+    1 / sqrt(P * K * R) * sigma**2 / (G * M),
+)
+TABLE["jiang2024.hfl"] = (  # Early version, Table 1, footnote 3
+    L * A / sqrt(G * P * M * K * R),
+    L * sigma**2 / sqrt(G * P * M * K * R),
+    zeta**2 / (K**2 * R),
+    delta**2 / (K**2 * R),
+    delta**2 / R,
+)
 
-
-@_typed("wang2022.hsgd-early", roots=True)
-def _hsgd_early(G, M, P, K, R, L, A, sigma, zeta, delta):
-    """Early version, Table 1, footnote 1; its zeta is between groups, its zeta-hat within."""
-    return (
-        L * A / R,
-        _sqrt(L * A * sigma**2 / (K * P * M * G * R)),
-        _sqrt(L * A * sigma / R * _sqrt(M / (K * P))),
-        _cbrt(L * A * delta / R) ** 2,
-        _cbrt(L * A * zeta / (P * R)) ** 2,
-    )
-
-
-@_typed("liu2022.qsgd", roots=True)
-def _qsgd(G, M, P, K, R, L, A, sigma):
-    """Early version, Table 1, footnote 2."""
-    return (
-        L * A / _sqrt(P * K * R),
-        sigma**2 / (M * R),
-        sigma**2 / (P * R),
-        1 / _sqrt(P * K * R) * sigma**2 / (G * M),
-    )
-
-
-@_typed("jiang2024.hfl", roots=True)
-def _jiang(G, M, P, K, R, L, A, sigma, zeta, delta):
-    """Early version, Table 1, footnote 3."""
-    return (
-        L * A / _sqrt(G * P * M * K * R),
-        L * sigma**2 / _sqrt(G * P * M * K * R),
-        zeta**2 / (K**2 * R),
-        delta**2 / (K**2 * R),
-        delta**2 / R,
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------
 # zhou2026, D.1: Lemma 1, with eta c0 GPMK = eta_eff, so that eta^2 c0^2 GPMK = eta_eff^2/(GPMK), and
 # eta c0 = eta_eff/(GPMK). F.1: Lemma 2 likewise with S1 and S2.
-
-
-@_typed("zhou2026.lemma1")
-def _lemma1(G, P, M, K, L, sigma, grad, E_r, eta_eff):
-    """Lemma 1."""
-    return (
-        -(eta_eff / 2) * grad**2,
-        L * eta_eff**2 * sigma**2 / (G * M * P * K),
-        L**2 * eta_eff * E_r / (2 * G * M * P * K),
-    )
-
-
-@_typed("zhou2026.lemma2")
-def _lemma2(S1, P, S2, K, L, sigma, zeta, delta, grad, E_r, eta_eff):
-    """Lemma 2 as F.2-F.5 use it: clients' heterogeneity over S2, groups' over S1."""
-    return (
-        -eta_eff / 2 * grad**2,
-        5 * L * eta_eff**2 / 2 * grad**2,
-        5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
-        5 * L * eta_eff**2 * zeta**2 / (2 * S2),
-        5 * L * eta_eff**2 * delta**2 / (2 * S1),
-        L**2 * eta_eff * E_r / (S1 * S2 * P * K),
-    )
-
-
-@_typed("zhou2026.lemma2-independent")
-def _lemma2_independent(S1, P, S2, K, G, M, L, sigma, zeta, delta, grad, E_r, eta_eff):
-    """Lemma 2 with clients drawn apart in every group, and the variances of draws without replacement."""
-    return (
-        -eta_eff / 2 * grad**2,
-        5 * L * eta_eff**2 / 2 * grad**2,
-        5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
-        5 * L * eta_eff**2 * zeta**2 * (M - S2) / (2 * S1 * S2 * (M - 1)),
-        5 * L * eta_eff**2 * delta**2 * (G - S1) / (2 * S1 * (G - 1)),
-        L**2 * eta_eff * E_r / (S1 * S2 * P * K),
-    )
-
-
-@_typed("zhou2026.lemma2-printed")
-def _lemma2_printed(S1, P, S2, K, L, sigma, zeta, delta, grad, E_r, eta_eff):
-    """Lemma 2 as printed: S1 P^2 S2^2 K^2 zeta^2 and S1^2 P^2 S2 K^2 delta^2."""
-    c0_eta = eta_eff / (S1 * S2 * P * K)
-    return (
-        -eta_eff / 2 * grad**2,
-        5 * L * eta_eff**2 / 2 * grad**2,
-        5 * L * c0_eta**2 * S1 * S2 * P * K * sigma**2 / 2,
-        5 * L * c0_eta**2 * S1 * P**2 * S2**2 * K**2 * zeta**2 / 2,
-        5 * L * c0_eta**2 * S1**2 * P**2 * S2 * K**2 * delta**2 / 2,
-        L**2 * c0_eta * E_r,
-    )
-
-
+TABLE["zhou2026.lemma1"] = (  # Lemma 1
+    -(eta_eff / 2) * grad**2,
+    L * eta_eff**2 * sigma**2 / (G * M * P * K),
+    L**2 * eta_eff * E_r / (2 * G * M * P * K),
+)
+TABLE["zhou2026.lemma2"] = (  # Lemma 2 as F.2-F.5 use it: clients' heterogeneity over S2, groups' over S1
+    -eta_eff / 2 * grad**2,
+    5 * L * eta_eff**2 / 2 * grad**2,
+    5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
+    5 * L * eta_eff**2 * zeta**2 / (2 * S2),
+    5 * L * eta_eff**2 * delta**2 / (2 * S1),
+    L**2 * eta_eff * E_r / (S1 * S2 * P * K),
+)
+# Lemma 2 with clients drawn apart in every group, and the variances of draws without replacement.
+TABLE["zhou2026.lemma2-independent"] = (
+    -eta_eff / 2 * grad**2,
+    5 * L * eta_eff**2 / 2 * grad**2,
+    5 * L * eta_eff**2 * sigma**2 / (2 * S1 * S2 * P * K),
+    5 * L * eta_eff**2 * zeta**2 * (M - S2) / (2 * S1 * S2 * (M - 1)),
+    5 * L * eta_eff**2 * delta**2 * (G - S1) / (2 * S1 * (G - 1)),
+    L**2 * eta_eff * E_r / (S1 * S2 * P * K),
+)
+c0_eta = eta_eff / (S1 * S2 * P * K)
+TABLE["zhou2026.lemma2-printed"] = (  # Lemma 2 as printed: S1 P^2 S2^2 K^2 zeta^2 and S1^2 P^2 S2 K^2 delta^2
+    -eta_eff / 2 * grad**2,
+    5 * L * eta_eff**2 / 2 * grad**2,
+    5 * L * c0_eta**2 * S1 * S2 * P * K * sigma**2 / 2,
+    5 * L * c0_eta**2 * S1 * P**2 * S2**2 * K**2 * zeta**2 / 2,
+    5 * L * c0_eta**2 * S1**2 * P**2 * S2 * K**2 * delta**2 / 2,
+    L**2 * c0_eta * E_r,
+)
 # Drift, in the raw step: the lines after "Let c1 =" of D.2-D.5 ...
-
-
-@_typed("zhou2026.drift.star-star")
-def _drift_star_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """D.2."""
-    c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
-    return (
-        10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
-        10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
-        10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
-        20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
-        20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift.star-ring")
-def _drift_star_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """D.3."""
-    c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
-    return (
-        45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
-        30 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
-        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
-        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift.ring-star")
-def _drift_ring_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """D.4."""
-    c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
-    return (
-        15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
-        30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
-        15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
-        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * delta**2,
-        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift.ring-ring")
-def _drift_ring_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """D.5."""
-    c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
-    return (
-        80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
-        40 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
-        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * delta**2,
-        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
-    )
-
-
+c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
+TABLE["zhou2026.drift.star-star"] = (  # D.2
+    10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+    10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
+    10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+    20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
+    20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
+)
+c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
+TABLE["zhou2026.drift.star-ring"] = (  # D.3
+    45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
+    30 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
+    45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
+    45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
+)
+c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
+TABLE["zhou2026.drift.ring-star"] = (  # D.4
+    15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+    30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
+    15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+    45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * delta**2,
+    45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
+)
+c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
+TABLE["zhou2026.drift.ring-ring"] = (  # D.5
+    80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
+    40 * c1 * eta**2 * G * P * M**3 * K**3 * zeta**2,
+    80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * delta**2,
+    80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
+)
 # ... of E.1-E.4 ...
-
-
-@_typed("zhou2026.drift-shuffle.star-star")
-def _drift_shuffle_star_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """E.1."""
-    c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
-    return (
-        10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
-        10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
-        10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
-        20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
-        20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-shuffle.star-ring")
-def _drift_shuffle_star_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """E.2."""
-    c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
-    return (
-        45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
-        30 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
-        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
-        45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-shuffle.ring-star")
-def _drift_shuffle_ring_star(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """E.3."""
-    c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
-    return (
-        15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
-        30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
-        15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
-        45 * c1 * eta**2 * G**2 * P**3 * M * K**3 * delta**2,
-        45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-shuffle.ring-ring")
-def _drift_shuffle_ring_ring(G, P, M, K, L, sigma, zeta, delta, grad, eta):
-    """E.4."""
-    c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
-    return (
-        80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
-        40 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
-        80 * c1 * eta**2 * G**2 * P**3 * M**3 * K**3 * delta**2,
-        80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
-    )
-
-
+c1 = 1 / (1 - 10 * L**2 * P**2 * K**2 * eta**2)
+TABLE["zhou2026.drift-shuffle.star-star"] = (  # E.1
+    10 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+    10 * c1 * eta**2 * G * P**2 * K**2 * sigma**2,
+    10 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+    20 * c1 * eta**2 * G * P**3 * M * K**3 * delta**2,
+    20 * c1 * eta**2 * G * P**3 * M * K**3 * grad**2,
+)
+c1 = 1 / (1 - 15 * L**2 * P**2 * M**2 * K**2 * eta**2)
+TABLE["zhou2026.drift-shuffle.star-ring"] = (  # E.2
+    45 * c1 * eta**2 * G * P**2 * M**2 * K**2 * sigma**2,
+    30 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
+    45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * delta**2,
+    45 * c1 * eta**2 * G * P**3 * M**3 * K**3 * grad**2,
+)
+c1 = 1 / (1 - 15 * L**2 * G**2 * P**2 * K**2 * eta**2)
+TABLE["zhou2026.drift-shuffle.ring-star"] = (  # E.3
+    15 * c1 * eta**2 * G * P * M * K**2 * sigma**2,
+    30 * c1 * eta**2 * G**2 * P**2 * K**2 * sigma**2,
+    15 * c1 * eta**2 * G * P * M * K**3 * zeta**2,
+    45 * c1 * eta**2 * G**2 * P**3 * M * K**3 * delta**2,
+    45 * c1 * eta**2 * G**3 * P**3 * M * K**3 * grad**2,
+)
+c1 = 1 / (1 - 20 * L**2 * G**2 * P**2 * M**2 * K**2 * eta**2)
+TABLE["zhou2026.drift-shuffle.ring-ring"] = (  # E.4
+    80 * c1 * eta**2 * G**2 * P**2 * M**2 * K**2 * sigma**2,
+    40 * c1 * eta**2 * G * P * M**2 * K**3 * zeta**2,
+    80 * c1 * eta**2 * G**2 * P**3 * M**3 * K**3 * delta**2,
+    80 * c1 * eta**2 * G**3 * P**3 * M**3 * K**3 * grad**2,
+)
 # ... and of F.2-F.5.
-
-
-@_typed("zhou2026.drift-partial.star-star")
-def _drift_partial_star_star(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
-    """F.2."""
-    c1 = 1 / (1 - 20 * eta**2 * L**2 * P**2 * K**2)
-    return (
-        10 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
-        10 * c1 * eta**2 * S1 * P**2 * K**2 * sigma**2,
-        10 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
-        10 * c1 * eta**2 * S1 * P**3 * K**3 * zeta**2,
-        20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * delta**2,
-        20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-partial.star-ring")
-def _drift_partial_star_ring(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
-    """F.3."""
-    c1 = 1 / (1 - 45 * eta**2 * L**2 * P**2 * S2**2 * K**2)
-    return (
-        45 * c1 * eta**2 * S1 * P**2 * S2**2 * K**2 * sigma**2,
-        45 * c1 * eta**2 * S1 * P**3 * S2**2 * K**3 * zeta**2,
-        45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * delta**2,
-        45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-partial.ring-star")
-def _drift_partial_ring_star(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
-    """F.4."""
-    c1 = 1 / (1 - 45 * eta**2 * L**2 * S1**2 * P**2 * K**2)
-    return (
-        15 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
-        30 * c1 * eta**2 * S1**2 * P**2 * K**2 * sigma**2,
-        15 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
-        30 * c1 * eta**2 * S1**3 * P**3 * K**3 * zeta**2,
-        45 * c1 * eta**2 * S1**2 * P**3 * S2 * K**3 * delta**2,
-        45 * c1 * eta**2 * S1**3 * P**3 * S2 * K**3 * grad**2,
-    )
-
-
-@_typed("zhou2026.drift-partial.ring-ring")
-def _drift_partial_ring_ring(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
-    """F.5; c1 with the L^2 that the display omits."""
-    c1 = 1 / (1 - 80 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2)
-    return (
-        80 * c1 * eta**2 * S1**2 * P**2 * S2**2 * K**2 * sigma**2,
-        80 * c1 * eta**2 * S1**3 * P**3 * S2**2 * K**3 * zeta**2,
-        80 * c1 * eta**2 * S1**2 * P**3 * S2**3 * K**3 * delta**2,
-        80 * c1 * eta**2 * S1**3 * P**3 * S2**3 * K**3 * grad**2,
-    )
-
-
+c1 = 1 / (1 - 20 * eta**2 * L**2 * P**2 * K**2)
+TABLE["zhou2026.drift-partial.star-star"] = (  # F.2
+    10 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
+    10 * c1 * eta**2 * S1 * P**2 * K**2 * sigma**2,
+    10 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
+    10 * c1 * eta**2 * S1 * P**3 * K**3 * zeta**2,
+    20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * delta**2,
+    20 * c1 * eta**2 * S1 * P**3 * S2 * K**3 * grad**2,
+)
+c1 = 1 / (1 - 45 * eta**2 * L**2 * P**2 * S2**2 * K**2)
+TABLE["zhou2026.drift-partial.star-ring"] = (  # F.3
+    45 * c1 * eta**2 * S1 * P**2 * S2**2 * K**2 * sigma**2,
+    45 * c1 * eta**2 * S1 * P**3 * S2**2 * K**3 * zeta**2,
+    45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * delta**2,
+    45 * c1 * eta**2 * S1 * P**3 * S2**3 * K**3 * grad**2,
+)
+c1 = 1 / (1 - 45 * eta**2 * L**2 * S1**2 * P**2 * K**2)
+TABLE["zhou2026.drift-partial.ring-star"] = (  # F.4
+    15 * c1 * eta**2 * S1 * P * S2 * K**2 * sigma**2,
+    30 * c1 * eta**2 * S1**2 * P**2 * K**2 * sigma**2,
+    15 * c1 * eta**2 * S1 * P * S2 * K**3 * zeta**2,
+    30 * c1 * eta**2 * S1**3 * P**3 * K**3 * zeta**2,
+    45 * c1 * eta**2 * S1**2 * P**3 * S2 * K**3 * delta**2,
+    45 * c1 * eta**2 * S1**3 * P**3 * S2 * K**3 * grad**2,
+)
+c1 = 1 / (1 - 80 * eta**2 * L**2 * S1**2 * P**2 * S2**2 * K**2)
+TABLE["zhou2026.drift-partial.ring-ring"] = (  # F.5; c1 with the L^2 that the display omits
+    80 * c1 * eta**2 * S1**2 * P**2 * S2**2 * K**2 * sigma**2,
+    80 * c1 * eta**2 * S1**3 * P**3 * S2**2 * K**3 * zeta**2,
+    80 * c1 * eta**2 * S1**2 * P**3 * S2**3 * K**3 * delta**2,
+    80 * c1 * eta**2 * S1**3 * P**3 * S2**3 * K**3 * grad**2,
+)
 # This project's drift: five pieces with the same constant, each summed sample by sample over a round's chains
 # (docs/theory/sharp-bound.md, sections 2-4; docs/theory/partial-drift.md).
 
@@ -585,172 +375,89 @@ def _partial_sums(top: str, low: str, S1: int, P: int, S2: int, K: int) -> Sums:
     return noise, intra, inter, gradient
 
 
-def _enter_drift(label: str, order: str, top: str, low: str) -> None:
-    @_typed(f"hflbounds.{label}.{top}-{low}")
-    def full(G, M, P, K, L, sigma, zeta, delta, grad, eta):
-        chain = P * K * (G if top == "ring" else 1) * (M if low == "ring" else 1)
-        c1 = 1 / (1 - 5 * L**2 * eta**2 * chain * (chain - 1) / 2)
-        sums = _full_sums(top, low, order, *_counts(G, P, M, K))
-        squares = zip(sums, (sigma**2, zeta**2, delta**2, grad**2), strict=True)
-        return tuple(5 * c1 * eta**2 * _like(total, L) * square for total, square in squares)
+def _drift(sums: Callable[..., Sums], *counts: Formula, chain: Formula) -> tuple[Formula, ...]:
+    c1 = 1 / (1 - 5 * L**2 * eta**2 * chain * (chain - 1) / 2)
+    squares = enumerate((sigma**2, zeta**2, delta**2, grad**2))
+    return tuple(5 * c1 * eta**2 * counted(lambda *n, i=i: sums(*n)[i], *counts) * square for i, square in squares)
 
 
-def _enter_partial_drift(top: str, low: str) -> None:
-    @_typed(f"hflbounds.drift-partial.{top}-{low}")
-    def partial(S1, S2, P, K, L, sigma, zeta, delta, grad, eta):
-        chain = P * K * (S1 if top == "ring" else 1) * (S2 if low == "ring" else 1)
-        c1 = 1 / (1 - 5 * L**2 * eta**2 * chain * (chain - 1) / 2)
-        sums = _partial_sums(top, low, *_counts(S1, P, S2, K))
-        squares = zip(sums, (sigma**2, zeta**2, delta**2, grad**2), strict=True)
-        return tuple(5 * c1 * eta**2 * _like(total, L) * square for total, square in squares)
-
-
-for _top in ("star", "ring"):
-    for _low in ("star", "ring"):
-        _enter_drift("drift", "fixed", _top, _low)
-        _enter_drift("drift-shuffle", "random", _top, _low)
-        _enter_partial_drift(_top, _low)
+for _top, _low in product(("star", "ring"), repeat=2):
+    _chain = P * K * (G if _top == "ring" else 1) * (M if _low == "ring" else 1)
+    for _label, _order in (("drift", "fixed"), ("drift-shuffle", "random")):
+        _sums = partial(_full_sums, _top, _low, _order)
+        TABLE[f"hflbounds.{_label}.{_top}-{_low}"] = _drift(_sums, G, P, M, K, chain=_chain)
+    _chain = P * K * (S1 if _top == "ring" else 1) * (S2 if _low == "ring" else 1)
+    _sums = partial(_partial_sums, _top, _low)
+    TABLE[f"hflbounds.drift-partial.{_top}-{_low}"] = _drift(_sums, S1, P, S2, K, chain=_chain)
 
 
 # Partial participation with those constants: Lemma 2 (L^2 eta E_r/(S1 P S2 K), twice Lemma 1's) after the sums'
 # leading order, so that every 5/4 and 5/6 of the full theorem is doubled.
+u = L**2 * eta_eff**2
+c1 = 1 / (1 - 5 * L**2 * eta_eff**2 / 2)
+c2 = 2 / (1 - 5 * L * eta_eff - 10 * c1 * L**2 * eta_eff**2 / 3)
+TABLE["hflbounds.sharp-partial.star-star"] = (  # A client has weight k + J/S2 in place of its k
+    c2 * A / (eta_eff * R),
+    5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+    5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+    5 * c1 * c2 * u * sigma**2 / (2 * P**2 * K),
+    5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
+    5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * P**2),
+    5 * c1 * c2 * u * zeta**2 / (3 * S2),
+    5 * c1 * c2 * u * delta**2 / 3,
+)
+TABLE["hflbounds.sharp-partial.star-ring"] = (  # Clients of a ring differ by K in weight within a pass
+    c2 * A / (eta_eff * R),
+    5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+    5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+    5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
+    5 * c1 * c2 * u * zeta**2 / (3 * S2),
+    5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * P**2 * S2),
+    5 * c1 * c2 * u * delta**2 / 3,
+)
+# Star-Star's clients with S1 P group rounds; a - 1 whole groups and a part of the next.
+TABLE["hflbounds.sharp-partial.ring-star"] = (
+    c2 * A / (eta_eff * R),
+    5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+    5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+    5 * c1 * c2 * u * sigma**2 / (2 * S1**2 * P**2 * K),
+    5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * S1**2 * P**2),
+    5 * c1 * c2 * u * zeta**2 / (3 * S2),
+    5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
+)
+# Star-Ring's clients with S1 P group rounds; a - 1 whole groups and a part of the next.
+TABLE["hflbounds.sharp-partial.ring-ring"] = (
+    c2 * A / (eta_eff * R),
+    5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
+    5 * c2 * L * eta_eff * delta**2 / (2 * S1),
+    5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
+    5 * c1 * c2 * u * zeta**2 / (3 * S2),
+    5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * S1**2 * P**2 * S2),
+    5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
+)
 
-
-def _sharp_constants(L, eta_eff):
-    """c1 and c2."""
-    c1 = 1 / (1 - 5 * L**2 * eta_eff**2 / 2)
-    return c1, 2 / (1 - 5 * L * eta_eff - 10 * c1 * L**2 * eta_eff**2 / 3)
-
-
-@_typed("hflbounds.sharp-partial.star-star")
-def _sharp_partial_star_star(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """A client has weight k + J/S2 in place of its k."""
-    c1, c2 = _sharp_constants(L, eta_eff)
-    u = L**2 * eta_eff**2
-    return (
-        c2 * A / (eta_eff * R),
-        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
-        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
-        5 * c1 * c2 * u * sigma**2 / (2 * P**2 * K),
-        5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
-        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * P**2),
-        5 * c1 * c2 * u * zeta**2 / (3 * S2),
-        5 * c1 * c2 * u * delta**2 / 3,
-    )
-
-
-@_typed("hflbounds.sharp-partial.star-ring")
-def _sharp_partial_star_ring(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Clients of a ring differ by K in weight within a pass."""
-    c1, c2 = _sharp_constants(L, eta_eff)
-    u = L**2 * eta_eff**2
-    return (
-        c2 * A / (eta_eff * R),
-        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
-        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
-        5 * c1 * c2 * u * sigma**2 / (2 * P * S2 * K),
-        5 * c1 * c2 * u * zeta**2 / (3 * S2),
-        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * P**2 * S2),
-        5 * c1 * c2 * u * delta**2 / 3,
-    )
-
-
-@_typed("hflbounds.sharp-partial.ring-star")
-def _sharp_partial_ring_star(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Star-Star's clients with S1 P group rounds; a - 1 whole groups and a part of the next."""
-    c1, c2 = _sharp_constants(L, eta_eff)
-    u = L**2 * eta_eff**2
-    return (
-        c2 * A / (eta_eff * R),
-        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
-        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
-        5 * c1 * c2 * u * sigma**2 / (2 * S1**2 * P**2 * K),
-        5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (3 * S1**2 * P**2),
-        5 * c1 * c2 * u * zeta**2 / (3 * S2),
-        5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
-    )
-
-
-@_typed("hflbounds.sharp-partial.ring-ring")
-def _sharp_partial_ring_ring(S1, S2, P, K, R, L, A, sigma, zeta, delta, eta_eff):
-    """Star-Ring's clients with S1 P group rounds; a - 1 whole groups and a part of the next."""
-    c1, c2 = _sharp_constants(L, eta_eff)
-    u = L**2 * eta_eff**2
-    return (
-        c2 * A / (eta_eff * R),
-        5 * c2 * L * eta_eff * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c2 * L * eta_eff * zeta**2 / (2 * S2),
-        5 * c2 * L * eta_eff * delta**2 / (2 * S1),
-        5 * c1 * c2 * u * sigma**2 / (2 * S1 * P * S2 * K),
-        5 * c1 * c2 * u * zeta**2 / (3 * S2),
-        5 * c1 * c2 * u * zeta**2 * (1 - 1 / S2) / (6 * S1**2 * P**2 * S2),
-        5 * c1 * c2 * u * delta**2 * ((S1 - 1) / (2 * S1**2) + 1 / (3 * S1**2)),
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------
 # liu2026 (HHFL): Lemmas 3 and 4, X of Corollary 2, Z and Theorem 1, equations (24)-(27).
-
-
-def _liu_x(E, Ge, sigma, p2, L, Gamma, H):
-    """X of Corollary 2."""
-    return (
-        p2 * sigma**2
-        + 6 * L * Gamma
-        + 2 ** (2 * int(Ge) + 1) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1))
-    )
-
-
-@_typed("liu2026.lemma3")
-def _liu_lemma3(E, Ge, H, eta):
-    """(24)."""
-    return (eta**2 * 4 ** int(Ge) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1)),)
-
-
-@_typed("liu2026.lemma4")
-def _liu_lemma4(sigma, p2):
-    """(25), the same noise at every client."""
-    return (p2 * sigma**2,)
-
-
-@_typed("liu2026.x")
-def _liu_corollary2(E, Ge, sigma, p2, L, Gamma, H):
-    """Below (26)."""
-    return (_liu_x(E, Ge, sigma, p2, L, Gamma, H),)
-
-
-@_typed("liu2026.z")
-def _liu_z(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0):
-    """Appendix D: beta mu - 1."""
-    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
-    return (max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha),)
-
-
-@_typed("liu2026.z-printed")
-def _liu_z_printed(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0):
-    """Below (27): beta mu + 1."""
-    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
-    return (max(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha),)
-
-
-@_typed("liu2026.thm1")
-def _liu_theorem(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
-    """(27) with Appendix D's beta mu - 1."""
-    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
-    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
-
-
-@_typed("liu2026.thm1-printed")
-def _liu_theorem_printed(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
-    """(27) with the beta mu + 1 printed below it."""
-    x = _liu_x(E, Ge, sigma, p2, L, Gamma, H)
-    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha) / (t + alpha),)
-
-
+x = (  # X of Corollary 2
+    p2 * sigma**2
+    + 6 * L * Gamma
+    + 2 ** (2 * whole(Ge) + 1) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1))
+)
+TABLE["liu2026.lemma3"] = (
+    eta**2 * 4 ** whole(Ge) * H**2 * (Ge * E + Ge - 2) * ((Ge * E - 1) + E**2 * (Ge - 1)),
+)  # (24)
+TABLE["liu2026.lemma4"] = (p2 * sigma**2,)  # (25), the same noise at every client
+TABLE["liu2026.x"] = (x,)  # Below (26)
+TABLE["liu2026.z"] = (largest(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha),)  # Appendix D: beta mu - 1
+TABLE["liu2026.z-printed"] = (largest(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha),)  # Below (27): beta mu + 1
+# (27) with Appendix D's beta mu - 1
+TABLE["liu2026.thm1"] = (L / 2 * largest(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+# (27) with the beta mu + 1 printed below it
+TABLE["liu2026.thm1-printed"] = (L / 2 * largest(beta_lr**2 * x / (beta_lr * mu + 1), Delta0 * alpha) / (t + alpha),)
 # This project's bounds for HHFL: the drift for a coverage with second eigenvalue lambda2, and what follows.
 
 
@@ -759,49 +466,30 @@ def geometric(x: Num, n: Num) -> Num:
     return sum((x**k for k in range(1, int(n) + 1)), start=0 * x)
 
 
-def _edge_weight(E, Ge, lambda2):
-    """c(lambda) = (E-1) + E sum_{k=1}^{Ge-1} lambda^k."""
-    return (E - 1) + E * geometric(lambda2, Ge - 1)
+edge_weight = (E - 1) + E * Formula(geometric, lambda2, Ge - 1)  # c(lambda) = (E-1) + E sum_{k=1}^{Ge-1} lambda^k
+rho = 1 + (Ge * E - 1) / alpha
+# The drift of any coverage: eta_t^2 rho^2 c(lambda2)^2 H^2
+TABLE["hflbounds.hhfl-drift"] = (eta**2 * (1 + (Ge * E - 1) / alpha) ** 2 * edge_weight**2 * H**2,)
+x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * edge_weight**2 * H**2
+# (L/2) Z_topo/(t + alpha), X_topo with 2 rho^2 c(lambda2)^2 H^2
+TABLE["hflbounds.hhfl-spectral"] = (L / 2 * largest(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
+x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (Ge * E - 1) ** 2 * H**2
+# The same with the drift of any coverage at all, 2 rho^2 (Ge E - 1)^2 H^2
+TABLE["hflbounds.hhfl-any-coverage"] = (
+    L / 2 * largest(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),
+)
+# Gradients whose part zeta an edge round erases and whose part delta it passes on; noise adds up in squares.
+#
+# The two parts are orthogonal, what an edge round erases builds up over E - 1 steps at most, and noise s steps ago
+# has passed the same edge rounds, so that its square carries lambda2^2 for each; the noise and the rest of a
+# chain add up as lengths.
+gradients = (E - 1) ** 2 * zeta**2 + edge_weight**2 * delta**2
+noise = ((E - 1) + E * Formula(geometric, lambda2**2, Ge - 1)) * sigma**2
+x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (sqrt(gradients) + sqrt(noise)) ** 2
+TABLE["hflbounds.hhfl-two-level"] = (
+    L / 2 * largest(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),
+)
 
-
-@_typed("hflbounds.hhfl-drift")
-def _hhfl_drift(E, Ge, H, eta, alpha, lambda2):
-    """The drift of any coverage: eta_t^2 rho^2 c(lambda2)^2 H^2."""
-    return (eta**2 * (1 + (Ge * E - 1) / alpha) ** 2 * _edge_weight(E, Ge, lambda2) ** 2 * H**2,)
-
-
-@_typed("hflbounds.hhfl-spectral")
-def _hhfl_spectral(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t, lambda2):
-    """(L/2) Z_topo/(t + alpha), X_topo with 2 rho^2 c(lambda2)^2 H^2."""
-    rho = 1 + (Ge * E - 1) / alpha
-    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * _edge_weight(E, Ge, lambda2) ** 2 * H**2
-    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
-
-
-@_typed("hflbounds.hhfl-any-coverage")
-def _hhfl_any(E, Ge, sigma, p2, L, Gamma, H, beta_lr, mu, alpha, Delta0, t):
-    """The same with the drift of any coverage at all, 2 rho^2 (Ge E - 1)^2 H^2."""
-    rho = 1 + (Ge * E - 1) / alpha
-    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (Ge * E - 1) ** 2 * H**2
-    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
-
-
-@_typed("hflbounds.hhfl-two-level", roots=True)
-def _hhfl_two_level(E, Ge, sigma, zeta, delta, p2, L, Gamma, beta_lr, mu, alpha, Delta0, t, lambda2):
-    """Gradients whose part zeta an edge round erases and whose part delta it passes on; noise adds up in squares.
-
-    The two parts are orthogonal, what an edge round erases builds up over E - 1 steps at most, and noise s steps ago
-    has passed the same edge rounds, so that its square carries lambda2^2 for each; the noise and the rest of a
-    chain add up as lengths.
-    """
-    rho = 1 + (Ge * E - 1) / alpha
-    gradients = (E - 1) ** 2 * zeta**2 + _edge_weight(E, Ge, lambda2) ** 2 * delta**2
-    noise = _edge_weight(E, Ge, lambda2**2) * sigma**2
-    x = p2 * sigma**2 + 6 * L * Gamma + 2 * rho**2 * (_sqrt(gradients) + _sqrt(noise)) ** 2
-    return (L / 2 * max(beta_lr**2 * x / (beta_lr * mu - 1), Delta0 * alpha) / (t + alpha),)
-
-
-# ---------------------------------------------------------------------------------------------------------
 # sharma2025 (HSL) and devos2023 (Epidemic Learning). The displays are lost in the text copy: the mixing factors
 # are the expectations its proofs describe, by counting.
 
@@ -869,16 +557,25 @@ def overlap(nodes: Num, degree: Num) -> Fraction:
     return total
 
 
-def _hsl(n_s: int, n_h: int, b_hs: int, b_hh: int, b_sh: int) -> tuple[Fraction, Fraction]:
-    """The product of the three factors, and Lemma A.3 summed over its stages."""
+@cache
+def _hsl(n_s: int, n_h: int, b_hs: int, b_hh: int, b_sh: int) -> tuple[Fraction, ...]:
+    """The product of the three factors, and Lemma A.3's three stages: hubs move by 1/n_h, spokes by 1/n_s."""
     hs, hh, sh = _pull_factor(n_s, b_hs), _push_factor(n_h, b_hh), _pull_factor(n_h, b_sh)
-    return hs * hh * sh, hs / n_h + hs * hh / n_h + hs * hh * sh / n_s
+    return hs * hh * sh, hs / n_h, hs * hh / n_h, hs * hh * sh / n_s
 
 
-def _counts(*numbers: Num) -> tuple[int, ...]:
-    """Whole numbers, whatever their type."""
-    assert all(x == int(x) for x in numbers)
-    return tuple(int(x) for x in numbers)
+@cache
+def _hsl_exact(s: int, h: int, hs: int, hh: int, sh: int) -> tuple[Fraction, Fraction]:
+    factor_hs, factor_hh, factor_sh = _pull_factor(s, hs), _push_factor(h, hh), _pull_factor(h, sh)
+    moved = (factor_hh + h * overlap(h, hh) - 1) / h  # how far gossip moves the hubs' average
+    first = (1 - Fraction(1, h)) * factor_hs
+    second = first * (factor_hh - moved)
+    third = second * factor_sh * (1 - Fraction(1, s))
+    return third, factor_hs / h + first * moved + second * factor_sh / s
+
+
+def _push_moved(n: int, d: int) -> Fraction:
+    return (_push_factor(n, d) + n * overlap(n, d) - 1) / n
 
 
 def _before_tuning(beta, kappa, n, T, L, A, sigma, H, eta):
@@ -899,8 +596,8 @@ def _after_tuning(beta, kappa, n, T, L, A, sigma, H, inverse_cap=20):
     S = sigma**2 + H**2
     B1 = sigma**2 / n + kappa * (15 + 20 * C) * S
     return (
-        8 * _sqrt(L * A * B1 / T),
-        8 * _cbrt(10 * C * L**2 * A**2 * S / T**2),
+        8 * sqrt(L * A * B1 / T),
+        8 * cbrt(10 * C * L**2 * A**2 * S / T**2),
         4 * inverse_cap * L * A / T,
     )
 
@@ -909,294 +606,139 @@ def _in_order(beta, kappa, n, T, L, A, sigma, H):
     """Theorem 4.4 with every constant 1."""
     S = sigma**2 + H**2
     return (
-        _sqrt(L * A * (sigma**2 / n + kappa * S) / T),
-        _cbrt(beta * L**2 * A**2 * S / T**2),
+        sqrt(L * A * (sigma**2 / n + kappa * S) / T),
+        cbrt(beta * L**2 * A**2 * S / T**2),
         L * A / T,
     )
 
 
-@_typed("sharma2025.beta-hs")
-def _beta_hs(n_s, b_hs):
-    """Lemma A.2(1)."""
-    return (_like(_pull_factor(*_counts(n_s, b_hs)), n_s),)
+SIZES = (n_s, n_h, b_hs, b_hh, b_sh)
+beta_hsl = counted(lambda *n: _hsl(*n)[0], *SIZES)
+kappa_hsl = counted(lambda *n: sum(_hsl(*n)[1:], Fraction(0)), *SIZES)
+beta_local = counted(_push_factor, n_s, s)
+beta_oracle = counted(lambda n, d: _pull_factor(n, d + 1), n_s, s)
+TABLE["sharma2025.beta-hs"] = (counted(_pull_factor, n_s, b_hs),)  # Lemma A.2(1)
+TABLE["sharma2025.beta-hh"] = (counted(_push_factor, n_h, b_hh),)  # Lemma A.2(2)
+TABLE["sharma2025.beta-sh"] = (counted(_pull_factor, n_h, b_sh),)  # Lemma A.2(3)
+TABLE["sharma2025.beta"] = (beta_hsl,)  # Lemma A.2(4)
+TABLE["sharma2025.kappa"] = tuple(counted(lambda *n, i=i: _hsl(*n)[i], *SIZES) for i in (1, 2, 3))  # Lemma A.3
+# Exact expectations of a round, in units of the spokes' consensus distance before mixing
+TABLE["hflbounds.hsl-exact"] = tuple(counted(lambda *n, i=i: _hsl_exact(*n)[i], *SIZES) for i in (0, 1))
+TABLE["hflbounds.push-exact"] = (  # The same of one stage of gossip by pushing
+    counted(lambda n, d: _push_factor(n, d) - _push_moved(n, d), n_s, s),
+    counted(_push_moved, n_s, s),
+)
+# Any beta and kappa: the step may be at most 1/(2L) and 1/(L sqrt(20 C))
+C = beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2
+widest = largest(2, sqrt(20 * C))
+TABLE["hflbounds.gossip"] = _after_tuning(beta_mix, kappa, n_s, T, L, A, sigma, H, inverse_cap=widest)
+TABLE["hflbounds.gossip-order"] = _in_order(beta_mix, kappa, n_s, T, L, A, sigma, H)
+# Appendix B, (9), and Theorem 4.4, with the constants of its reconstruction; then in order
+TABLE["sharma2025.thm4-4-step"] = _before_tuning(beta_hsl, kappa_hsl, n_s, T, L, A, sigma, H, eta)
+TABLE["sharma2025.thm4-4"] = _after_tuning(beta_hsl, kappa_hsl, n_s, T, L, A, sigma, H)
+TABLE["sharma2025.thm4-4-order"] = _in_order(beta_hsl, kappa_hsl, n_s, T, L, A, sigma, H)
+TABLE["devos2023.beta-local"] = (beta_local,)  # EL-Local: each node pushes to s others
+# EL-Oracle: each node averages its own model and those of s others, (1/(s+1))(1 - s/(n-1))
+TABLE["devos2023.beta-oracle"] = (beta_oracle,)
+# Theorem 4.4's constants with one stage of gossip among n nodes: kappa = beta/n
+TABLE["devos2023.el-local"] = _after_tuning(beta_local, beta_local / n_s, n_s, T, L, A, sigma, H)
+TABLE["devos2023.el-local-order"] = _in_order(beta_local, beta_local / n_s, n_s, T, L, A, sigma, H)
+# The same where every node is also in s averages, so that the mean stays: kappa = 0
+TABLE["devos2023.el-oracle"] = _after_tuning(beta_oracle, 0, n_s, T, L, A, sigma, H)
+TABLE["devos2023.el-oracle-order"] = _in_order(beta_oracle, 0, n_s, T, L, A, sigma, H)
+# Lemma A.4(1): E_X <= 20 C gamma^2 (sigma^2 + H^2)
+TABLE["sharma2025.lemma-a4"] = (20 * beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2 * eta**2 * (sigma**2 + H**2),)
+TABLE["sharma2025.lemma-a4-gradients"] = (  # Lemma A.4(2): E_G <= 15 (sigma^2 + H^2)
+    15 * sigma**2,
+    15 * H**2,
+)
+# Lemma A.5, averaged over the rounds, where no consensus distance exceeds CD; 1/(2 n^2) of all pairs is CD.
+TABLE["sharma2025.lemma-a5"] = (
+    2 * A / (eta * T),
+    L**2 * CD,
+    2 * L * eta * sigma**2 / n_s,
+    2 * L * kappa * CD / eta,
+)
 
-
-@_typed("sharma2025.beta-hh")
-def _beta_hh(n_h, b_hh):
-    """Lemma A.2(2)."""
-    return (_like(_push_factor(*_counts(n_h, b_hh)), n_h),)
-
-
-@_typed("sharma2025.beta-sh")
-def _beta_sh(n_h, b_sh):
-    """Lemma A.2(3)."""
-    return (_like(_pull_factor(*_counts(n_h, b_sh)), n_h),)
-
-
-@_typed("sharma2025.beta")
-def _beta_hsl(n_s, n_h, b_hs, b_hh, b_sh):
-    """Lemma A.2(4)."""
-    return (_like(_hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh))[0], n_s),)
-
-
-@_typed("sharma2025.kappa")
-def _kappa_hsl(n_s, n_h, b_hs, b_hh, b_sh):
-    """Lemma A.3, its three stages added: hubs' averages move by 1/n_h, the spokes' by 1/n_s."""
-    s, h, hs, hh, sh = _counts(n_s, n_h, b_hs, b_hh, b_sh)
-    first = _pull_factor(s, hs)
-    second = first * _push_factor(h, hh)
-    third = second * _pull_factor(h, sh)
-    return tuple(_like(x, n_s) for x in (first / h, second / h, third / s))
-
-
-@_typed("hflbounds.hsl-exact")
-def _hsl_exact(n_s, n_h, b_hs, b_hh, b_sh):
-    """Exact expectations of a round, in units of the spokes' consensus distance before mixing."""
-    s, h, hs, hh, sh = _counts(n_s, n_h, b_hs, b_hh, b_sh)
-    factor_hs, factor_hh, factor_sh = _pull_factor(s, hs), _push_factor(h, hh), _pull_factor(h, sh)
-    moved = (factor_hh + h * overlap(h, hh) - 1) / h  # how far gossip moves the hubs' average
-    first = (1 - Fraction(1, h)) * factor_hs
-    second = first * (factor_hh - moved)
-    third = second * factor_sh * (1 - Fraction(1, s))
-    return (_like(third, n_s), _like(factor_hs / h + first * moved + second * factor_sh / s, n_s))
-
-
-@_typed("hflbounds.push-exact")
-def _push_exact(n_s, s):
-    """The same of one stage of gossip by pushing."""
-    n, d = _counts(n_s, s)
-    moved = (_push_factor(n, d) + n * overlap(n, d) - 1) / n
-    return (_like(_push_factor(n, d) - moved, n_s), _like(moved, n_s))
-
-
-@_typed("hflbounds.gossip", roots=True)
-def _gossip(n_s, T, L, A, sigma, H, beta_mix, kappa):
-    """Any beta and kappa: the step may be at most 1/(2L) and 1/(L sqrt(20 C))."""
-    C = beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2
-    return _after_tuning(beta_mix, kappa, n_s, T, L, A, sigma, H, inverse_cap=max(2, _sqrt(20 * C)))
-
-
-@_typed("hflbounds.gossip-order", roots=True)
-def _gossip_order(n_s, T, L, A, sigma, H, beta_mix, kappa):
-    """The same in order."""
-    return _in_order(beta_mix, kappa, n_s, T, L, A, sigma, H)
-
-
-@_typed("sharma2025.thm4-4-step")
-def _hsl_step(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H, eta):
-    """Appendix B, (9), with the constants of its reconstruction."""
-    beta, kappa = (_like(x, n_s) for x in _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
-    return _before_tuning(beta, kappa, n_s, T, L, A, sigma, H, eta)
-
-
-@_typed("sharma2025.thm4-4", roots=True)
-def _hsl_tuned(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H):
-    """Theorem 4.4, with the constants of its reconstruction."""
-    beta, kappa = map(_mpf, _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
-    return _after_tuning(beta, kappa, n_s, T, L, A, sigma, H)
-
-
-@_typed("sharma2025.thm4-4-order", roots=True)
-def _hsl_order(n_s, n_h, b_hs, b_hh, b_sh, T, L, A, sigma, H):
-    """Theorem 4.4, in order."""
-    beta, kappa = map(_mpf, _hsl(*_counts(n_s, n_h, b_hs, b_hh, b_sh)))
-    return _in_order(beta, kappa, n_s, T, L, A, sigma, H)
-
-
-@_typed("devos2023.beta-local")
-def _beta_local(n_s, s):
-    """EL-Local: each node pushes to s others."""
-    return (_like(_push_factor(*_counts(n_s, s)), n_s),)
-
-
-@_typed("devos2023.beta-oracle")
-def _beta_oracle(n_s, s):
-    """EL-Oracle: each node averages its own model and those of s others, (1/(s+1))(1 - s/(n-1))."""
-    n, d = _counts(n_s, s)
-    return (_like(_pull_factor(n, d + 1), n_s),)
-
-
-@_typed("devos2023.el-local", roots=True)
-def _el_local(n_s, s, T, L, A, sigma, H):
-    """Theorem 4.4's constants with one stage of gossip among n nodes: kappa = beta/n."""
-    beta = _push_factor(*_counts(n_s, s))
-    return _after_tuning(_mpf(beta), _mpf(beta) / n_s, n_s, T, L, A, sigma, H)
-
-
-@_typed("devos2023.el-local-order", roots=True)
-def _el_local_order(n_s, s, T, L, A, sigma, H):
-    """The same in order."""
-    beta = _push_factor(*_counts(n_s, s))
-    return _in_order(_mpf(beta), _mpf(beta) / n_s, n_s, T, L, A, sigma, H)
-
-
-@_typed("devos2023.el-oracle", roots=True)
-def _el_oracle(n_s, s, T, L, A, sigma, H):
-    """The same where every node is also in s averages, so that the mean stays: kappa = 0."""
-    n, d = _counts(n_s, s)
-    return _after_tuning(_mpf(_pull_factor(n, d + 1)), _mpf(0), n_s, T, L, A, sigma, H)
-
-
-@_typed("devos2023.el-oracle-order", roots=True)
-def _el_oracle_order(n_s, s, T, L, A, sigma, H):
-    """The same in order."""
-    n, d = _counts(n_s, s)
-    return _in_order(_mpf(_pull_factor(n, d + 1)), _mpf(0), n_s, T, L, A, sigma, H)
-
-
-@_typed("sharma2025.lemma-a4")
-def _lemma_a4(beta_mix, sigma, H, eta):
-    """Lemma A.4(1): E_X <= 20 C gamma^2 (sigma^2 + H^2)."""
-    return (20 * beta_mix * (1 + 3 * beta_mix) / (1 - beta_mix) ** 2 * eta**2 * (sigma**2 + H**2),)
-
-
-@_typed("sharma2025.lemma-a4-gradients")
-def _lemma_a4_gradients(sigma, H):
-    """Lemma A.4(2): E_G <= 15 (sigma^2 + H^2)."""
-    return (15 * sigma**2, 15 * H**2)
-
-
-@_typed("sharma2025.lemma-a5")
-def _lemma_a5(n_s, T, L, A, sigma, kappa, CD, eta):
-    """Lemma A.5, averaged over the rounds, where no consensus distance exceeds CD; 1/(2 n^2) of all pairs is CD."""
-    return (
-        2 * A / (eta * T),
-        L**2 * CD,
-        2 * L * eta * sigma**2 / n_s,
-        2 * L * kappa * CD / eta,
-    )
-
-
-# ---------------------------------------------------------------------------------------------------------
 # xie2024 (HGA-FL), supplement: equations (36), (38)-(41), (63), (69)-(71), as printed.
+TABLE["xie2024.prop1"] = ((2 + 2 * L**2) / alpha_dyn**2,)  # (36)
+TABLE["xie2024.eq38"] = (  # (38)
+    5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+    30 * R_sub**2 * eta_sub**2 * grad**2,
+)
+TABLE["xie2024.eq39"] = (  # (39)
+    5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+    30 * R_sub**2 * eta_sub**2 * grad**2,
+)
+TABLE["xie2024.eq40"] = (  # (40)
+    15 * K_buf * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+    (90 * K_buf * R_sub**4 * L**2 * eta_sub**2 + 3 * K_buf * R_sub**2) * grad**2,
+    3 * M * R_sub**2 * sigma_g**2,
+)
+TABLE["xie2024.eq41"] = (  # (41)
+    15 * M * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+    (90 * M * R_sub**4 * L**2 * eta_sub**2 + 3 * M * R_sub**2) * grad**2,
+    3 * M * R_sub**2 * sigma_g**2,
+)
+# (40) from (38): three parts, R times the sum over rounds of L^2 times a squared distance.
+TABLE["xie2024.eq40-corrected"] = (
+    3 * K_buf * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
+    3 * K_buf * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
+    3 * K_buf * R_sub**2 * grad**2,
+    3 * M * R_sub**2 * sigma_g**2,
+)
+TABLE["xie2024.eq41-corrected"] = (  # (41) from (39) likewise
+    3 * M * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
+    3 * M * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
+    3 * M * R_sub**2 * grad**2,
+    3 * M * R_sub**2 * sigma_g**2,
+)
+e = sqrt((2 + 2 * L**2) / alpha_dyn**2)
+outer = 90 * R_sub**4 * L**2 * e**2 + 3 * R_sub**2
+TABLE["xie2024.eq63"] = (  # (63), with eta^_s^2 = (2 + 2 L^2)/alpha^2
+    -eta_g * e * R_sub / 2,
+    10 * eta_g * e * R_sub * L**2 * 30 * R_sub**2 * e**2,
+    5 * 2 * eta_g * e * R_sub * L**2 * eta_g**2 * e**2 * (4 * Gamma_max**2 + zeta_max**2) * outer,
+    5 * L * eta_g**2 * e**2 * R_sub / (2 * R_sub) * outer,
+    -5 * eta_g * e / (2 * R_sub) * outer,
+)
 
 
-@_typed("xie2024.prop1")
-def _prop1(L, alpha_dyn):
-    """(36)."""
-    return ((2 + 2 * L**2) / alpha_dyn**2,)
+C = sqrt(2 + 2 * L**2)
+B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+S = 4 * Gamma_max**2 + zeta_max**2
+TABLE["xie2024.thm1"] = (  # (69)
+    2 * alpha_dyn / (C * eta_g * R_sub * T) * A,
+    5 * R_sub * L**2 * (4 - 3 * L) * B * C**2 / (alpha_dyn**2 * K_buf) * sigma_s**2,
+    60 * R_sub**3 * L**5 * eta_g**2 * S * B * C**4 / (alpha_dyn**4 * K_buf) * sigma_s**2,
+    15 * R_sub**2 * L**4 * eta_g * B * C**3 / (alpha_dyn**3 * K_buf) * sigma_s**2,
+    12 * R_sub**2 * L**2 * eta_g**2 * S * (4 * M + K_buf) * C**2 / (alpha_dyn**2 * K_buf) * sigma_g**2,
+    3 * R_sub * L * eta_g * (4 * M + K_buf) * C / (alpha_dyn * K_buf) * sigma_g**2,
+)
 
 
-@_typed("xie2024.eq38")
-def _eq38(R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
-    """(38)."""
-    return (
-        5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
-        30 * R_sub**2 * eta_sub**2 * grad**2,
-    )
-
-
-@_typed("xie2024.eq39")
-def _eq39(R_sub, sigma_s, sigma_g, grad, eta_sub):
-    """(39)."""
-    return (
-        5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
-        30 * R_sub**2 * eta_sub**2 * grad**2,
-    )
-
-
-@_typed("xie2024.eq40")
-def _eq40(L, R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
-    """(40)."""
-    return (
-        15 * K_buf * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
-        (90 * K_buf * R_sub**4 * L**2 * eta_sub**2 + 3 * K_buf * R_sub**2) * grad**2,
-        3 * M * R_sub**2 * sigma_g**2,
-    )
-
-
-@_typed("xie2024.eq41")
-def _eq41(L, R_sub, M, sigma_s, sigma_g, grad, eta_sub):
-    """(41)."""
-    return (
-        15 * M * R_sub**3 * L**3 * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
-        (90 * M * R_sub**4 * L**2 * eta_sub**2 + 3 * M * R_sub**2) * grad**2,
-        3 * M * R_sub**2 * sigma_g**2,
-    )
-
-
-@_typed("xie2024.eq40-corrected")
-def _eq40_corrected(L, R_sub, M, K_buf, sigma_s, sigma_g, grad, eta_sub):
-    """(40) from (38): three parts, R times the sum over rounds of L^2 times a squared distance."""
-    return (
-        3 * K_buf * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2),
-        3 * K_buf * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
-        3 * K_buf * R_sub**2 * grad**2,
-        3 * M * R_sub**2 * sigma_g**2,
-    )
-
-
-@_typed("xie2024.eq41-corrected")
-def _eq41_corrected(L, R_sub, M, sigma_s, sigma_g, grad, eta_sub):
-    """(41) from (39) likewise."""
-    return (
-        3 * M * R_sub**2 * L**2 * 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2),
-        3 * M * R_sub**2 * L**2 * 30 * R_sub**2 * eta_sub**2 * grad**2,
-        3 * M * R_sub**2 * grad**2,
-        3 * M * R_sub**2 * sigma_g**2,
-    )
-
-
-@_typed("xie2024.eq63", roots=True)
-def _eq63(L, R_sub, alpha_dyn, eta_g, Gamma_max, zeta_max):
-    """(63), with eta^_s^2 = (2 + 2 L^2)/alpha^2."""
-    e = _sqrt((2 + 2 * L**2) / alpha_dyn**2)
-    outer = 90 * R_sub**4 * L**2 * e**2 + 3 * R_sub**2
-    return (
-        -eta_g * e * R_sub / 2,
-        10 * eta_g * e * R_sub * L**2 * 30 * R_sub**2 * e**2,
-        5 * 2 * eta_g * e * R_sub * L**2 * eta_g**2 * e**2 * (4 * Gamma_max**2 + zeta_max**2) * outer,
-        5 * L * eta_g**2 * e**2 * R_sub / (2 * R_sub) * outer,
-        -5 * eta_g * e / (2 * R_sub) * outer,
-    )
-
-
-@_typed("xie2024.thm1", roots=True)
-def _eq69(L, R_sub, M, K_buf, alpha_dyn, eta_g, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
-    """(69)."""
-    C = _sqrt(2 + 2 * L**2)
-    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
-    S = 4 * Gamma_max**2 + zeta_max**2
-    return (
-        2 * alpha_dyn / (C * eta_g * R_sub * T) * A,
-        5 * R_sub * L**2 * (4 - 3 * L) * B * C**2 / (alpha_dyn**2 * K_buf) * sigma_s**2,
-        60 * R_sub**3 * L**5 * eta_g**2 * S * B * C**4 / (alpha_dyn**4 * K_buf) * sigma_s**2,
-        15 * R_sub**2 * L**4 * eta_g * B * C**3 / (alpha_dyn**3 * K_buf) * sigma_s**2,
-        12 * R_sub**2 * L**2 * eta_g**2 * S * (4 * M + K_buf) * C**2 / (alpha_dyn**2 * K_buf) * sigma_g**2,
-        3 * R_sub * L * eta_g * (4 * M + K_buf) * C / (alpha_dyn * K_buf) * sigma_g**2,
-    )
-
-
-@_typed("xie2024.cor1", roots=True)
-def _eq70(L, R_sub, M, K_buf, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
-    """(70)."""
-    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
-    S = 4 * Gamma_max**2 + zeta_max**2
-    return (
-        2 / (_sqrt(T) * _sqrt(K_buf * R_sub)) * A,
-        5 * R_sub * L**2 * K_buf * (4 - 3 * L) * sigma_s**2 * B / (K_buf * R_sub),
-        60 * R_sub**3 * L**5 / T * K_buf**2 * S * sigma_s**2 * B / (K_buf * R_sub**2),
-        15 * R_sub**2 * L**4 / _sqrt(T) * K_buf * _sqrt(K_buf) * sigma_s**2 * B / (K_buf * R_sub * _sqrt(R_sub)),
-        12 * R_sub**2 * L**2 / T * K_buf * S * sigma_g**2 * (4 * M + K_buf) / (K_buf * R_sub),
-        3 * R_sub * L / _sqrt(T) * _sqrt(K_buf) * sigma_g**2 * (4 * M + K_buf) / (K_buf * _sqrt(R_sub)),
-    )
-
-
-@_typed("xie2024.rate", roots=True)
-def _eq71(L, R_sub, M, K_buf, Gamma_max, zeta_max, sigma_s, sigma_g, A, T):
-    """(71), each O(.) with what is printed inside it, but for the fourth.
-
-    The text copy has B sigma_s^2 of the fourth under the root of KR; it stands outside here, as (70) and units have it.
-    """
-    B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
-    S = 4 * Gamma_max**2 + zeta_max**2
-    return (
-        A / _sqrt(T * K_buf * R_sub),
-        60 * R_sub * L**5 * S * K_buf * B * sigma_s**2 / T,
-        12 * R_sub * L**2 * S * (4 * M + K_buf) * sigma_g**2 / T,
-        15 * L**4 * _sqrt(K_buf * R_sub) * B * sigma_s**2 / _sqrt(T),
-        3 * _sqrt(R_sub) * L * (4 * M + K_buf) * sigma_g**2 / _sqrt(T * K_buf),
-    )
+B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+S = 4 * Gamma_max**2 + zeta_max**2
+TABLE["xie2024.cor1"] = (  # (70)
+    2 / (sqrt(T) * sqrt(K_buf * R_sub)) * A,
+    5 * R_sub * L**2 * K_buf * (4 - 3 * L) * sigma_s**2 * B / (K_buf * R_sub),
+    60 * R_sub**3 * L**5 / T * K_buf**2 * S * sigma_s**2 * B / (K_buf * R_sub**2),
+    15 * R_sub**2 * L**4 / sqrt(T) * K_buf * sqrt(K_buf) * sigma_s**2 * B / (K_buf * R_sub * sqrt(R_sub)),
+    12 * R_sub**2 * L**2 / T * K_buf * S * sigma_g**2 * (4 * M + K_buf) / (K_buf * R_sub),
+    3 * R_sub * L / sqrt(T) * sqrt(K_buf) * sigma_g**2 * (4 * M + K_buf) / (K_buf * sqrt(R_sub)),
+)
+# (71), each O(.) with what is printed inside it, but for the fourth.
+#
+# The text copy has B sigma_s^2 of the fourth under the root of KR; it stands outside here, as (70) and units have it.
+B = 5 * K_buf + (24 * M + 6 * K_buf) * R_sub
+S = 4 * Gamma_max**2 + zeta_max**2
+TABLE["xie2024.rate"] = (
+    A / sqrt(T * K_buf * R_sub),
+    60 * R_sub * L**5 * S * K_buf * B * sigma_s**2 / T,
+    12 * R_sub * L**2 * S * (4 * M + K_buf) * sigma_g**2 / T,
+    15 * L**4 * sqrt(K_buf * R_sub) * B * sigma_s**2 / sqrt(T),
+    3 * sqrt(R_sub) * L * (4 * M + K_buf) * sigma_g**2 / sqrt(T * K_buf),
+)
 
 
 def _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub):
@@ -1209,53 +751,23 @@ def _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub
     )
 
 
-@_typed("hflbounds.hga-repaired")
-def _repaired(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, sigma_s, sigma_g, A, T, eta_sub):
-    """This project's bound for HGA-FL, with the sub-centers' own step."""
-    a = eta_g * eta_sub * R_sub
-    n2 = 2 * (4 / K_buf + 1 / M) * sigma_s**2 / R_sub
-    d_b = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2)
-    d_c = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2)
-    m = _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub)[2]
-    return (
-        2 * A / (a * T) / m,
-        8 * (M - K_buf) / K_buf * sigma_g**2 / m,
-        12 * L**2 * (2 * d_b + d_c) / m,
-        2 * L * a * (1 + zeta_max) * n2 / m,
-        L * zeta_max * a * sigma_s**2 / R_sub / m,
-        24 * (2 * Gamma_max**2 + zeta_max**2) * L**2 * a**2 * n2 / m,
-    )
+a = eta_g * eta_sub * R_sub
+n2 = 2 * (4 / K_buf + 1 / M) * sigma_s**2 / R_sub
+d_b = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * (M / K_buf) * sigma_g**2)
+d_c = 5 * R_sub * eta_sub**2 * (sigma_s**2 + 6 * R_sub * sigma_g**2)
+m = _repaired_conditions(L, R_sub, M, K_buf, eta_g, Gamma_max, zeta_max, eta_sub)[2]
+TABLE["hflbounds.hga-repaired"] = (  # This project's bound for HGA-FL, with the sub-centers' own step
+    2 * A / (a * T) / m,
+    8 * (M - K_buf) / K_buf * sigma_g**2 / m,
+    12 * L**2 * (2 * d_b + d_c) / m,
+    2 * L * a * (1 + zeta_max) * n2 / m,
+    L * zeta_max * a * sigma_s**2 / R_sub / m,
+    24 * (2 * Gamma_max**2 + zeta_max**2) * L**2 * a**2 * n2 / m,
+)
 
-
-# ---------------------------------------------------------------------------------------------------------
 # Dispatch.
 
-BOUND_IDS: tuple[str, ...] = tuple(_ENTRIES)
-
-
-def summands(bound_id: str, **numbers: Any) -> Summands:
-    """The summands of the bound at a point; arguments as of `value`."""
-    entry = _ENTRIES[bound_id]
-    return entry.summands(**_common({letter: numbers[letter] for letter in entry.letters}, roots=entry.roots))
-
-
-def value(bound_id: str, **numbers: Any) -> Num:
-    """The bound at a point.
-
-    Args:
-        bound_id: one of `BOUND_IDS`.
-        **numbers: by the names of `letters`; others are ignored.
-
-    Returns:
-        A Fraction where every number used is rational and no root occurs, otherwise an mpmath.mpf.
-    """
-    first, *rest = summands(bound_id, **numbers)
-    return sum(rest, start=first)
-
-
-def letters(bound_id: str) -> tuple[str, ...]:
-    """The numbers that `value` takes of a bound."""
-    return _ENTRIES[bound_id].letters
+BOUND_IDS = tuple(TABLE)
 
 
 def _floor(x: Any, bits: int = 40) -> Fraction:
@@ -1364,9 +876,9 @@ def _hga_point(bound_id: str, numbers: dict[str, Fraction], rng: random.Random) 
     L = numbers["L"]
     S = 4 * late**2 + cached**2
     alpha = Fraction(
-        int(25 * _mpf(L) * rounds * mpmath.sqrt(2 + 2 * _mpf(L) ** 2) / _mpf(_share(rng))) + 1 + int(20 * L)
+        int(25 * to_mpf(L) * rounds * mpmath.sqrt(2 + 2 * to_mpf(L) ** 2) / to_mpf(_share(rng))) + 1 + int(20 * L)
     )
-    eta_g = _floor(5 * mpmath.sqrt(6) * (mpmath.sqrt(16 * S + 1) - 1) / (4 * S) * _mpf(_share(rng)))
+    eta_g = _floor(5 * mpmath.sqrt(6) * (mpmath.sqrt(16 * S + 1) - 1) / (4 * S) * to_mpf(_share(rng)))
     eta_sub = _floor(1 / (8 * rounds * L) * _share(rng))
     if bound_id == "hflbounds.hga-repaired":
         eta_g = _floor(_share(rng))
