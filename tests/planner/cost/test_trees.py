@@ -16,14 +16,9 @@ from planner.cost.spec import levels
 from planner.scenario.network import Compute, Link, Network, Straggler
 
 NONE = Straggler()
-shared_links = st.builds(
-    Link,
-    up=rates,
-    down=rates,
-    latency=latencies,
-    sharing=st.just("per-server"),
-    hop=st.sampled_from(["relayed", "direct"]),
-)
+maybe_links = st.one_of(st.none(), links)
+hops = st.sampled_from(["relayed", "direct"])
+shared_links = st.builds(Link, up=rates, down=rates, latency=latencies, sharing=st.just("per-server"), hop=hops)
 
 
 @st.composite
