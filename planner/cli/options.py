@@ -163,6 +163,7 @@ def _spellings(annotation: Any) -> tuple[str, ...]:
     return tuple(name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str))
 
 
+Format = Annotated[str | None, typer.Option("--format", "-f", help="table, json, csv, md, html or latex.")]
 Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 Seed = Annotated[int, typer.Option("--seed", help="Of every random draw.", min=0, max=2**31)]

@@ -34,6 +34,14 @@ NICKNAMES = {
     "step-time": "step_time",
     "zeta/delta": RATIO,
 }
+
+
+def input_name(word: str) -> str:
+    """Return the name of an input that goes by other names too, such as ``uplink`` for ``client_link.up``."""
+    word = word.strip().removeprefix("network.")
+    return NICKNAMES.get(word, word)
+
+
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
 LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
 FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count

@@ -13,10 +13,10 @@ from pydantic import Field
 from planner.cost.round import CostError, RoundCost
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
-    NICKNAMES,
     Array,
     Input,
     Moved,
+    input_name,
     inputs,
     is_attended,
     is_drawn,
@@ -297,8 +297,7 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
     found = []
     for part in parts:
         name, _, span = part.partition("=")
-        name = name.strip().removeprefix("network.")
-        name = NICKNAMES.get(name, name)
+        name = input_name(name)
         if name not in every:
             if name in inputs(question, "time"):
                 raise ScenarioError(f"--map: {name_of(name)} changes no order by {objective}. Ask with -o time.")

@@ -14,7 +14,17 @@ from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
-from planner.decide.parameters import Input, Moved, inputs, is_attended, is_drawn, is_quick, largest_drawn, size_drawn
+from planner.decide.parameters import (
+    Input,
+    Moved,
+    input_name,
+    inputs,
+    is_attended,
+    is_drawn,
+    is_quick,
+    largest_drawn,
+    size_drawn,
+)
 from planner.decide.recommendation import KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
@@ -262,6 +272,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     """The inputs to follow, and why others are not."""
     found = inputs(question, objective)
     every = {**found, **inputs(question, "time")}
+    only = [input_name(name) for name in only]
     unknown = [name for name in only if name not in every]
     if unknown:
         raise ScenarioError(f"--parameter: {unknown[0]!a:.40} is not one of {', '.join(every)}.")

@@ -135,9 +135,10 @@ class Figure:
         """Draw as many of the columns as fit, as lines of texts and their colours; ``reverse`` marks ``here``."""
         margin, wide = max(len(label) for label, _ in self.rows), len(self.rows[0][1][0][0])
         kept = _thinned(len(self.ticks), max(2, (width - margin - 2) // wide))
-        here = None if self.here is None else (self.here[0], min(kept, key=lambda j: abs(j - self.here[1])))  # type: ignore[index]
+        here = [(i, min(kept, key=lambda k: abs(k - j))) for i, j in ([self.here] if self.here else [])]
+        scenario = (f"[{' ' * (wide - 2)}]", "reverse")
         lines = [
-            [(f"{label:>{margin}} ", ""), *(("[]", "reverse") if (i, j) == here else marks[j] for j in kept)]
+            [(f"{label:>{margin}} ", ""), *(scenario if (i, k) in here else marks[k] for k in kept)]
             for i, (label, marks) in enumerate(self.rows)
         ]
         axis = ""

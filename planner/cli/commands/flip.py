@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.options import Force, Json
-from planner.cli.output import color, width, write
+from planner.cli.options import Force, Format, Json
+from planner.cli.output import chosen_format, show
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
@@ -34,18 +37,48 @@ def flip(
         Path | None, typer.Option("--output", help="MAP.svg, .pdf or .png; its numbers go beside it as CSV.")
     ] = None,
     force: Force = False,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """Where the answer changes along every input, how far that is, and who comes first beyond it."""
-    from planner.report.answers import flip as flip_answers
-
     if phase is None and (cells is not None or output is not None):
         raise typer.BadParameter("--cells, --output: are of a map. Give --map, such as --map G,M.")
     if phase is not None and parameter:
         raise typer.BadParameter("--parameter: a map has its own two inputs. Leave it out, or --map.")
     competing = tuple(name.strip() for name in among.split(",")) if among else ()
-    look = flip_answers.Look(width=width(), color=color(), as_json=json)
+    form = chosen_format(form, json)
+    from planner.report.answers import flip as flip_answers
+
     if phase is None:
-        write(flip_answers.flips(scenario, competing, tuple(parameter or ()), look))
-    else:
-        write(flip_answers.mapped(scenario, competing, phase, cells, output, force, look))
+        from planner.decide.sensitivity import flip as every_change
+
+        with _progress() as told:
+            answer = every_change(scenario, competing, tuple(parameter or ()), told)
+        show(flip_answers.document(answer), form)
+        return
+    if output is not None:
+        from planner import plot
+
+        plot.checked(output, force)
+    from planner.decide.phase_diagram import phase as map_of
+
+    found = map_of(scenario, phase, competing, cells)
+    if output is not None:
+        from planner.plot import phase as picture
+
+        drawn, rows = picture.draw(found)
+        for path in plot.save(drawn, output, rows, says=picture.says(found), force=force):
+            typer.echo(f"hfl-plan: wrote {path}", err=True)
+    show(flip_answers.map_document(found), form)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """Name what is followed, on a terminal alone."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from planner.decide.sensitivity import name_of
+
+    yield lambda name: print(f"\r\x1b[Kfollowing {name_of(name)} ...", end="", file=sys.stderr, flush=True)
+    sys.stderr.write("\r\x1b[K")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.options import Said
+from planner.cli.options import Format, Said
 from planner.cli.output import chosen_format, show
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def recommend(
     region_times: Annotated[
         str | None, typer.Option("--region-times", help="Of each group, 10s,12s,80s: HGA-FL is shown beside.")
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", "-f", help="table, json, csv, md, html or latex.")] = None,
+    form: Format = None,
     json: Annotated[bool, typer.Option("--json", "-j", help="The same as --format json.")] = False,
     save: Annotated[
         Path | None, typer.Option("--save", help="RUN.json: the scenario, the software and the answer, for `rerun`.")

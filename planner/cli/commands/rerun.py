@@ -7,16 +7,14 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import Json
+from planner.cli.options import Format, Json
 from planner.cli.output import NO_ANSWER, chosen_format, show, write
 
 
 def rerun(
     manifest: Annotated[Path, typer.Argument(metavar="RUN.json", help="Made by recommend --save.")],
     check: Annotated[bool, typer.Option("--check", help="Say whether the answer is the same; exit 1 if not.")] = False,
-    output: Annotated[
-        str | None, typer.Option("--format", "-f", help="Of the answer: table, json, csv, md, html or latex.")
-    ] = None,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """Answer again what was answered before, or check that the same comes out, bit for bit.
@@ -27,14 +25,14 @@ def rerun(
     from planner.report.answers import rerun as rerun_answers
 
     if check:
-        if output is not None:
+        if form is not None:
             raise typer.BadParameter("--format: --check prints no answer. Give one of the two.")
         text, same = rerun_answers.checked(manifest, as_json=json)
         write(text)
         if not same:
             raise typer.Exit(NO_ANSWER)
         return
-    form = chosen_format(output, json)
+    form = chosen_format(form, json)
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
         typer.echo(f"hfl-plan: {note}", err=True)

@@ -1,163 +1,86 @@
-"""What ``hfl-plan flip`` prints: every change of the answer, or a map of who comes first."""
+"""What ``hfl-plan flip`` says: every change of the answer, or a map of the best topology over two inputs."""
 
 from __future__ import annotations
 
-import io
-import json
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
-from hflbounds.topology import all_topologies
+from hflbounds.topology import Topology, all_topologies
 from planner.decide.explain import BY
-from planner.decide.parameters import NICKNAMES
-from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, phase, source
-from planner.decide.sensitivity import Alternative, Beyond, Flips, Line, flip, name_of, names
+from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
+from planner.decide.sensitivity import Alternative, Beyond, Flips, Line, name_of, names
 from planner.io.wording import names as join_names
-from planner.scenario.resolve import Scenario
+from planner.report.document import Block, Cell, Column, Document, Figure, Heading, Items, Paragraph, Table
 from planner.scenario.units import format_amount, format_duration, format_size
 
-PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
-COLORS = {"star-star": "blue", "star-ring": "yellow", "ring-star": "green", "ring-ring": "red"}
-SIGNS: dict[Outside, str] = {"not reached": "..", "met at the start": "00", "says nothing": "??"}
-TICKS = 5
+COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
+SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
 ROADS = {
     "solved": "Solved exactly, so nothing is missed",
     "counted": "Every whole number of the range looked at",
     "enclosed": "Enclosed between the values at the ends of intervals",
     "looked at": "Looked at here and there; what comes and goes between two values is missed",
 }
+CHANGES = (
+    Column("now"),
+    Column("change at"),
+    Column("first there"),
+    Column("rounds", "count", left=True),
+    Column("time", "duration", left=True),
+    Column("traffic", "size", left=True),
+    Column("alone from"),
+    Column("distance"),
+    Column("how"),
+)
 
 
-@dataclass(frozen=True)
-class Look:
-    """How an answer is printed.
-
-    Attributes:
-        width: columns of the terminal.
-        color: whether it has colours; without it nothing is wrapped.
-        as_json: one JSON document instead.
-    """
-
-    width: int
-    color: bool
-    as_json: bool
-
-    def console(self) -> tuple[Console, io.StringIO]:
-        """A console, and what it writes to."""
-        stream = io.StringIO()
-        console = Console(
-            file=stream,
-            width=max(40, self.width) if self.color else PLAIN,
-            force_terminal=self.color,
-            no_color=not self.color,
-            markup=False,
-            emoji=False,
-            highlight=False,
-            legacy_windows=False,
-        )
-        return console, stream
+def document(answer: Flips) -> Document:
+    """Say every change of the answer, the nearest first."""
+    records = tuple(_record(line, side) for line, side in _changed(answer))
+    return Document(answer.title, tuple(_blocks(answer)), answer.to_json(), records, "Changes of the answer")
 
 
-def flips(scenario: Scenario, among: Sequence[str], only: Sequence[str], look: Look) -> str:
-    """Every change of the answer.
-
-    Raises:
-        ScenarioError: for a free number of groups, an unknown topology or input.
-        NoAnswerError: if no topology reaches the target.
-    """
-    wanted = [NICKNAMES.get(name, name) for name in (n.removeprefix("network.") for n in only)]
-    with _Progress() as told:
-        answer = flip(scenario, among, wanted, told)
-    if look.as_json:
-        return json.dumps(answer.to_json(), indent=2, allow_nan=False) + "\n"
-    return _flips(answer, look)
-
-
-def mapped(
-    scenario: Scenario,
-    among: Sequence[str],
-    asked: str,
-    cells: int | None,
-    output: Path | None,
-    force: bool,
-    look: Look,
-) -> str:
-    """A map of who comes first over two inputs, and its picture where one is asked for.
-
-    Raises:
-        ScenarioError: for inputs that cannot be moved so, or a picture that may not be written.
-        NoAnswerError: if it cannot be.
-    """
-    if output is not None:
-        from planner import plot as pictures
-
-        pictures.checked(output, force)
-    found = phase(scenario, asked, among, cells)
-    if output is not None:
-        from planner.plot import phase as picture
-
-        drawn, rows = picture.draw(found)
-        for path in pictures.save(drawn, output, rows, says=picture.says(found), force=force):
-            sys.stderr.write(f"hfl-plan: wrote {path}\n")
-    if look.as_json:
-        return json.dumps(found.to_json(), indent=2, allow_nan=False) + "\n"
-    return _map(found, look)
-
-
-# ---------------------------------------------------------------- changes
-def _flips(answer: Flips, look: Look) -> str:
-    console, stream = look.console()
-    if answer.title:
-        console.print(Text(answer.title, style="bold"))
-    among = "" if set(answer.among) == set(all_topologies(2)) else f" among {join_names(answer.among)}"
+def _blocks(answer: Flips) -> Iterator[Block]:
+    depth = Topology.parse(answer.among[0]).depth
+    among = "" if set(answer.among) == set(all_topologies(depth)) else f" among {join_names(answer.among)}"
     spent = _spent(answer.rounds, answer.seconds, answer.bytes)
-    console.print(Text(f"{join_names(answer.first)} first by {BY[answer.objective]}{among}: {spent}.", style="bold"))
-    changed = [(line, side) for line in answer.lines for side in (line.below, line.above) if side]
-    changed.sort(key=lambda pair: abs(pair[1].distance) if pair[1].distance is not None else 1e9)
-    console.print()
-    if changed:
-        console.print(Text("What comes first instead, nearest change first", style="bold"))
-        console.print(Padding(_table(changed), (0, 0, 0, 2)))
+    yield Paragraph(f"{join_names(answer.first)} first by {BY[answer.objective]}{among}: {spent}.", "bold")
+    if changed := _changed(answer):
+        rows = tuple(_row(line, side) for line, side in changed)
+        yield Table(CHANGES, rows, "What comes first instead, nearest change first", indent=2)
     else:
-        console.print(
-            Text("No change of any input followed, alone and in its range, puts another first.", style="bold")
-        )
-    _list(console, "Who stays within the resolution of the best, along each input", _stretches(answer))
-    _list(console, "Nothing changes the first place along", [_unchanged(answer)] if _unchanged(answer) else [])
-    _list(console, "Other words in the scenario", [_alternative(a, answer) for a in answer.alternatives])
-    _list(console, "How sure that is", [*_roads(answer), *_unmoved(answer)])
-    _list(console, "Warnings", answer.warnings)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+        yield Heading("No change of any input followed, alone and in its range, puts another first.")
+    yield Items("Who stays within the resolution of the best, along each input", tuple(_stretches(answer)))
+    yield Items("Nothing changes the first place along", tuple(filter(None, [_unchanged(answer)])))
+    yield Items("Other words in the scenario", tuple(_alternative(a, answer) for a in answer.alternatives))
+    yield Items("How sure that is", (*_roads(answer), *_unmoved(answer)))
+    yield Items("Warnings", answer.warnings)
 
 
-def _table(changed: Sequence[tuple[Line, Beyond]]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("now", "change at", "first there", "rounds", "time", "traffic", "alone from", "distance", "how"):
-        table.add_column(heading, no_wrap=True, justify="left")
-    for line, side in changed:
-        clear = "-" if side.clear is None else format_amount(side.clear, line.unit)
-        how = "exact" if side.exact else "found"
-        if side.crossing is not None:
-            how += f"; bounds equal at {side.crossing:.4g}"
-        table.add_row(
-            Text(f"{name_of(line.parameter)} {format_amount(line.value, line.unit)}"),
-            Text(side.words.removeprefix(name_of(line.parameter)).strip()),
-            Text(names(side.to)),
-            "-" if side.rounds is None else f"{side.rounds:,}",
-            "-" if side.seconds is None else format_duration(side.seconds),
-            "-" if side.bytes is None else format_size(side.bytes),
-            clear,
-            "from 0" if side.distance is None else f"{side.distance:+.3g}",
-            how,
-        )
-    return table
+def _changed(answer: Flips) -> list[tuple[Line, Beyond]]:
+    """Changes, the nearest first; those from 0, which no ratio measures, last."""
+    found = [(line, side) for line in answer.lines for side in (line.below, line.above) if side]
+    return sorted(found, key=lambda pair: abs(pair[1].distance) if pair[1].distance is not None else 1e9)
+
+
+def _row(line: Line, side: Beyond) -> tuple[Cell, ...]:
+    return (
+        f"{name_of(line.parameter)} {format_amount(line.value, line.unit)}",
+        side.words.removeprefix(name_of(line.parameter)).strip(),
+        names(side.to),
+        side.rounds,
+        side.seconds,
+        side.bytes,
+        None if side.clear is None else format_amount(side.clear, line.unit),
+        "from 0" if side.distance is None else f"{side.distance:+.3g}",
+        ("exact" if side.exact else "found")
+        + ("" if side.crossing is None else f"; bounds equal at {side.crossing:.4g}"),
+    )
+
+
+def _record(line: Line, side: Beyond) -> Mapping[str, Any]:
+    told = side.model_dump(exclude={"words"})
+    return {"parameter": line.parameter, "value": line.value, "unit": line.unit, **told, "to": " ".join(side.to)}
 
 
 def _stretches(answer: Flips) -> list[str]:
@@ -234,75 +157,59 @@ def _spent(rounds: int | None, seconds: float | None, traffic: float | None) -> 
     )
 
 
-def _list(console: Console, heading: str, sentences: Sequence[str]) -> None:
-    if sentences:
-        console.print()
-        console.print(Text(heading, style="bold"))
-        for sentence in sentences:
-            console.print(Padding(Text(sentence), (0, 0, 0, 2)))
-
-
 # ---------------------------------------------------------------- maps
 def letters(tied: Sequence[str]) -> str:
-    """Two letters, SS, SR, RS, RR; a star for a tier in which those that tie differ."""
-    tiers = zip(*(topology.split("-") for topology in tied), strict=True)
-    return "".join(tier[0][0].upper() if len(set(tier)) == 1 else "*" for tier in tiers)
+    """The first letter of every tier's pattern, such as SR; a star for a tier in which those that tie differ."""
+    tiers = zip(*(Topology.parse(topology).patterns for topology in tied), strict=True)
+    return "".join(tier[0].id[0].upper() if len(set(tier)) == 1 else "*" for tier in tiers)
 
 
-def _map(found: Phase, look: Look) -> str:
-    console, stream = look.console()
-    x, y = found.x, found.y
-    by = BY[found.objective]
-    console.print(
-        Text(
-            f"Who comes first by {by}, over {name_of(x.parameter)} and {name_of(y.parameter)} ({source(found)})",
-            style="bold",
-        )
+def map_document(found: Phase) -> Document:
+    """Say which topology is best over two inputs."""
+    by, (x, y) = BY[found.objective], (found.x, found.y)
+    says = f"Who comes first by {by}, over {name_of(x.parameter)} and {name_of(y.parameter)} ({source(found)})"
+    upwards = range(len(y.values))
+    rows = tuple(
+        (format_amount(y.values[i], y.unit), tuple(_cell(found, i, j) for j in range(len(x.values))))
+        for i in reversed(upwards)
     )
-    labels = [format_amount(value, y.unit) for value in y.values]
-    wide = max(map(len, labels))
-    fitting = max(2, ((look.width if look.color else PLAIN) - wide - 2) // 2)
-    columns = _thinned(len(x.values), fitting)
-    here = _nearest(y.values, y.now), _nearest([x.values[j] for j in columns], x.now)
-    for i in reversed(range(len(y.values))):
-        row = Text(f"{labels[i]:>{wide}} ")
-        for place, j in enumerate(columns):
-            row.append(*_cell(found, i, j, at_scenario=(i, place) == here))
-        console.print(row)
-    axis = ""
-    for place in sorted({round(k * (len(columns) - 1) / (TICKS - 1)) for k in range(TICKS)}):
-        if 2 * place >= len(axis) + bool(axis):  # else its text would run into the one before
-            axis = axis.ljust(2 * place) + format_amount(x.values[columns[place]], x.unit)
-    console.print(Text(" " * (wide + 1) + axis))
+    i, j = _nearest(y.values, y.now), _nearest(x.values, x.now)
+    here = None if i is None or j is None else (len(upwards) - 1 - i, j)
+    figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
+    blocks: list[Block] = [Paragraph(says, "bold"), figure, *map(Paragraph, _legend(found))]
+    return Document("", tuple(blocks), found.to_json(), tuple(found.rows()), "Map of the best topology")
+
+
+def _legend(found: Phase) -> list[str]:
     named: dict[str, list[str]] = {}
     for ties in sorted({t for row in found.tied for t in row if t}, key=lambda t: (len(t), letters(t))):
         named.setdefault(letters(ties), []).append(join_names(ties))
     said = [", ".join(f"{sign} {who[0] if len(who) == 1 else 'several'}" for sign, who in named.items())]
     said[0] += f"; a star: both, within {found.resolution:.2g}." if any("*" in sign for sign in named) else "."
     present = {reason for row in found.outside for reason in row if reason}
-    said += [
-        f"{SIGNS.get(reason, 'small letters')}: {words}." for reason, words in OUTSIDE.items() if reason in present
-    ]
-    said.append(f"[] the scenario: {_now(found)}.")
-    for sentence in said:
-        console.print(Text(sentence))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+    for reason, words in OUTSIDE.items():
+        if reason in present:
+            said.append(f"{_mark(SIGNS[reason], found) if reason in SIGNS else 'small letters'}: {words}.")
+    now = ", ".join(f"{name_of(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y))
+    return [*said, f"[] the scenario: {now}."]
 
 
-def _cell(found: Phase, i: int, j: int, *, at_scenario: bool) -> tuple[str, str]:
-    """Two letters, and their style."""
+def _mark(sign: str, found: Phase) -> str:
+    """A sign as wide as every mark: one letter for each tier, and two at least."""
+    wide = max(2, Topology.parse(found.among[0]).depth)
+    return sign.ljust(wide) if sign.isalpha() or "*" in sign else sign * wide
+
+
+def _cell(found: Phase, i: int, j: int) -> tuple[str, str]:
+    """A mark, and its colour."""
     first, reason = found.first[i][j], found.outside[i][j]
-    if at_scenario:
-        return "[]", "reverse"
     if first is None or reason in SIGNS:
-        return SIGNS[reason or "not reached"], "dim"
+        return _mark(SIGNS[reason or "not reached"], found), "dim"
     tied = found.tied[i][j]
-    shown = letters(tied)
-    return shown.lower() if reason else shown, COLORS[first] if len(tied) == 1 else ""
-
-
-def _now(found: Phase) -> str:
-    return ", ".join(f"{name_of(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y))
+    shown = _mark(letters(tied), found)
+    order = list(all_topologies(Topology.parse(first).depth))
+    color = COLORS[order.index(first) % len(COLORS)]
+    return shown.lower() if reason else shown, color if len(tied) == 1 else ""
 
 
 def _nearest(values: Sequence[float], now: float) -> int | None:
@@ -310,29 +217,3 @@ def _nearest(values: Sequence[float], now: float) -> int | None:
     if not values[0] <= now <= values[-1]:
         return None
     return min(range(len(values)), key=lambda k: abs(values[k] - now) / values[k])
-
-
-def _thinned(count: int, most: int) -> list[int]:
-    """So many of the columns, evenly."""
-    if count <= most:
-        return list(range(count))
-    return sorted({round(k * (count - 1) / (most - 1)) for k in range(most)})
-
-
-class _Progress:
-    """Names what is followed, on a terminal alone."""
-
-    def __init__(self) -> None:
-        self.shown = sys.stderr is not None and sys.stderr.isatty()
-
-    def __enter__(self) -> Callable[[str], None]:
-        return self.say
-
-    def say(self, name: str) -> None:
-        if self.shown:
-            sys.stderr.write(f"\r\x1b[Kfollowing {name_of(name)} ...")
-            sys.stderr.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self.shown:
-            sys.stderr.write("\r\x1b[K")

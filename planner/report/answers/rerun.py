@@ -11,6 +11,7 @@ from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.io import json_documents as documents
 from planner.runs import manifest
+from planner.runs.difference import difference
 from planner.runs.manifest import Manifest
 
 RERUN, DIFF = "hfl-plan/rerun/1", "hfl-plan/diff/1"
@@ -76,7 +77,7 @@ def compared(before: Path, after: Path, *, as_json: bool) -> str:
         ScenarioError: for a file that is neither a manifest nor an answer.
         NoAnswerError: for a manifest that was edited.
     """
-    found = _answer(before).diff(_answer(after))
+    found = difference(_answer(before), _answer(after))
     if as_json:
         return json.dumps({"schema": DIFF, **found.to_json()}, indent=2, allow_nan=False) + "\n"
     return f"{found}\n"
