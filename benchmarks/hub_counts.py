@@ -14,8 +14,8 @@ import sys
 
 from overlap_record import run
 
-from planner.families import hsl as hubs
-from planner.families.hsl import Learning, Limits, Wires
+from planner.families.hsl.model import Learning, Setting, Wires, reached_by_server
+from planner.families.hsl.search import Limits, search
 from planner.scenario.network import PRESETS, Compute
 from validation.claims.hsl_setting import Epidemic, Hubs, scenario, scores
 from validation.statistics import paired_ratio
@@ -29,8 +29,8 @@ def main() -> None:
     for delta in (0.0, 1.0, 3.0):
         known = scenario(delta, "quick")
         learning = Learning(40, known["L"], known["A"], known["sigma"], delta)
-        target = hubs.reached_by_server(learning, 1000)
-        found = hubs.search(learning, Limits(edges=160, per_hub=30, hubs=(2, 40)), wires, target, "rounds")
+        target = reached_by_server(learning, 1000)
+        found = search(Setting(learning, wires, target), Limits(edges=160, per_hub=30, hubs=(2, 40)), "rounds")
         every = [found.budgets(i) for i in range(len(found.best["n_h"]))]
         best = found.budgets(found.first)
         shown = [b for b in every if b.n_h in COUNTS or b == best]

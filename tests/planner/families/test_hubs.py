@@ -15,8 +15,11 @@ from test_cli import run
 from hflbounds import get
 from hflbounds.mixing import HubSpoke, Push
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families import hsl as hubs
-from planner.families.hsl import Budgets, Learning, Limits, Wires
+from planner.families.hsl import model as hubs
+from planner.families.hsl import search as searching
+from planner.families.hsl.model import Budgets, Learning, Setting, Wires
+from planner.families.hsl.question import check
+from planner.families.hsl.search import Limits, search
 from planner.scenario.network import Compute, Link
 
 ROOT = Path(__file__).parents[3]
@@ -48,7 +51,7 @@ def everything(n: int, limits: Limits) -> list[Budgets]:
                 (limits.edges is None or n_h * b_hs + n_h * b_hh + n * b_sh <= limits.edges)
                 and (limits.per_node is None or of_node <= limits.per_node + 1e-9)
                 and (limits.per_hub is None or of_hub <= limits.per_hub + 1e-9)
-                and all(getattr(here, name) == value for name, value in (limits.fixed or {}).items())
+                and all(getattr(here, name) == value for name, value in limits.fixed.items())
             )
             if fits:
                 found.append(here)
@@ -77,7 +80,7 @@ def price_of(here: Budgets, objective: str) -> float:
     ids=str,
 )
 def test_the_search_finds_what_trying_everything_finds(limits: Limits, objective: str) -> None:
-    found = hubs.search(FEW, limits, WIRES, TARGET, objective)
+    found = search(Setting(FEW, WIRES, TARGET), limits, objective)
     every = everything(FEW.n, limits)
     prices = {here: price_of(here, objective) for here in every}
     assert found.exhaustive
@@ -92,18 +95,18 @@ def test_the_search_finds_what_trying_everything_finds(limits: Limits, objective
 def test_limits_that_allow_nothing() -> None:
     assert everything(6, Limits(edges=9)) == []
     with pytest.raises(NoAnswerError, match=re.escape("9 models a round (the least is 10)")):
-        hubs.search(FEW, Limits(edges=9), WIRES, TARGET, "rounds")
+        search(Setting(FEW, WIRES, TARGET), Limits(edges=9), "rounds")
     assert everything(6, Limits(edges=10)) == [Budgets(2, 1, 1, 1)]
-    hubs.search(FEW, Limits(edges=10), WIRES, TARGET, "rounds")
+    search(Setting(FEW, WIRES, TARGET), Limits(edges=10), "rounds")
 
 
 @pytest.mark.parametrize("objective", ["rounds", "time"])
 def test_a_thinned_grid_is_close_to_all_there_is(objective: str, monkeypatch: pytest.MonkeyPatch) -> None:
     many = Learning(300, 1.0, 2.3, 1.0, 1.5)
     limits = Limits(edges=1500, per_hub=60)
-    whole = hubs.search(many, limits, WIRES, TARGET, objective)
-    monkeypatch.setattr(hubs, "MOST_CASES", 100)
-    part = hubs.search(many, limits, WIRES, TARGET, objective)
+    whole = search(Setting(many, WIRES, TARGET), limits, objective)
+    monkeypatch.setattr(searching, "MAX_CASES", 100)
+    part = search(Setting(many, WIRES, TARGET), limits, objective)
     assert whole.exhaustive
     assert not part.exhaustive
     assert part.tried < whole.tried
@@ -115,7 +118,9 @@ def test_a_thinned_grid_is_close_to_all_there_is(objective: str, monkeypatch: py
 
 def test_many_nodes() -> None:
     many = Learning(10_000, 1.0, 2.3, 1.0, 1.5)
-    found = hubs.search(many, Limits(edges=40_000, per_node=8, per_hub=200, hubs=(50, 300)), WIRES, TARGET, "rounds")
+    found = search(
+        Setting(many, WIRES, TARGET), Limits(edges=40_000, per_node=8, per_hub=200, hubs=(50, 300)), "rounds"
+    )
     here = found.budgets(found.first)
     assert found.exhaustive
     assert here.edges(10_000) <= 40_000
@@ -149,7 +154,7 @@ def test_the_order_forms_are_asked_for_what_a_server_reaches_by_them() -> None:
     """By hand from the terms without constants: L A/T, sqrt(L A (sigma^2/n + kappa S)/T), cbrt(beta (L A)^2 S/T^2)."""
     here = Budgets(3, 4, 2, 1)
     learning = Learning(12, 1.0, 2.3, 1.0, 1.5)
-    found, fedavg = hubs.with_hubs(here, learning, WIRES, TARGET, 0), hubs.server(learning, WIRES, TARGET)
+    found, fedavg = Setting(learning, WIRES, TARGET).with_hubs(here), Setting(learning, WIRES, TARGET).server()
     spread = 1 + 1.5**2
 
     def form(T: float, beta: float, kappa: float) -> float:
@@ -157,8 +162,8 @@ def test_the_order_forms_are_asked_for_what_a_server_reaches_by_them() -> None:
         return 2.3 / T + noise + (beta * 2.3**2 * spread / T**2) ** (1 / 3)
 
     reached = form(fedavg.rounds, 0, 0)
-    assert form(found.order_rounds, found.factor, found.kappa) <= reached * (1 + 1e-9)
-    assert form(found.order_rounds - 1, found.factor, found.kappa) > reached * (1 - 1e-9)
+    assert form(found.order_rounds, found.mixing_factor, found.mean_deviation_bound) <= reached * (1 + 1e-9)
+    assert form(found.order_rounds - 1, found.mixing_factor, found.mean_deviation_bound) > reached * (1 - 1e-9)
     assert fedavg.order_rounds == fedavg.rounds
 
 
@@ -168,10 +173,10 @@ def test_without_noise_and_gaps_only_the_start_is_left() -> None:
 
 
 def test_a_server_is_one_hub_that_hears_all() -> None:
-    one = hubs.with_hubs(Budgets(1, 6, 0, 1), FEW, WIRES, TARGET, 0)
-    fedavg = hubs.server(FEW, WIRES, TARGET)
+    one = Setting(FEW, WIRES, TARGET).with_hubs(Budgets(1, 6, 0, 1))
+    fedavg = Setting(FEW, WIRES, TARGET).server()
     assert one.rounds == fedavg.rounds
-    assert (one.factor, one.kappa, one.move) == (0, 0, 0)
+    assert (one.mixing_factor, one.mean_deviation_bound, one.mean_deviation) == (0, 0, 0)
     assert one.edges == fedavg.edges == 12
     assert one.seconds == pytest.approx(fedavg.seconds)
     assert hubs.reached_by_server(FEW, fedavg.rounds) <= TARGET < hubs.reached_by_server(FEW, fedavg.rounds - 1)
@@ -180,28 +185,28 @@ def test_a_server_is_one_hub_that_hears_all() -> None:
 @pytest.mark.parametrize("here", [Budgets(4, 5, 2, 2), Budgets(3, 2, 1, 1), Budgets(1, 3, 0, 1)], ids=str)
 def test_factors_are_what_drawn_rounds_show(here: Budgets) -> None:
     learning = Learning(12, 1.0, 2.3, 1.0, 1.5)
-    found = hubs.with_hubs(here, learning, WIRES, TARGET, 0)
+    found = Setting(learning, WIRES, TARGET).with_hubs(here)
     law = HubSpoke(12, here.n_h, here.b_hs, here.b_hh, here.b_sh)
     ratio, move = law.estimate(np.random.default_rng(1), draws=1500)
-    assert ratio.low - 1e-12 <= found.ratio <= ratio.high + 1e-12
-    assert move.low - 1e-12 <= found.move <= move.high + 1e-12
-    assert found.ratio <= found.factor + 1e-12
-    assert found.move <= found.kappa + 1e-12
-    gossip = hubs.gossip("EL-Local", 2, learning, WIRES, TARGET, 0)
+    assert ratio.low - 1e-12 <= found.consensus_ratio <= ratio.high + 1e-12
+    assert move.low - 1e-12 <= found.mean_deviation <= move.high + 1e-12
+    assert found.consensus_ratio <= found.mixing_factor + 1e-12
+    assert found.mean_deviation <= found.mean_deviation_bound + 1e-12
+    gossip = Setting(learning, WIRES, TARGET).gossip("EL-Local", 2)
     _, moved = Push(12, 2).estimate(np.random.default_rng(2), draws=1500)
-    assert moved.low <= gossip.move <= moved.high
+    assert moved.low <= gossip.mean_deviation <= moved.high
 
 
 def test_the_smallest_mixing_factor_is_no_way_to_choose() -> None:
     """One hub that copies one node mixes perfectly, and learns from one node."""
-    found = hubs.search(FEW, Limits(edges=24, hubs=(1, 4)), WIRES, TARGET, "rounds")
+    found = search(Setting(FEW, WIRES, TARGET), Limits(edges=24, hubs=(1, 4)), "rounds")
     least, _ = found.by_factor
     named = {name: getattr(least, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
     assert float(get("sharma2025.beta")(n_s=6, **named)) == 0
-    copy = hubs.with_hubs(Budgets(1, 1, 0, 1), FEW, WIRES, TARGET, 0)
-    assert (copy.factor, copy.move) == (0, 1)
+    copy = Setting(FEW, WIRES, TARGET).with_hubs(Budgets(1, 1, 0, 1))
+    assert (copy.mixing_factor, copy.mean_deviation) == (0, 1)
     assert copy.rounds > found.best["rounds"][found.first]
-    held = hubs.search(FEW, Limits(edges=24, hubs=(1, 4), fixed={"b_hs": 1}), WIRES, TARGET, "rounds")
+    held = search(Setting(FEW, WIRES, TARGET), Limits(edges=24, hubs=(1, 4), fixed={"b_hs": 1}), "rounds")
     assert held.by_factor[1] >= held.best["rounds"][held.first]
 
 
@@ -347,5 +352,5 @@ def test_what_cannot_be_meant_is_refused(plan, words: list[str], code: int, said
 
 def test_checks_before_a_search() -> None:
     with pytest.raises(ScenarioError, match="--edges: how much"):
-        hubs.check(10, Limits())
-    hubs.check(10, Limits(edges=30))
+        check(10, Limits())
+    check(10, Limits(edges=30))

@@ -1,0 +1,357 @@
+"""Rounds, time and traffic of protocols for learning without a trusted cloud.
+
+Hubs and spokes, Epidemic Learning and a server are priced by one theorem with one set of constants, which knows a
+protocol by two numbers: the mixing factor and the mean deviation (docs/theory/hsl-mixing.md, Theorem 3;
+`sharma2025.thm4-4`, `devos2023.el-local`, `devos2023.el-oracle`). Nothing is ranked by the mixing factor alone. Hubs
+are machines, or roles, beside the nodes; a round has one local step of every node, as in the theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds import get
+from hflbounds.mixing import HubSpoke, Oracle, Push
+from planner.scenario.network import Compute, Link
+
+Floats = NDArray[np.float64]
+
+BUDGETS = ("n_h", "b_hs", "b_hh", "b_sh")
+HUBS = "sharma2025.thm4-4"
+LOCAL = "devos2023.el-local"
+ORACLE = "devos2023.el-oracle"
+MAX_EXACT = 1_000  # nodes of gossip up to which exact expectations are computed
+MAX_DRAWN = 64  # nodes up to which the spectral gap is drawn
+EXPONENTS = {"start": 1.0, "noise": 0.5, "consensus_drift": 2 / 3}  # of 1/T in the terms of the theorem
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """A configuration of hubs and spokes.
+
+    Attributes:
+        n_h: Number of hubs.
+        b_hs: Nodes that each hub averages.
+        b_hh: Other hubs that each hub sends to.
+        b_sh: Hubs that each node averages.
+    """
+
+    n_h: int
+    b_hs: int
+    b_hh: int
+    b_sh: int
+
+    def edges(self, n: int) -> int:
+        """Models sent in a round of n nodes."""
+        return self.n_h * (self.b_hs + self.b_hh) + n * self.b_sh
+
+    def without_a_hub(self) -> Budgets | None:
+        """The same after a hub has failed, its partners choosing among those left; None if it was the only one."""
+        left = self.n_h - 1
+        if not left:
+            return None
+        return replace(self, n_h=left, b_hh=min(self.b_hh, left - 1), b_sh=min(self.b_sh, left))
+
+    def __str__(self) -> str:
+        return f"n_h = {self.n_h}, b_hs = {self.b_hs}, b_hh = {self.b_hh}, b_sh = {self.b_sh}"
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What the theorem needs beside the mixing.
+
+    Attributes:
+        n: Number of nodes.
+        L, A, sigma: Smoothness, gap of the loss at the start, standard deviation of a gradient.
+        H: Root mean square gap of the nodes' gradients to their mean.
+    """
+
+    n: int
+    L: float
+    A: float
+    sigma: float
+    H: float
+
+    @property
+    def values(self) -> dict[str, float]:
+        """By the names of the vocabulary."""
+        return {"n_s": self.n, "L": self.L, "A": self.A, "sigma": self.sigma, "H": self.H}
+
+    @property
+    def first_bound(self) -> float:
+        """``2 L A``, which bounds the squared gradient at the start."""
+        return 2 * self.L * self.A
+
+
+@dataclass(frozen=True)
+class Wires:
+    """What a round costs by the clock and in traffic.
+
+    Attributes:
+        node, hub: Links, whose rates are everybody's own.
+        compute: Time of a local step.
+        model_bytes: Size of one model.
+    """
+
+    node: Link
+    hub: Link
+    compute: Compute
+    model_bytes: float
+
+    def hubs(self, n: int, b: Mapping[str, Any]) -> Floats:
+        """Seconds of a round of hubs and spokes, for configurations in arrays.
+
+        The three stages follow one another, and in each the busiest machine sets the pace. Where draws decide how
+        much a machine has to carry, it is the median of the busiest.
+        """
+        n_h, b_hs, b_hh, b_sh = (np.asarray(b[name], dtype=np.float64) for name in BUDGETS)
+        collect = self._stage(b_hs, self.hub.down, busiest(n, n_h, b_hs / n), self.node.up, self.node.latency)
+        others = np.maximum(n_h - 1, 1)
+        gossip = self._stage(b_hh, self.hub.up, busiest(n_h, n_h - 1, b_hh / others), self.hub.down, self.hub.latency)
+        pull = self._stage(b_sh, self.node.down, busiest(n_h, n, b_sh / n_h), self.hub.up, self.node.latency)
+        return np.asarray(self.compute.step_time + collect + np.where(b_hh > 0, gossip, 0) + pull)
+
+    def gossip(self, n: int, s: int, *, regular: bool) -> float:
+        """Seconds of a round in which every node sends to s others."""
+        heard = float(s) if regular else float(busiest(n, n - 1, s / (n - 1)))
+        return self.compute.step_time + float(
+            self._stage(s, self.node.up, heard, self.node.down, self.node.latency if s else 0.0)
+        )
+
+    def server(self, n: int) -> float:
+        """Seconds of a round of a server, over a hub's link, that averages all nodes."""
+        up = self._stage(n, self.hub.down, 1, self.node.up, self.node.latency)
+        down = self._stage(n, self.hub.up, 1, self.node.down, self.node.latency)
+        return float(self.compute.step_time + up + down)
+
+    def _stage(self, a: Any, rate_a: float, b: Any, rate_b: float, latency: float) -> Floats:
+        bits = 8 * self.model_bytes
+        return np.asarray(np.maximum(bits * np.asarray(a) / rate_a, bits * np.asarray(b) / rate_b) + latency)
+
+
+def busiest(machines: Any, draws: Any, share: Any) -> Floats:
+    """Compute the median of the largest of independent binomial counts, one for each machine.
+
+    Args:
+        machines: Number of counts.
+        draws: Draws that each stands on.
+        share: Probability that a draw counts.
+
+    Returns:
+        Whole numbers, exact up to means of 64, by the normal law above.
+    """
+    k, m, p = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(machines, draws, share))
+    shape = k.shape
+    k, m, p = k.reshape(-1), m.reshape(-1), np.clip(p.reshape(-1), 0, 1)
+    found = np.where(p >= 1, m, 0.0)
+    level = np.log(0.5) / np.maximum(k, 1)  # of the logarithm of one count's distribution function
+    large = (m * p > 64) & (p < 1)
+    if large.any():
+        quantile = {value: NormalDist().inv_cdf(math.exp(value)) for value in np.unique(level[large]).tolist()}
+        z = np.array([quantile[value] for value in level[large].tolist()])
+        mean = m[large] * p[large]
+        found[large] = np.minimum(np.ceil(mean + z * np.sqrt(mean * (1 - p[large]))), m[large])
+    open_ = np.flatnonzero(~large & (p > 0) & (p < 1) & (m > 0))
+    mass = m[open_] * np.log1p(-p[open_])  # of counts of 0
+    below = mass.copy()
+    count = 0
+    while open_.size:
+        done = (below >= level[open_]) | (count >= m[open_])
+        found[open_[done]] = count
+        open_, mass, below = open_[~done], mass[~done], below[~done]
+        chance = (m[open_] - count) / (count + 1) * p[open_] / (1 - p[open_])
+        mass = mass + np.log(chance)
+        below = np.logaddexp(below, mass)
+        count += 1
+    return found.reshape(shape)
+
+
+# ---------------------------------------------------------------- rounds
+
+
+def rounds(bound: str, target: float, learning: Learning, **mixing: Any) -> Floats:
+    """Find the first round at which the theorem's bound meets a target, for arrays of configurations.
+
+    With ``u = T^(-1/6)`` the bound is ``a u^6 + b u^3 + c u^4``, convex and growing, so Newton's steps from above fall
+    to the root.
+    """
+    terms = get(bound).split(**learning.values, T=1, **mixing)
+    a, b, c = (np.asarray(terms[name], dtype=np.float64) for name in EXPONENTS)
+    a, b, c = np.broadcast_arrays(a, b, c)
+    with np.errstate(divide="ignore", over="ignore"):
+        u = np.minimum(np.minimum((target / a) ** (1 / 6), (target / b) ** (1 / 3)), (target / c) ** 0.25)
+    for _ in range(60):
+        step = (a * u**6 + b * u**3 + c * u**4 - target) / (6 * a * u**5 + 3 * b * u**2 + 4 * c * u**3)
+        u = u - step
+        if np.all(np.abs(step) <= 1e-15 * u):
+            break
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ceil(u**-6.0 * (1 - 1e-12)))
+
+
+def reached_by_server(learning: Learning, horizon: float) -> float:
+    """Evaluate the bound after so many rounds of a server that averages everybody: gossip in which all hear all."""
+    return float(get(ORACLE)(**learning.values, T=horizon, s=learning.n - 1))
+
+
+# ---------------------------------------------------------------- one protocol
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Spectral gap of a draw, in the mean, with its 99 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol at the common target.
+
+    Attributes:
+        protocol: Name as people write it.
+        budgets: Budgets in words.
+        bound_id: Id of the bound.
+        edges: Models sent in a round.
+        models_of_a_node, models_of_a_hub: Models that a node, and a hub or server, sends and receives in a round, in
+            the mean; None where there is none.
+        mixing_factor, mean_deviation_bound: Two numbers by which the bound knows the protocol, beta and kappa.
+        consensus_ratio, mean_deviation: Exact values; None where there are too many nodes for them.
+        spectral_gap: Spectral gap of a draw; None for many nodes.
+        rounds, seconds, bytes: Rounds, time and traffic to the target.
+        seconds_per_round: Time of a round [s].
+        order_rounds: Rounds by the order form, all constants 1, to what a server reaches by it as it meets the target.
+    """
+
+    protocol: str
+    budgets: str
+    bound_id: str
+    edges: float
+    models_of_a_node: float
+    models_of_a_hub: float | None
+    mixing_factor: float
+    mean_deviation_bound: float
+    consensus_ratio: float | None
+    mean_deviation: float | None
+    spectral_gap: Gap | None
+    rounds: float
+    seconds: float
+    bytes: float
+    seconds_per_round: float
+    order_rounds: float
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all protocols of one answer have in common.
+
+    Attributes:
+        learning, wires: Parts of the model.
+        target: Squared gradient norm.
+        seed: Seed of draws of spectral gaps.
+    """
+
+    learning: Learning
+    wires: Wires
+    target: float
+    seed: int = 0
+
+    def with_hubs(self, budgets: Budgets) -> Protocol:
+        """Price hubs and spokes."""
+        n, named = self.learning.n, asdict(budgets)
+        return self._priced(
+            HUBS,
+            named,
+            HubSpoke(n_s=n, **named),
+            float(self.wires.hubs(n, named)),
+            exact=budgets.n_h <= MAX_EXACT,
+            protocol="hubs and spokes",
+            budgets=str(budgets),
+            edges=budgets.edges(n),
+            models_of_a_node=budgets.b_sh + budgets.n_h * budgets.b_hs / n,
+            models_of_a_hub=budgets.b_hs + 2 * budgets.b_hh + n * budgets.b_sh / budgets.n_h,
+            mixing_factor=float(get("sharma2025.beta")(n_s=n, **named)),
+            mean_deviation_bound=float(get("sharma2025.kappa")(n_s=n, **named)),
+        )
+
+    def gossip(self, name: Literal["EL-Local", "EL-Oracle"], s: int) -> Protocol:
+        """Price Epidemic Learning: every node sends to s others."""
+        n, regular = self.learning.n, name == "EL-Oracle"
+        factor = float(get(f"devos2023.beta-{'oracle' if regular else 'local'}")(n_s=n, s=s))
+        return self._priced(
+            ORACLE if regular else LOCAL,
+            {"s": s},
+            Oracle(n, s) if regular else Push(n, s),
+            self.wires.gossip(n, s, regular=regular),
+            exact=regular or n <= MAX_EXACT,
+            protocol=name,
+            budgets=f"s = {s}",
+            edges=n * s,
+            models_of_a_node=2.0 * s,
+            models_of_a_hub=None,
+            mixing_factor=factor,
+            mean_deviation_bound=0.0 if regular else factor / n,
+        )
+
+    def server(self) -> Protocol:
+        """Price FedAvg, a server that averages everybody and tells everybody: gossip in which all hear all."""
+        n = self.learning.n
+        found = self._priced(
+            ORACLE,
+            {"s": n - 1},
+            None,
+            self.wires.server(n),
+            protocol="FedAvg",
+            budgets="a server that all trust",
+            edges=2.0 * n,
+            models_of_a_node=2.0,
+            models_of_a_hub=2.0 * n,
+            mixing_factor=0.0,
+            mean_deviation_bound=0.0,
+        )
+        return replace(found, consensus_ratio=0.0, mean_deviation=0.0, spectral_gap=Gap(1, 1, 1))
+
+    def _priced(
+        self,
+        bound: str,
+        mixing: Mapping[str, int],
+        law: HubSpoke | Oracle | Push | None,
+        seconds: float,
+        exact: bool = True,
+        **own: Any,
+    ) -> Protocol:
+        needed = float(rounds(bound, self.target, self.learning, **mixing))
+        return Protocol(
+            **own,
+            bound_id=bound,
+            consensus_ratio=law.consensus_ratio().value if law and exact else None,
+            mean_deviation=law.mean_deviation().value if law and exact else None,
+            spectral_gap=self._gap(law) if law else None,
+            rounds=needed,
+            seconds=needed * seconds,
+            bytes=needed * own["edges"] * self.wires.model_bytes,
+            seconds_per_round=seconds,
+            order_rounds=self._by_order(bound, mixing) if law else needed,
+        )
+
+    def _by_order(self, bound: str, mixing: Mapping[str, int]) -> float:
+        """Rounds by the order form to what a server's reaches as it meets the target by the explicit one."""
+        everybody = self.learning.n - 1
+        horizon = float(rounds(ORACLE, self.target, self.learning, s=everybody))
+        reached = float(get(f"{ORACLE}-order")(**self.learning.values, T=horizon, s=everybody))
+        return float(rounds(f"{bound}-order", reached, self.learning, **mixing))
+
+    def _gap(self, law: HubSpoke | Oracle | Push) -> Gap | None:
+        if self.learning.n > MAX_DRAWN:
+            return None
+        found = law.spectral_gap(np.random.default_rng(self.seed), draws=20)
+        return Gap(found.value, found.low, found.high)

@@ -1,0 +1,273 @@
+"""How many hubs and which budgets, and what the same edges would buy otherwise: limits and a scenario in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from planner.data import heterogeneity
+from planner.data.label_counts import read_counts
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families.framing import Frame, counts_file, label_gradients, number
+from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Setting, Wires, reached_by_server
+from planner.families.hsl.search import MAX_NODES, Limits, Objective, Search, search
+from planner.io.csv_rows import NUMBER
+from planner.scenario.resolve import Known, Scenario
+
+LARGEST = 10**9  # of a limit
+UNUSED = ("G", "M", "P", "K", "S1", "S2", "zeta", "delta", "order", "tiers")
+PRICE: Mapping[str, str] = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Limits, what is learned, and where every number comes from.
+
+    Attributes:
+        setting, limits: Parts of the search.
+        scenario: All numbers, with origins.
+        warnings: Sentences about the input.
+    """
+
+    setting: Setting
+    limits: Limits
+    scenario: Scenario
+    warnings: tuple[str, ...]
+
+    @property
+    def objective(self) -> Objective:
+        """What is to be least."""
+        return self.scenario.objective
+
+
+def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
+    """Read a question.
+
+    Args:
+        own: Limits as written: nodes, edges, per_node, per_hub, hub_count, b_hs, b_hh, b_sh; those that are not given
+            may be missing.
+        config: Scenario file.
+        said: Options by key of the scenario, with what was written.
+
+    Raises:
+        ScenarioError: For options and files that cannot be meant.
+    """
+    frame = Frame(config, said)
+    nodes = _nodes(own.get("nodes"), frame.section("fleet"))
+    limits = _limits(own, nodes)
+    check(nodes, limits)
+    if {"problem.target", "problem.rounds"} <= said.keys():
+        raise ScenarioError(
+            "--target: --rounds says the target already, as what a server reaches. Give one of the two."
+        )
+    option, text = frame.heterogeneity()
+    if text is not None:
+        frame.said["problem.heterogeneity"] = (option, "iid")  # groups mean nothing here: it is read below
+    scenario = frame.scenario("--nodes", 2, max(nodes // 2, 2), "--nodes says how many there are")
+    warnings = list(scenario.warnings)
+    sigma = scenario.number("sigma")
+    if text is None:
+        gap = Known(math.hypot(scenario.number("zeta"), scenario.number("delta")), "default", note="both, as one")
+    else:
+        gap = _gap(option, text, sigma, nodes, warnings)
+    if scenario.compute.straggler.kind != "none":
+        warnings.append("Stragglers are not looked at here: the time is that of nodes at their mean.")
+    network = scenario.network
+    wires = Wires(
+        network.client_link, network.server_link or network.client_link, scenario.compute, scenario.number("model_size")
+    )
+    if "per-server" in (wires.node.sharing, wires.hub.sharing):
+        warnings.append("Links that machines share are not looked at here: every rate is one machine's own.")
+    learning = Learning(nodes, scenario.number("L"), scenario.number("A"), sigma, float(gap.value or 0.0))
+    goal = scenario.known["target"]
+    if goal.value is None:
+        horizon = float(scenario.known["R"].value or 0)
+        goal = Known(reached_by_server(learning, horizon), "derived", note="what a server reaches in R rounds")
+    numbers = {name: value for name, value in scenario.known.items() if name not in UNUSED}
+    numbers = {"n_s": Known(nodes, "given" if own.get("nodes") else "derived"), **numbers, "H": gap, "target": goal}
+    setting = Setting(learning, wires, float(goal.value or 0), scenario.seed)
+    return Question(setting, limits, replace(scenario, known=numbers), tuple(warnings))
+
+
+def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
+    if text is not None:
+        return _whole("--nodes", text, 0)
+    whole, groups, each = (fleet.get(key) for key in ("clients", "groups", "clients_per_group"))
+    if isinstance(whole, int):
+        return whole
+    if isinstance(groups, int) and isinstance(each, int):
+        return groups * each
+    raise ScenarioError("--nodes: how many nodes learn? Give --nodes 100, or a scenario with --config.")
+
+
+def _limits(own: Mapping[str, str | None], nodes: int) -> Limits:
+    least, most = 2, max(nodes, 2)
+    if (text := own.get("hub_count")) is not None:
+        low, colon, high = text.partition(":")
+        least = _whole("--hubs", low, 0)
+        most = _whole("--hubs", high, 0) if colon else least
+        if least < 1:
+            raise ScenarioError(
+                "--hubs: without hubs this is Epidemic Learning, which the answer compares with. Give at least 1."
+            )
+    wanted = f"a number of models from 1 to {LARGEST:,}. Write 10"
+    per_node, per_hub = (
+        None if (text := own.get(name)) is None else number(f"--{name.replace('_', '-')}", text, 1, LARGEST, wanted)
+        for name in ("per_node", "per_hub")
+    )
+    fixed = {
+        name: _whole(f"--{name.replace('_', '-')}", text, 0 if name == "b_hh" else 1)
+        for name in BUDGETS[1:]
+        if (text := own.get(name)) is not None
+    }
+    edges = None if (text := own.get("edges")) is None else _whole("--edges", text, 1)
+    return Limits(edges, per_node, per_node if per_hub is None else per_hub, (least, most), fixed)
+
+
+def _whole(option: str, text: str, least: int) -> int:
+    value = int(text) if re.fullmatch(r"\s*[0-9]{1,10}\s*", text) else -1
+    if not least <= value <= LARGEST:
+        hint = ""
+        if NUMBER.fullmatch(text.strip()) and least <= float(text) <= LARGEST and float(text) == int(float(text)):
+            hint = f" Write {int(float(text))}."
+        raise ScenarioError(f"{option}: {text!a:.40} is not a whole number from {least} to {LARGEST:,}.{hint}")
+    return value
+
+
+def check(n: int, limits: Limits) -> None:
+    """Refuse what cannot be a search.
+
+    Raises:
+        ScenarioError: With the limit.
+    """
+    least, most = limits.hubs
+    fixed = limits.fixed
+    b_hs, b_hh, b_sh = (fixed.get(name, 1) for name in BUDGETS[1:])
+    for wrong, message in (
+        (n < 2, f"--nodes: {n} node has nobody to learn with. Give at least 2."),
+        (n > MAX_NODES, f"--nodes: {n} nodes are more than the {MAX_NODES:,} that are searched. Give fewer."),
+        (
+            limits.edges is limits.per_node is limits.per_hub is None,
+            "--edges: how much may a round send? Give --edges (models in all), --per-node or --per-hub (models that "
+            "one sends and receives).",
+        ),
+        (b_hs > n, f"--b-hs: a hub cannot average {b_hs} of {n} nodes. Give at most {n}."),
+        (
+            "b_hh" in fixed and b_hh > most - 1,
+            f"--b-hh: a hub cannot send to {b_hh} of {most - 1} others. Give at most {most - 1}, or more --hubs.",
+        ),
+        (
+            "b_sh" in fixed and b_sh > most,
+            f"--b-sh: a node cannot average {b_sh} of {most} hubs. Give at most {most}, or more --hubs.",
+        ),
+        (
+            b_hh == 0 and most > 1,
+            "--b-hh: with several hubs that never talk, models need not come together, and the theorem is silent. "
+            "Give at least 1.",
+        ),
+        (least > most, f"--hubs: from {least} to {most} there is none. Exchange them."),
+    ):
+        if wrong:
+            raise ScenarioError(message)
+
+
+def _gap(option: str, text: Any, sigma: float, nodes: int, warnings: list[str]) -> Known:
+    """H of all nodes: what is within groups and between them, added up."""
+    if (path := counts_file(text)) is not None:
+        table = read_counts(path, grouped=False)
+        if len(table.clients) != nodes:
+            raise ScenarioError(f"{option}: {path} has {len(table.clients)} clients, and there are {nodes} nodes.")
+        points = label_gradients(table, sigma, "node", warnings)
+        square = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
+        return Known(math.sqrt(square), "derived", note=f"label shares of {path}")
+    try:
+        form = heterogeneity.parse(text)
+    except ScenarioError as error:
+        raise ScenarioError(f"{option}: {error}") from None
+    gap = math.hypot(*form.deviations(sigma, nodes, 1))
+    return Known(gap, "given" if form.form == "numbers" else "derived", note=f"{form.text}: sqrt(zeta^2 + delta^2)")
+
+
+# ---------------------------------------------------------------- the answer
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The best configuration, and what it is compared with.
+
+    Attributes:
+        question: Question that is answered.
+        found: Search.
+        budgets: Best configuration.
+        hubs, others: Protocols; the others at as many edges, and a server.
+        left_out: Protocols that do not fit, and why.
+        failed: Best configuration after a hub has failed; None if it was the only one.
+        ties: Least and most hubs within the resolution of the best.
+        better: Best protocol without hubs and server that takes less by the objective; or None.
+    """
+
+    question: Question
+    found: Search
+    budgets: Budgets
+    hubs: Protocol
+    others: tuple[Protocol, ...]
+    left_out: tuple[str, ...]
+    failed: Protocol | None
+    ties: tuple[int, int]
+    better: Protocol | None
+
+
+def solve(question: Question) -> Answer:
+    """Say how many hubs and which budgets, with what else the same edges would buy.
+
+    Raises:
+        NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
+    """
+    setting, limits = question.setting, question.limits
+    _reachable(question)
+    found = search(setting, limits, question.objective)
+    budgets = found.budgets(found.first)
+    best = setting.with_hubs(budgets)
+    left_out = []
+    n = setting.learning.n
+    s = min(int((limits.edges or best.edges) // n), n - 1)
+    if limits.per_node is not None and 2 * s > limits.per_node:
+        s = int(limits.per_node // 2)
+        left_out.append(
+            f"Epidemic Learning is held to s = {s} by the limit for a node, where each sends and receives s."
+        )
+    if not s:
+        left_out.append("Epidemic Learning needs a model sent by every node, which the limits do not allow.")
+    gossip = [setting.gossip("EL-Local", s), setting.gossip("EL-Oracle", s)] if s else []
+    after = budgets.without_a_hub()
+    near = found.best["total"] <= found.best["total"].min() * (1 + question.scenario.resolution)
+    ties = found.best["n_h"][near]
+
+    def price(one: Protocol) -> float:
+        return float(getattr(one, PRICE[question.objective]))
+
+    return Answer(
+        question=question,
+        found=found,
+        budgets=budgets,
+        hubs=best,
+        others=(*gossip, setting.server()),
+        left_out=tuple(left_out),
+        failed=None if after is None else setting.with_hubs(after),
+        ties=(int(ties.min()), int(ties.max())),
+        better=min((one for one in gossip if price(one) < price(best)), key=price, default=None),
+    )
+
+
+def _reachable(question: Question) -> None:
+    target, first = question.setting.target, question.setting.learning.first_bound
+    if target < first:
+        return
+    said = f"met at the start, where the squared gradient is at most 2 L A = {first:.4g}"
+    if question.scenario.known["target"].origin == "derived":
+        raise NoAnswerError(f"--rounds: what a server's bound reaches in them, {target:.4g}, is {said}. Give more.")
+    raise NoAnswerError(f"--target: {target:.4g} is {said}. Give a smaller one.")

@@ -1,0 +1,273 @@
+"""How many hubs, and which budgets: a search under limits in all, for each node and for each hub."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds import get
+from planner.errors import NoAnswerError
+from planner.families.hsl.model import BUDGETS, HUBS, Budgets, Floats, Setting, rounds
+
+Objective = Literal["rounds", "time", "bytes"]
+Rows = NDArray[np.int64]
+
+MAX_NODES = 10_000
+MAX_ROUNDS = 1e15  # more than that is never reached
+MAX_CASES = 2_000_000  # configurations that are evaluated before the grid is thinned
+BLOCK = 200_000  # configurations at a time
+SHARES = np.unique([*range(1, 9), *np.floor(1.5 ** np.arange(24)).astype(int)])  # of nodes that a hub averages
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a round may cost.
+
+    Attributes:
+        edges: Models sent in all; None for no limit.
+        per_node: Models that a node sends and receives, in the mean over draws; None for no limit.
+        per_hub: The same for a hub.
+        hubs: Least and most of them.
+        fixed: Budgets that are not searched, by name.
+    """
+
+    edges: int | None = None
+    per_node: float | None = None
+    per_hub: float | None = None
+    hubs: tuple[int, int] = (2, MAX_NODES)
+    fixed: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Configurations within the limits.
+
+    Attributes:
+        best: Best configuration by the objective for each number of hubs that has one, as arrays by name: n_h, b_hs,
+            b_hh, b_sh, rounds, seconds (of a round), edges, total (the objective).
+        tried: Number of configurations that were evaluated.
+        exhaustive: Whether that was all there are.
+        by_factor: Configuration with the smallest mixing factor, and its rounds.
+    """
+
+    best: Mapping[str, Floats]
+    tried: int
+    exhaustive: bool
+    by_factor: tuple[Budgets, float]
+
+    @property
+    def first(self) -> int:
+        """Index of the best of all; of equals the one with fewest hubs."""
+        return int(np.argmin(self.best["total"]))
+
+    def budgets(self, i: int) -> Budgets:
+        """The configuration at an index."""
+        return Budgets(*(int(self.best[name][i]) for name in BUDGETS))
+
+
+def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
+    """Find the best configuration for each number of hubs.
+
+    More of ``b_hs`` lowers both the mixing factor and the mean deviation, so by rounds only the most that the limits
+    allow is looked at; by time and bytes, fewer too. All numbers are tried if there are at most `MAX_CASES`; else
+    numbers above 32 are taken from a grid of ratio 1.1, and the neighbours of the best are tried after it.
+
+    Raises:
+        NoAnswerError: If nothing fits into the limits, or not even the best is ever there.
+    """
+    space = _Space(setting, limits, objective)
+    counts, exhaustive = space.counts()
+    found: list[dict[str, Floats]] = []
+    tried, least = 0, math.inf
+    by_factor = (Budgets(1, 1, 0, 1), math.nan)
+    for block in _blocks(space.cases(counts, thinned=not exhaustive)):
+        rows = space.evaluated(block)
+        factors = np.asarray(get("sharma2025.beta")(n_s=space.n, **{name: rows[name] for name in BUDGETS}))
+        at = int(np.argmin(factors))
+        if factors[at] < least:
+            least, by_factor = float(factors[at]), (Budgets(*block[at].tolist()), float(rows["rounds"][at]))
+        tried += len(block)
+        found.append(_best_of_each(rows))
+    if not found:
+        raise NoAnswerError(space.nothing_fits())
+    best = _best_of_each(_joined(found))
+    if not best["rounds"].min() <= MAX_ROUNDS:
+        raise NoAnswerError(f"--target: {setting.target:.4g} takes more than {MAX_ROUNDS:g} rounds. Give a larger one.")
+    result = Search(best, tried, exhaustive, by_factor)
+    return result if exhaustive else space.refined(result)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """Configurations of a setting within limits, as rows of n_h, b_hs, b_hh, b_sh."""
+
+    setting: Setting
+    limits: Limits
+    objective: Objective
+
+    @property
+    def n(self) -> int:
+        return self.setting.learning.n
+
+    def counts(self) -> tuple[list[int], bool]:
+        """Numbers of hubs to try, and whether all configurations are few enough to be tried."""
+        limits = self.limits
+        least, most = limits.hubs
+        if limits.edges is not None:
+            most = min(most, max((limits.edges - self.n) // (1 if least == 1 else 2), 1))
+        if limits.per_node is not None:
+            most = min(most, int((limits.per_node - 1) * self.n))  # every hub averages a node or more
+        most = min(most, MAX_NODES)
+        size = sum(self.most_hh(n_h) * self.most_sh(n_h) for n_h in range(least, most + 1))
+        size *= 1 if self.objective == "rounds" else len(SHARES)
+        return _numbers(None, least, most, thinned=size > MAX_CASES).tolist(), size <= MAX_CASES
+
+    def most_sh(self, n_h: int) -> int:
+        """The most hubs that a node can average."""
+        limits, most = self.limits, n_h
+        if limits.edges is not None:
+            most = min(most, (limits.edges - 2 * n_h + (n_h == 1)) // self.n)
+        if limits.per_node is not None:
+            most = min(most, int(limits.per_node - n_h / self.n))
+        if limits.per_hub is not None:
+            most = min(most, int((limits.per_hub - 1) * n_h / self.n))
+        return max(most, 0)
+
+    def most_hh(self, n_h: int) -> int:
+        """The most hubs that a hub can send to."""
+        limits, most = self.limits, n_h - 1
+        if limits.edges is not None:
+            most = min(most, (limits.edges - self.n) // n_h - 1)
+        if limits.per_hub is not None:
+            most = min(most, int((limits.per_hub - 1 - self.n / n_h) / 2))
+        return max(most, 0)
+
+    def room(self, n_h: int, b_hh: Any, b_sh: Any) -> Rows:
+        """The largest ``b_hs`` within the limits; below 1 where there is none."""
+        limits, n = self.limits, self.n
+        room = np.full(np.broadcast(b_hh, b_sh).shape, n, dtype=np.int64)
+        slack = 1e-9  # of quotients that are whole numbers
+        if limits.edges is not None:
+            room = np.minimum(room, (limits.edges - n * b_sh) // n_h - b_hh)
+        if limits.per_node is not None:
+            room = np.minimum(room, np.floor((limits.per_node - b_sh) * n / n_h + slack).astype(np.int64))
+        if limits.per_hub is not None:
+            room = np.minimum(room, np.floor(limits.per_hub - 2 * b_hh - n * b_sh / n_h + slack).astype(np.int64))
+        return np.asarray(room)
+
+    def cases(self, counts: list[int], *, thinned: bool) -> Iterator[Rows]:
+        """Configurations within the limits, for one number of hubs after the other."""
+        given = self.limits.fixed.get
+        for n_h in counts:
+            hh = _numbers(given("b_hh"), min(1, n_h - 1), self.most_hh(n_h), thinned)
+            sh = _numbers(given("b_sh"), 1, self.most_sh(n_h), thinned)
+            b_hh, b_sh = (part.reshape(-1) for part in np.meshgrid(hh, sh, indexing="ij"))
+            room = self.room(n_h, b_hh, b_sh)
+            if (b_hs := given("b_hs")) is not None:
+                room = np.where(room >= b_hs, b_hs, 0)
+            rows = np.stack([np.full_like(room, n_h), room, b_hh, b_sh], axis=1)[room >= 1]
+            if self.objective != "rounds" and b_hs is None:
+                some = np.repeat(rows, len(SHARES), axis=0)  # also with less of b_hs, on a grid of ratio 1.5
+                some[:, 1] = np.tile(SHARES, len(rows))
+                rows = np.concatenate([rows, some[some[:, 1] < np.repeat(rows[:, 1], len(SHARES))]])
+            if len(rows):
+                yield rows
+
+    def evaluated(self, rows: Rows) -> dict[str, Floats]:
+        """Rounds and costs of configurations."""
+        setting, n = self.setting, self.n
+        named = dict(zip(BUDGETS, rows.T.astype(np.float64), strict=True))
+        needed = rounds(HUBS, setting.target, setting.learning, **named)
+        edges = named["n_h"] * (named["b_hs"] + named["b_hh"]) + n * named["b_sh"]
+        seconds = setting.wires.hubs(n, named)
+        price = {"rounds": np.ones_like(edges), "time": seconds, "bytes": edges}[self.objective]
+        return {**named, "rounds": needed, "edges": edges, "seconds": seconds, "total": needed * price}
+
+    def refined(self, found: Search) -> Search:
+        """Try the neighbours of the best, until none is better."""
+        for _ in range(100):
+            rows = self.neighbours(found.budgets(found.first))
+            if not len(rows):
+                break
+            best = _best_of_each(_joined([found.best, self.evaluated(rows)]))
+            before, found = found, replace(found, best=best, tried=found.tried + len(rows))
+            if best["total"].min() >= before.best["total"].min():
+                break
+        return found
+
+    def neighbours(self, here: Budgets) -> Rows:
+        """Configurations within the limits that differ by little in each budget."""
+        near, given = (-2, -1, 0, 1, 2), self.limits.fixed.get
+        least, most = self.limits.hubs
+        rows = []
+        for n_h in {here.n_h + d for d in (*near, -8, -4, 4, 8)}:
+            if not max(least, 2) <= n_h <= most:
+                continue
+            around = {name: [here_ + d for d in near] for name, here_ in asdict(here).items()}
+            around |= {name: [value] for name, value in self.limits.fixed.items()}
+            for b_hh, b_sh in itertools.product(around["b_hh"], around["b_sh"]):
+                if not (1 <= b_hh <= n_h - 1 and 1 <= b_sh <= n_h):
+                    continue
+                room = int(self.room(n_h, np.int64(b_hh), np.int64(b_sh)))
+                some = around["b_hs"] if given("b_hs") is not None or self.objective != "rounds" else []
+                wanted = {*some, *([room] if given("b_hs") is None else [])}
+                rows += [(n_h, b_hs, b_hh, b_sh) for b_hs in wanted if 1 <= b_hs <= room]
+        return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+    def nothing_fits(self) -> str:
+        """A sentence that says so, with the limits."""
+        limits, least = self.limits, self.limits.hubs[0]
+        small = Budgets(least, 1, min(1, least - 1), 1)
+        parts = []
+        if limits.edges is not None:
+            parts.append(f"{limits.edges} models a round (the least is {small.edges(self.n)})")
+        if limits.per_node is not None:
+            parts.append(f"{limits.per_node:g} models a node")
+        if limits.per_hub is not None:
+            parts.append(f"{limits.per_hub:g} models a hub")
+        if limits.fixed:
+            parts.append(", ".join(f"{name} = {value}" for name, value in limits.fixed.items()))
+        what = f"no configuration of {least} or more hubs fits into {' and '.join(parts)}"
+        return f"{what}. Allow more, or fix less."
+
+
+def _numbers(given: int | None, least: int, most: int, thinned: bool) -> Rows:
+    """The number that is given, where it fits; else all, or all up to 32, then in steps of a tenth, and the last."""
+    if given is not None:
+        return np.array([given] if least <= given <= most or given == least else [], dtype=np.int64)
+    if not thinned:
+        return np.arange(least, most + 1)
+    found = list(range(least, min(most, 32) + 1))
+    value = max(least, 32)
+    while value < most:
+        value = min(value + max(value // 10, 1), most)
+        found.append(value)
+    return np.unique(np.array(found, dtype=np.int64))
+
+
+def _blocks(parts: Iterator[Rows]) -> Iterator[Rows]:
+    waiting: list[Rows] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) >= BLOCK:
+            yield np.concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def _joined(parts: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _best_of_each(rows: Mapping[str, Floats]) -> dict[str, Floats]:
+    """The best row of every number of hubs; of equals the one with fewest edges."""
+    order = np.lexsort((rows["edges"], rows["total"], rows["n_h"]))
+    first = order[np.flatnonzero(np.diff(rows["n_h"][order], prepend=-1))]
+    return {name: values[first] for name, values in rows.items()}
