@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.options import Json
-from planner.cli.output import color, width, write
+from planner.cli.options import Format, Json
+from planner.cli.output import chosen_format, show
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
@@ -30,24 +30,14 @@ def tune(
         str | None,
         typer.Option("--objective", "-o", help="What is to be least, time or bytes; else what has no limit, or time."),
     ] = None,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """How many local steps K and group rounds P, and which learning rate: the front of time and traffic to a target.
 
     All choices are taken to one target: the given one, or what the scenario's own K and P (a file, --set) reach.
     """
-    from planner.report.answers import tune as tune_answers
+    form = chosen_format(form, json)
+    from planner.report.answers.tune import Wanted, tuned
 
-    text = tune_answers.tuned(
-        scenario,
-        local_steps=local_steps,
-        group_rounds=group_rounds,
-        topology=topology,
-        within=within,
-        traffic=traffic,
-        objective=objective,
-        as_json=json,
-        width=width(),
-        color=color(),
-    )
-    write(text)
+    show(tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective)), form)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from planner.decide import tuning
@@ -15,44 +17,77 @@ from planner.predict.evidence.claims import Verdict, verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, with_default_order
 from planner.report import pages
+from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size, parse_duration, parse_size
 
 SCHEMA = "hfl-plan/tune/1"
 MOST = 20_000  # choices that are looked at
 SHOWN = 12  # rows of the front in a table
+ASSUMED = ("L", "A", "sigma", "zeta", "delta")
+FRONT = (
+    Column("topology"),
+    Column("P", "count"),
+    Column("K", "count"),
+    Column("rounds", "count"),
+    Column("time", "duration"),
+    Column("traffic", "size"),
+    Column("eta_eff", "number"),
+    Column("eta", "number"),
+)
+SHOWN_OF_FRONT = ("P", "K", "rounds", "seconds", "bytes", "eta_eff", "eta")
 
 
-def tuned(
-    scenario: Scenario,
-    *,
-    local_steps: str | None,
-    group_rounds: str | None,
-    topology: str | None,
-    within: str | None,
-    traffic: str | None,
-    objective: str | None,
-    as_json: bool,
-    width: int,
-    color: bool,
-) -> str:
-    """The front of time and traffic over topology, K and P, and the choice that the budget leaves.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be tried and spent, as written; None for what was not said.
+
+    Attributes:
+        local_steps: Values of K.
+        group_rounds: Values of P.
+        topology: The only one to try.
+        within: Time that may be spent.
+        traffic: Traffic that may be caused.
+        objective: What is to be least.
+    """
+
+    local_steps: str | None = None
+    group_rounds: str | None = None
+    topology: str | None = None
+    within: str | None = None
+    traffic: str | None = None
+    objective: str | None = None
+
+    def budget(self) -> Budget:
+        """What may be spent."""
+        return Budget(
+            math.inf if self.within is None else float(parse_duration(self.within, field="--within", positive=True)),
+            math.inf if self.traffic is None else float(parse_size(self.traffic, field="--traffic")),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What was tried."""
+
+    among: list[str]
+    steps: list[int]
+    exchanges: list[int]
+
+    def choices(self, question: Question) -> list[Choice]:
+        return tuning.choices(question, self.exchanges, self.steps, self.among)
+
+
+def tuned(scenario: Scenario, wanted: Wanted) -> Document:
+    """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
 
     Args:
-        scenario: with the K and P that define a target that is not given.
-        local_steps: values of K to try, as written; None for the default range.
-        group_rounds: the same of P.
-        topology: the only one to try; None for all.
-        within: time that may be spent, as written.
-        traffic: traffic that may be caused, as written.
-        objective: what is to be least, as written.
-        as_json: whether the answer is a JSON document.
-        width: of the terminal.
-        color: whether it shows colours.
+        scenario: With the K and P that define a target that is not given.
+        wanted: What is to be tried and spent.
 
     Raises:
-        ScenarioError: for options that cannot be meant.
-        NoAnswerError: if nothing reaches the target within the budget.
+        ScenarioError: For options that cannot be meant.
+        NoAnswerError: If nothing reaches the target within the budget.
     """
     if scenario.divisions:
         raise ScenarioError(
@@ -62,66 +97,73 @@ def tuned(
     scenario = with_default_order(scenario)
     asked = attendance.ask(scenario)
     attendance.check(asked)
-    now = {name: int(asked.values[name]) for name in ("P", "K")}
-    steps = pages.whole_numbers("--local-steps", local_steps, {*tuning.LADDER, now["K"]})
-    exchanges = pages.whole_numbers("--group-rounds", group_rounds, {*tuning.GROUP_ROUNDS, now["P"]})
-    among = list(asked.topologies) if topology is None else [_topology(topology, list(asked.topologies))]
-    if len(steps) * len(exchanges) * len(among) > MOST:
-        raise ScenarioError(
-            f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
-            "choices. Give fewer, such as 1:64."
-        )
-    budget = Budget(
-        float("inf") if within is None else float(parse_duration(within, field="--within", positive=True)),
-        float("inf") if traffic is None else float(parse_size(traffic, field="--traffic")),
-    )
-    aim = _aim(objective, scenario, limited=within is not None and traffic is None)
+    tried, budget = _tried(asked, wanted), wanted.budget()
     question = tuning.with_one_target(asked)
-    found = tuning.choices(question, exchanges, steps, among)
+    found = tried.choices(question)
     if not found:
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
             + (f" within {question.horizon:,.0f} rounds. Allow more, or give" if question.horizon else ". Give")
             + " a looser --target."
         )
+    aim = _aim(wanted.objective, scenario, limited=wanted.within is not None and wanted.traffic is None)
     best = tuning.front(found)
     chosen = tuning.recommended(best, aim, budget, scenario.resolution)
-    near = tuning.alike(found, chosen, budget, scenario.resolution)
-    rates = [tuning.rate(question, choice) for choice in best]
-    present = tuning.choices(question, [now["P"]], [now["K"]], among)
+    present = tuning.choices(question, [int(asked.values["P"])], [int(asked.values["K"])], tried.among)
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
-    document = {
-        "schema": SCHEMA,
-        "title": scenario.title,
-        "scenario": pages.known(scenario),
-        "predictor": question.predictor.id,
-        "rounds_are": f"those {question.predictor.says}",
-        "bounds": question.family,
-        "cap": question.cap,
-        "target": {"value": question.target, "metric": "mean squared gradient norm", "defined_by": _defined(asked)},
-        "tried": {"topologies": among, "K": steps, "P": exchanges, "reached": len(found)},
-        "aim": aim,
-        "budget": {
-            "seconds": None if within is None else budget.seconds,
-            "bytes": None if traffic is None else budget.bytes,
+    return document(
+        {
+            "schema": SCHEMA,
+            "title": scenario.title,
+            "scenario": pages.known(scenario),
+            "predictor": question.predictor.id,
+            "rounds_are": f"those {question.predictor.says}",
+            "bounds": question.family,
+            "cap": question.cap,
+            "target": {"value": question.target, "metric": "mean squared gradient norm", "defined_by": _defined(asked)},
+            "tried": {"topologies": tried.among, "K": tried.steps, "P": tried.exchanges, "reached": len(found)},
+            "aim": aim,
+            "budget": {
+                name: limit if math.isfinite(limit) else None
+                for name, limit in (("seconds", budget.seconds), ("bytes", budget.bytes))
+            },
+            "resolution": scenario.resolution,
+            "front": [
+                {
+                    **_shown(choice, tuning.rate(question, choice)),
+                    "tie": tie,
+                    "within_budget": budget.overrun(choice) <= 1,
+                }
+                for choice, tie in zip(best, tuning.tie_numbers(best, scenario.resolution), strict=True)
+            ],
+            "recommended": _shown(chosen, tuning.rate(question, chosen)),
+            "present": _shown(min(allowed or present, key=lambda c: c.amount(aim)), None) if present else None,
+            "alike": [_shown(c, None) for c in tuning.alike(found, chosen, budget, scenario.resolution)],
+            "rates": _rates(question, chosen, tried.among),
+            "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],
+            "warnings": [
+                *scenario.warnings,
+                *attendance.about(question, scenario, [chosen.topology]),
+                *_cautions(scenario, len(found), chosen, tried),
+            ],
         },
-        "resolution": scenario.resolution,
-        "front": [
-            {**_shown(choice, one), "tie": tie, "within_budget": budget.overrun(choice) <= 1}
-            for choice, one, tie in zip(best, rates, tuning.tie_numbers(best, scenario.resolution), strict=True)
-        ],
-        "recommended": _shown(chosen, tuning.rate(question, chosen)),
-        "present": _shown(min(allowed or present, key=lambda c: c.amount(aim)), None) if present else None,
-        "alike": [_shown(choice, None) for choice in near],
-        "rates": _rates(question, chosen, among),
-        "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],
-        "warnings": [
-            *scenario.warnings,
-            *attendance.about(question, scenario, [chosen.topology]),
-            *_cautions(scenario, found, chosen, exchanges, steps, among),
-        ],
-    }
-    return pages.as_json(document) if as_json else _page(document, scenario, width, color)
+        scenario,
+    )
+
+
+def _tried(asked: Question, wanted: Wanted) -> _Tried:
+    steps = pages.whole_numbers("--local-steps", wanted.local_steps, {*tuning.LADDER, int(asked.values["K"])})
+    exchanges = pages.whole_numbers(
+        "--group-rounds", wanted.group_rounds, {*tuning.GROUP_ROUNDS, int(asked.values["P"])}
+    )
+    every = list(asked.topologies)
+    among = every if wanted.topology is None else [_topology(wanted.topology, every)]
+    if len(steps) * len(exchanges) * len(among) > MOST:
+        raise ScenarioError(
+            f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
+            "choices. Give fewer, such as 1:64."
+        )
+    return _Tried(among, steps, exchanges)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:
@@ -204,21 +246,14 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> dict[str
     }
 
 
-def _cautions(
-    scenario: Scenario,
-    found: Sequence[Choice],
-    chosen: Choice,
-    exchanges: Sequence[int],
-    steps: Sequence[int],
-    among: Sequence[str],
-) -> list[str]:
+def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
     said = []
-    for name, values in (("K", steps), ("P", exchanges)):
+    for name, values in (("K", tried.steps), ("P", tried.exchanges)):
         value = getattr(chosen, name)
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1:
             option = {"K": "--local-steps", "P": "--group-rounds"}[name]
             said.append(f"{name} = {value} is at the edge of what was tried; {option} widens it.")
-    lost = len(exchanges) * len(steps) * len(among) - len(found)
+    lost = len(tried.exchanges) * len(tried.steps) * len(tried.among) - reached
     if lost:
         said.append(f"{lost} choices do not reach the target and are left out.")
     if scenario.known["L"].origin == "default":
@@ -226,66 +261,66 @@ def _cautions(
     return said
 
 
-def _page(document: dict[str, Any], scenario: Scenario, width: int, color: bool) -> str:
-    d, page = document, pages.Page(width, color)
-    chosen = d["recommended"]
-    if d["title"]:
-        page.say(d["title"], "bold")
+def document(told: dict[str, Any], scenario: Scenario) -> Document:
+    """Say what was found."""
+    return Document(told["title"], tuple(_blocks(told, scenario)), told, tuple(_records(told)), "Steps and rates")
+
+
+def _blocks(d: dict[str, Any], scenario: Scenario) -> Iterator[Block]:
+    chosen, target, now = d["recommended"], d["target"], d["present"]
     spent = [f"{'time' if k == 'seconds' else 'traffic'}" for k, v in d["budget"].items() if v is not None]
     limit = f" within the {' and '.join(spent)} allowed" if spent else ""
-    page.say(
-        f"{title(chosen['topology'])} with P = {chosen['P']}, K = {chosen['K']}: the least "
-        f"{'time' if d['aim'] == 'time' else 'traffic'}{limit}, {_took(chosen)}.",
-        "bold",
-    )
-    target = d["target"]
-    page.say(
+    least = "time" if d["aim"] == "time" else "traffic"
+    yield Paragraph(f"{_named(chosen)}: the least {least}{limit}, {_took(chosen)}.", "bold")
+    yield Paragraph(
         f"Every choice is taken to one target, a mean squared gradient of {target['value']:.4g}: "
         f"{target['defined_by']}."
     )
-    now = d["present"]
     if now is not None and not _same(now, chosen):
-        page.say(
+        yield Paragraph(
             f"With P = {now['P']}, K = {now['K']} of the scenario it would be {title(now['topology'])}: {_took(now)}."
         )
     if d["alike"]:
-        page.say(f"Within {d['resolution']:.0%} of it in both: {_alike(d['alike'])}.")
+        yield Paragraph(f"Within {d['resolution']:.0%} of it in both: {_alike(d['alike'])}.")
     shown, rest = _rows(d["front"], chosen)
-    page.table(
-        ("topology", "P", "K", "rounds", "time", "traffic", "eta_eff", "eta"),
-        [
-            (
-                title(row["topology"]),
-                str(row["P"]),
-                str(row["K"]),
-                f"{row['rounds']:,}",
-                format_duration(row["seconds"]),
-                format_size(row["bytes"]),
-                "-" if row["eta_eff"] is None else f"{row['eta_eff']:.3g}",
-                "-" if row["eta"] is None else f"{row['eta']:.3g}",
-            )
-            for row in shown
-        ],
-        bold=[i for i, row in enumerate(shown) if _same(row, chosen)],
+    yield Table(
+        FRONT,
+        tuple((title(row["topology"]), *(row[name] for name in SHOWN_OF_FRONT)) for row in shown),
+        label="Front of time and traffic, the fastest first",
+        best=frozenset(i for i, row in enumerate(shown) if _same(row, chosen)),
         spared=("eta_eff", "eta", "rounds"),
     )
     if rest:
-        page.say(f"{rest} more on the front; --json has all of them.", "dim")
-    page.list("Learning rates to start a search at", _about_rates(d["rates"], d["front"], d["predictor"]))
-    page.list("Warnings", d["warnings"], "yellow")
-    tried = d["tried"]
-    standing = [
-        f"Rounds are {d['rounds_are']}.",
+        yield Note(f"{rest} more on the front; --json has all of them.")
+    yield Items("Learning rates to start a search at", tuple(_about_rates(d["rates"], d["front"], d["predictor"])))
+    yield Items("Warnings", tuple(d["warnings"]), "warning")
+    yield Items("What it stands on", tuple(_basis(d, scenario)), "dim")
+
+
+def _basis(d: dict[str, Any], scenario: Scenario) -> Iterator[str]:
+    tried, assumed = d["tried"], pages.assumed(scenario, ASSUMED)
+    yield f"Rounds are {d['rounds_are']}."
+    yield (
         f"Front of time and traffic over {len(tried['topologies'])} topologies, K in {_list(tried['K'])} and P in "
         f"{_list(tried['P'])}; predictor {d['predictor']}, bounds {d['bounds']}, step cap {d['cap']}; a round is timed "
-        f"by its {scenario.cost}.",
-        f"Not given, so assumed: {pages.assumed(scenario, ('L', 'A', 'sigma', 'zeta', 'delta'))}.",
-        *(f"Measured (docs/validation.md), {Verdict(**row)}" for row in d["evidence"]),
+        f"by its {scenario.cost}."
+    )
+    if assumed:
+        yield f"Not given, so assumed: {assumed}."
+    yield from (f"Measured (docs/validation.md), {Verdict(**row)}" for row in d["evidence"])
+    yield (
         "The target is on the mean squared gradient, not on accuracy. Between topologies the predicted order is not "
-        "always the measured one: `hfl-plan recommend` says where.",
-    ]
-    page.list("What it stands on", [line for line in standing if not line.endswith(": .")], "dim")
-    return page.text()
+        "always the measured one: `hfl-plan recommend` says where."
+    )
+
+
+def _records(d: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in d["front"]:
+        yield {"why": "", **row, "recommended": _same(row, d["recommended"])}
+
+
+def _named(row: dict[str, Any]) -> str:
+    return f"{title(row['topology'])} with P = {row['P']}, K = {row['K']}"
 
 
 def _took(row: dict[str, Any]) -> str:
