@@ -476,7 +476,7 @@ def margins(totals: FloatArray, leaders: Sequence[int]) -> FloatArray:
 def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
     """Share of a variance that goes where one input is fixed, its interactions included: Jansen's estimator.
 
-    The intervals are from a jackknife over the blocks.
+    The intervals are from a jackknife over the blocks: from 0 to 1 where all that varies is in one block.
 
     Args:
         base: values of a function at draws; shape (draws,).
@@ -490,17 +490,20 @@ def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
     means = np.stack([_blocks(row).mean(axis=1) for row in everything]).mean(axis=0)
     powers = np.stack([_blocks(row**2).mean(axis=1) for row in everything]).mean(axis=0)
 
-    def indices(keep: Any) -> FloatArray:
-        variance = powers[keep].mean() - means[keep].mean() ** 2
-        return np.asarray(squares[:, keep].mean(axis=1) / variance)
+    def indices(keep: Any) -> FloatArray | None:
+        power = float(powers[keep].mean())
+        variance = power - means[keep].mean() ** 2
+        return None if variance <= 1e-12 * max(1.0, power) else np.asarray(squares[:, keep].mean(axis=1) / variance)
 
-    whole = slice(None)
-    if powers.mean() - means.mean() ** 2 <= 1e-12 * max(1.0, float(powers.mean())):
+    values = indices(slice(None))
+    if values is None:
         return None
-    values = indices(whole)
     number = len(means)
-    left_out = np.stack([indices(np.arange(number) != b) for b in range(number)])
-    errors = np.sqrt((number - 1) / number * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    left_out = [indices(np.arange(number) != b) for b in range(number)]
+    known = [found for found in left_out if found is not None]
+    errors = np.sqrt((number - 1) / number * ((known - np.mean(known, axis=0)) ** 2).sum(axis=0))
+    if len(known) < number:
+        errors = np.full(len(values), np.inf)
     return [
         Index(value=float(min(v, 1.0)), low=float(np.clip(v - T_15 * e, 0, 1)), high=float(np.clip(v + T_15 * e, 0, 1)))
         for v, e in zip(values, errors, strict=True)

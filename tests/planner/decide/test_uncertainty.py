@@ -421,6 +421,15 @@ def test_a_constant_has_no_indices() -> None:
     assert uncertainty.total_indices(np.ones(256), np.ones((2, 256))) is None
 
 
+def test_indices_of_what_varies_in_one_block_alone_have_no_interval() -> None:
+    base = np.zeros(uncertainty.BASE)
+    base[0] = 0.3
+    found = uncertainty.total_indices(base, np.stack([np.zeros_like(base), base]))
+    assert found is not None
+    assert [(index.low, index.high) for index in found] == [(0, 1), (0, 1)]
+    assert found[1].value == 0
+
+
 def test_what_explains_a_margin_in_closed_form() -> None:
     """log margin = 2 log zeta - log delta + const: shares 4 : 1 of equal widths, and nothing for sigma."""
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
