@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,10 @@ from planner.errors import NoAnswerError
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+SPLIT = 16  # units of two groups whose every division is compared
+KICKED = 2  # swaps at random from which the search goes on
+NEAR = 400  # units up to which searches start near the best
+PATIENCE = 8  # kicks in a row without a gain, for each restart, after which it ends
 WIDE = 384  # units of a group that are compared with those of another at a time
 STEEPEST = 10**5  # units times groups up to which a steepest descent is made
 SEARCH = 10**5  # placements an exhaustive search tries before it gives up
@@ -224,18 +229,97 @@ def apply(state: State, step: Step) -> None:
         state.shift(unit, group)
 
 
+@lru_cache(maxsize=32)
+def _divisions(sizes: tuple[int, ...], least: int, most: int, named: bool) -> tuple[Floats, Floats, Indices, Indices]:
+    """Divisions of units of these sizes into two groups of allowed sizes.
+
+    Unless groups are ``named``, the first has the first unit: other divisions are the same with the groups exchanged.
+
+    Returns:
+        Subsets of the first half of the units, rows of 0 and 1, and of the rest; the numbers of the two that together
+        are the first group, for each division.
+    """
+    half = len(sizes) // 2
+    first, rest = (
+        (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(np.float64) for n in (half, len(sizes) - half)
+    )
+    if not named:
+        first = first[first[:, 0] == 1]
+    inside = (first @ np.array(sizes[:half]))[:, None] + rest @ np.array(sizes[half:])
+    allowed = (inside >= max(least, sum(sizes) - most)) & (inside <= min(most, sum(sizes) - least))
+    i, j = np.nonzero(allowed)
+    return first, rest, i, j
+
+
+def divide_again(state: State, a: int, b: int) -> bool:
+    """Give the units of two groups, at most `SPLIT`, their best division; whether that is better than the present."""
+    problem, named = state.problem, state.problem.costs is not None
+    units = np.array(sorted(state.members[a] + state.members[b]), dtype=np.int64)
+    if len(units) < 2:
+        return False
+    if not named and state.group_of[units[0]] != a:
+        a, b = b, a
+    first, rest, i, j = _divisions(tuple(problem.size[units].tolist()), problem.least, problem.most, named)
+    half = first.shape[1]
+    place = {unit: k for k, unit in enumerate(units.tolist())}
+    for unit, foe in ((u, f) for u in place for f in problem.apart.get(u, ()) if f in place and u < f):
+        one, other = (first[i, k] if k < half else rest[j, k - half] for k in (place[unit], place[foe]))
+        i, j = i[one != other], j[one != other]
+
+    def added(each: Floats) -> Floats:
+        """A number of every unit, summed over the first group of each division."""
+        total: Floats = (first @ each[:half])[i] + (rest @ each[half:])[j]
+        return total
+
+    points, mass = problem.points[units], problem.mass[units]
+    inner, whole = points @ points.T, points.sum(axis=0)
+    squares = [
+        ((rows @ part) * rows).sum(axis=1) for rows, part in ((first, inner[:half, :half]), (rest, inner[half:, half:]))
+    ]
+    left = squares[0][i] + squares[1][j] + 2 * (first @ inner[:half, half:] @ rest.T)[i, j]  # |s|^2 of the first group
+    right = left - 2 * added(points @ whole) + whole @ whole
+    weight = added(mass)
+    other = mass.sum() - weight
+    slight = 1e-12 * mass.min()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(weight > slight, left / weight, 0.0) + np.where(other > slight, right / other, 0.0)
+    value /= problem.whole
+    now = sum(float(state.sums[g] @ state.sums[g] / state.mass[g]) for g in (a, b) if state.members[g]) / problem.whole
+    noise = STILL * float(np.trace(inner)) / float(mass.sum()) / problem.whole
+    if named:
+        change = _cost_change(problem, units, b, a)
+        value += added(change)
+        now += float(change[state.group_of[units] == a].sum())
+    best = int(value.argmin())
+    if value[best] >= now - noise:
+        return False
+    chosen = np.concatenate([first[i[best]], rest[j[best]]]) == 1
+    for unit, goes in zip(units.tolist(), np.where(chosen, a, b).tolist(), strict=True):
+        if state.group_of[unit] != goes:
+            state.shift(unit, goes)
+    return True
+
+
 # ---------------------------------------------------------------- search
 
 
-def improve(state: State, rng: np.random.Generator, sweeps: int = 200) -> None:
+def improve(state: State, rng: np.random.Generator, sweeps: int = 200, among: Sequence[int] | None = None) -> None:
     """Local search: in every sweep groups are paired at random, and a pair steps until it cannot.
 
     Ends when every pair stands still, or, in large problems, when a sweep gains next to nothing.
+
+    Args:
+        state: changed in place.
+        rng: of pairs.
+        sweeps: at most.
+        among: groups that may not stand still; None for all.
     """
     groups = state.problem.groups
     pairs = groups * (groups - 1) // 2
     if pairs <= 4096 and len(state.group_of) <= WIDE * groups:
-        settled = np.zeros((groups, groups), dtype=bool)
+        settled = np.full((groups, groups), among is not None)
+        if among is not None:
+            settled[among, :] = settled[:, among] = False
         for _ in range(sweeps):
             busy = False
             for a, b in _all_pairs(groups, rng):
@@ -274,10 +358,31 @@ def _settle(state: State, a: int, b: int, rng: np.random.Generator, most: int) -
     for _ in range(most):
         step = best_step(state, a, b, rng)
         if step is None:
-            break
+            return (len(state.members[a]) + len(state.members[b]) <= SPLIT and divide_again(state, a, b)) or moved
         apply(state, step)
         moved = True
     return moved
+
+
+def kicked(state: State, rng: np.random.Generator) -> State:
+    """A local optimum near another: a few swaps at random, and the search from there."""
+    problem, touched = state.problem, set()
+    state = State(problem, state.group_of)
+    for _ in range(KICKED):
+        a, b = (int(g) for g in rng.choice(problem.groups, 2, replace=False))
+        if not (state.members[a] and state.members[b]):
+            continue
+        i, j = (state.members[g][rng.integers(len(state.members[g]))] for g in (a, b))
+        grown = int(problem.size[j] - problem.size[i])
+        sizes = np.array([state.size[a] + grown, state.size[b] - grown])
+        foes = [state.group_of[foe] == g for unit, own, g in ((i, j, b), (j, i, a))
+                for foe in problem.apart.get(unit, set()) - {own}]  # fmt: skip
+        if sizes.min() >= problem.least and sizes.max() <= problem.most and not any(foes):
+            state.shift(i, b)
+            state.shift(j, a)
+            touched |= {a, b}
+    improve(state, rng, among=sorted(touched))
+    return state
 
 
 def descent(state: State, most: int | None = None) -> list[Step]:
@@ -404,7 +509,7 @@ def search_exhaustively(problem: Problem) -> State | None:
 
 
 def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: Indices | None = None) -> State:
-    """The best of several local searches.
+    """The best of several local searches, and of searches from near it until many in a row gain nothing.
 
     Args:
         problem: with rules that may be kept.
@@ -417,7 +522,7 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
     """
     units = len(problem.size)
     if restarts is None:
-        restarts = 60 if units <= 40 else 8 if units <= 120 else 3 if units <= 2000 else 1
+        restarts = 20 if units <= 40 else 8 if units <= 120 else 3 if units <= 2000 else 1
     rng = np.random.default_rng(seed)
     best: State | None = None
     starts: list[Callable[[], State | None]] = [
@@ -446,13 +551,17 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
             "keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair."
         )
     improve(best, rng)
+    still = 0
+    while problem.groups > 1 and units <= NEAR and still < PATIENCE * restarts:
+        other = kicked(best, rng)
+        gain = best.value() - other.value()
+        still = 0 if gain > STILL * best.value() else still + 1
+        best = other if gain >= 0 else best
     return best
 
 
 def front(problem: Problem, seed: int = 0, restarts: int | None = None) -> list[State]:
     """Groupings of which none is worse in both deviation and cost, from the least deviation to the least cost."""
-    from dataclasses import replace
-
     assert problem.costs is not None  # noqa: S101 - by construction
     alone = solve(replace(problem, price=0.0), seed, restarts)
     spread_of_costs = float(np.ptp(problem.costs, axis=1).mean()) or 1.0

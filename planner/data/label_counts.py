@@ -41,12 +41,13 @@ class LabelCounts:
 
     Attributes:
         source: what the file is called in messages.
-        clients: ids, in the order of the file.
-        labels: in the order of the file.
+        clients: ids, sorted, so that nothing depends on the order of a file.
+        labels: sorted.
         counts: clients by labels.
-        groups: names, in the order of the file; empty where the file has no groups.
+        groups: names, sorted; empty where the file has no groups.
         group_of: the index of every client's group; empty where the file has no groups.
         lines: where every client first occurs.
+        columns: the place of every label in the order of the file.
         warnings: what was left out.
     """
 
@@ -57,6 +58,7 @@ class LabelCounts:
     groups: tuple[str, ...]
     group_of: Indices
     lines: tuple[int, ...]
+    columns: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -136,7 +138,7 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
     """What it costs to serve a client from a server: ``client`` and a column for each, or ``client,server,cost``.
 
     Returns:
-        the servers, and clients by servers.
+        the servers, sorted, and clients by servers.
 
     Raises:
         ScenarioError: naming the place, the fact and the way out.
@@ -178,7 +180,8 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
     costs = np.empty((len(clients), len(servers)))
     for (i, j), cost in cells.items():
         costs[i, j] = cost
-    return tuple(servers), costs
+    order = sorted(range(len(servers)), key=servers.__getitem__)
+    return tuple(servers[j] for j in order), costs[:, order]
 
 
 def read_gram(path: Path, labels: Sequence[str]) -> Floats:
@@ -343,14 +346,19 @@ def _checked(found: _Found, skip_empty: bool) -> LabelCounts:
             "Use finer labels, or give numbers: --heterogeneity zeta=0.5,delta=2."
         )
     warnings += _looks_odd(found)
+    rows = sorted(np.flatnonzero(keep).tolist(), key=found.clients.__getitem__)
+    columns = sorted(range(len(found.labels)), key=found.labels.__getitem__)
+    groups = sorted(range(len(found.group_names)), key=found.group_names.__getitem__)
+    number = np.argsort(groups)
     return LabelCounts(
         source=str(table.path),
-        clients=tuple(c for c, k in zip(found.clients, keep, strict=True) if k),
-        labels=tuple(found.labels),
-        counts=counts[keep],
-        groups=tuple(found.group_names),
-        group_of=groups_of[keep] if found.group_names else np.zeros(0, dtype=np.int64),
-        lines=tuple(n for n, k in zip(found.lines, keep, strict=True) if k),
+        clients=tuple(found.clients[i] for i in rows),
+        labels=tuple(found.labels[j] for j in columns),
+        counts=counts[np.ix_(rows, columns)],
+        groups=tuple(found.group_names[g] for g in groups),
+        group_of=number[groups_of[rows]] if groups else np.zeros(0, dtype=np.int64),
+        lines=tuple(found.lines[i] for i in rows),
+        columns=tuple(columns),
         warnings=tuple(warnings),
     )
 

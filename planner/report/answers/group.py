@@ -342,9 +342,11 @@ def _formulas(table: LabelCounts, names: Sequence[str]) -> list[str]:
 def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["client", "group", *table.labels])
-    for client, group, row in zip(table.clients, group_of, table.counts.astype(np.int64).tolist(), strict=True):
-        writer.writerow([client, group, *row])
+    columns = np.argsort(table.columns)
+    writer.writerow(["client", "group", *(table.labels[j] for j in columns)])
+    counts = table.counts[:, columns].astype(np.int64).tolist()
+    for i in np.argsort(table.lines, kind="stable").tolist():
+        writer.writerow([table.clients[i], group_of[i], *counts[i]])
     return out.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Grouping: never far from the exact optimum, within the rules, and with the sum of both deviations kept."""
+"""Grouping: the exact optimum of small fleets, within the rules, and with the sum of both deviations kept."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from test_docs import assert_shown, consoles
 
 from planner.data import grouping
 from planner.data.grouping import State, best_step, pose, solve
+from planner.data.label_counts import read_counts
 from planner.decide.regrouping import change_of_leaders
 from planner.errors import NoAnswerError
 from planner.predict.participation import ask
@@ -81,7 +82,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("seed", "clients", "groups", "kind"), CASES)
-def test_never_worse_than_a_twentieth_above_the_exact_optimum(seed: int, clients: int, groups: int, kind: str) -> None:
+def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int, kind: str) -> None:
     rng = np.random.default_rng([seed, clients, groups])
     points = rng.dirichlet(np.full(4, (0.1, 1.0)[seed % 2]), clients)
     mass = rng.integers(1, 50, clients).astype(float) if kind == "samples" else np.ones(clients)
@@ -100,7 +101,7 @@ def test_never_worse_than_a_twentieth_above_the_exact_optimum(seed: int, clients
     assert all(group_of[a] == group_of[b] for a, b in together)
     assert all(group_of[a] != group_of[b] for a, b in apart)
     assert found.deviation() == pytest.approx(deviation(points, mass, group_of), rel=1e-9, abs=1e-15)
-    assert found.deviation() <= 1.05 * wanted + 1e-14
+    assert found.deviation() <= wanted * (1 + 1e-9) + 1e-14
 
 
 @settings(max_examples=40, deadline=None)
@@ -203,6 +204,52 @@ def test_the_same_seed_gives_the_same_groups() -> None:
     points = np.random.default_rng(0).dirichlet(np.full(5, 0.3), 30)
     problem, _ = pose(points, np.ones(30), 5, 6, 6)
     assert (solve(problem, 3).group_of == solve(problem, 3).group_of).all()
+
+
+def annealed(points: np.ndarray, groups: int, seed: int, steps: int = 4000) -> float:
+    """An independent search: swaps at a falling temperature, priced by definition."""
+    rng = np.random.default_rng(seed)
+    group_of = rng.permutation(np.arange(len(points)) % groups)
+    sums = np.array([points[group_of == g].sum(axis=0) for g in range(groups)])
+    size, best = len(points) // groups, math.inf
+    now = float((sums**2).sum())
+    for heat in np.geomspace(0.1, 1e-5, steps) * now:
+        i, j = rng.integers(len(points), size=2)
+        step = points[j] - points[i]
+        moved = sums.copy()
+        moved[group_of[i]] += step
+        moved[group_of[j]] -= step
+        then = float((moved**2).sum())
+        if then <= now or rng.random() < math.exp((now - then) / heat):
+            sums, now = moved, then
+            group_of[[i, j]] = group_of[[j, i]]
+            best = min(best, now)
+    return best / size / len(points)
+
+
+HOSPITALS = PAGES.parent / "examples" / "hospitals.csv"
+
+
+def test_no_search_beats_the_groups_of_the_hospitals() -> None:
+    table = read_counts(HOSPITALS)
+    problem, _ = pose(table.shares(), np.ones(32), 4, 8, 8)
+    values = [solve(problem, seed).deviation() for seed in range(3)]
+    assert values == pytest.approx([1.8248179e-5] * 3, rel=1e-6)  # also the least of six searches of ten seconds each
+    assert min(annealed(problem.points, 4, seed) for seed in range(5)) >= min(values) * (1 - 1e-9)
+
+
+def test_nothing_depends_on_the_order_of_rows_and_columns(plan, tmp_path: Path) -> None:
+    header, *rows = list(csv.reader(HOSPITALS.read_text().splitlines()))
+    rng = np.random.default_rng(0)
+    answers = []
+    for k in range(4):
+        columns = [0, 1, *(2 + rng.permutation(len(header) - 2))] if k else range(len(header))
+        lines = [header, *(rows[i] for i in rng.permutation(len(rows)))] if k else [header, *rows]
+        file = tmp_path / "counts.csv"
+        file.write_text("\n".join(",".join(line[j] for j in columns) for line in lines) + "\n")
+        groups, measures = (json.loads(plan(command, str(file), "--json")[1]) for command in ("group", "measure"))
+        answers.append((groups, measures))
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_a_hard_case_is_found_by_search() -> None:

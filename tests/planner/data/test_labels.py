@@ -166,9 +166,13 @@ def test_any_names_survive_and_both_forms_agree(
     if not is_long:
         tables.append(read(folder, wide.getvalue()))
     for table in tables:
-        assert table.clients == tuple(names)
-        assert table.labels == tuple(labels)
-        assert (table.counts == np.array(counts, dtype=float)).all()
+        assert table.clients == tuple(sorted(names))
+        assert table.labels == tuple(sorted(labels))
+        rows, columns = (
+            [given.index(name) for name in kept] for given, kept in ((names, table.clients), (labels, table.labels))
+        )
+        assert (table.counts == np.array(counts, dtype=float)[np.ix_(rows, columns)]).all()
+        assert [table.groups[g] for g in table.group_of] == [f"g{name}" for name in table.clients]
 
 
 def test_pairs_costs_and_gram(tmp_path: Path) -> None:
@@ -177,8 +181,8 @@ def test_pairs_costs_and_gram(tmp_path: Path) -> None:
     assert read_pairs(file, ["a", "b", "c"]) == {"must": [(0, 1)], "cannot": [(1, 2)]}
     file.write_text("client,near,far\na,1,2.5\nb,0,1e2\n")
     servers, costs = read_costs(file, ["a", "b"])
-    assert servers == ("near", "far")
-    assert costs.tolist() == [[1, 2.5], [0, 100]]
+    assert servers == ("far", "near")
+    assert costs.tolist() == [[2.5, 1], [100, 0]]
     file.write_text("client,server,cost\nb,far,100\na,near,1\na,far,2.5\nb,near,0\n")
     servers, costs = read_costs(file, ["a", "b"])
     assert servers == ("far", "near")
