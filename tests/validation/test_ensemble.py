@@ -12,7 +12,7 @@ import pytest
 
 from hflbounds.topology import two_tier
 from planner.errors import NoAnswerError
-from planner.predict.predictors import surrogate, typical
+from planner.predict.predictors import surrogate, typical, watched
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
 from validation.ensemble import FAMILIES, Ensemble, _drawn, ensemble, rounds_to, squared_gradients
@@ -230,7 +230,7 @@ def question(**given: object) -> Question:
 def test_a_surrogate_takes_what_runs_take() -> None:
     """Directly, with other seeds: the mean log of the rounds to what Star-Star reaches in 36, if 60 are enough."""
     asked, shares = question(problem__rounds=36), []
-    with surrogate.watched(shares.append):
+    with watched(shares.append):
         found = {t: float(n) for t, n in asked.rounds().items()}
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)
@@ -256,10 +256,12 @@ def test_a_surrogate_takes_what_runs_take() -> None:
 
 
 def test_star_star_is_the_unit_of_the_corrections() -> None:
-    values = tuple(sorted((name, float(value)) for name, value in question().values.items()))
-    factors = surrogate.corrections(("star-star", "ring-ring"), values, "fixed", 3)
+    asked = question()
+    constants = tuple((name, float(asked.values[name])) for name in ("L", "A", "sigma", "zeta", "delta"))
+    trees = (asked.sized("star-star"), asked.sized("ring-ring"))
+    factors = surrogate.corrections(trees, 2, constants, 3)
     assert factors[0] == pytest.approx(1.0, rel=1e-6)
-    assert factors == surrogate.corrections.__wrapped__(("star-star", "ring-ring"), values, "fixed", 3)
+    assert factors == surrogate.corrections.__wrapped__(trees, 2, constants, 3)
 
 
 def test_a_round_that_is_too_long_is_refused_with_its_length() -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hflbounds.topology import two_tier
+from hflbounds.topology import Topology, all_topologies
 from planner.errors import NoAnswerError
 from planner.predict.predictors import typical
 from planner.predict.predictors.base import Predictor, report_progress
@@ -33,52 +34,67 @@ KINDS = ((0.03, 0.0), (0.003, 1.5))  # flattest curvature, and how far out in fl
 
 @lru_cache(maxsize=64)
 def corrections(
-    topologies: tuple[str, ...], values: tuple[tuple[str, float], ...], order: str, seed: int
+    trees: tuple[Topology, ...], K: int, constants: tuple[tuple[str, float], ...], seed: int
 ) -> tuple[float, ...]:
     """What the runs make of the typical predictor's rounds relative to Star-Star's: factors, by topology.
 
+    Args:
+        trees: Topologies of the same numbers.
+        K: Local steps of a client each time it takes part.
+        constants: Of the problem, by symbol.
+        seed: Of problems, noise, orders and draws.
+
     Raises:
-        NoAnswerError: if a round is too long to be simulated.
+        NoAnswerError: If a round is too long to be simulated, or the tree has another depth than two.
     """
     from validation.ensemble import FAMILIES, ensemble, rounds_to, squared_gradients
 
-    told = dict(values)
-    chain = int(told["S1"] * told["S2"] * told["P"] * told["K"])
+    told = dict(constants)
+    top = trees[0]
+    if top.depth != 2:
+        raise NoAnswerError(
+            f"--predictor surrogate: it simulates trees of two tiers, and this one has {top.depth}. "
+            "Use --predictor typical."
+        )
+    chain = top.work(K)
     if chain > LONGEST_CHAIN:
         raise NoAnswerError(
-            f"--predictor surrogate: a round of Ring-Ring has {chain:,} local steps one after the other, and at most "
+            f"--predictor surrogate: a round of rings has {chain:,} local steps one after the other, and at most "
             f"{LONGEST_CHAIN:,} are simulated. Use --predictor typical, or a smaller fleet of the same shape."
         )
     rounds = max(FEWEST_ROUNDS, min(MOST_ROUNDS, STEPS // chain))
     reference = max(1, round(0.6 * rounds))
-    counts: dict[str, Any] = {name: int(told[name]) for name in ("G", "M", "P", "S1", "S2")}
-    shape: dict[str, Any] = {"G": int(told["G"]), "M": int(told["M"])}
-    shape |= {name: told[name] for name in ("L", "A", "sigma", "zeta", "delta")}
+    star = _in_stars(top)
+    every = (star, *(tree for tree in trees if tree != star))
+    shape: dict[str, Any] = {"G": top.tiers[0].size, "M": top.tiers[1].size, **told}
     logs = []
     runs = [(family, kind) for family in FAMILIES for kind in KINDS]
     for number, (family, (flattest, tail)) in enumerate(runs):
         made = ensemble(family, **shape, flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
-        found: dict[str, float] = {}
+        found: dict[Topology, float] = {}
         target = np.zeros(1)
-        for place, topology in enumerate(("star-star", *(t for t in topologies if t != "star-star"))):
-            tree = two_tier(topology, **counts, order=order)  # type: ignore[arg-type]
-            squared = squared_gradients(made, tree, RATES / told["L"], rounds, K=int(told["K"]), seed=seed)
-            if topology == "star-star":
+        for place, tree in enumerate(every):
+            squared = squared_gradients(made, tree, RATES / told["L"], rounds, K=K, seed=seed)
+            if tree == star:
                 mean = np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference
                 target = np.array([np.nanmin(mean)])
-            found[topology] = float(rounds_to(squared, target)[0][0])
-            report_progress((number + (place + 1) / max(4, len(topologies))) / len(runs))
-        logs.append([math.log(found[t] / found["star-star"]) for t in topologies])
-    constants = {name: told[name] for name in typical.CONSTANTS}
-    fleets = {
-        t: typical.Fleet(t, tuple(int(told[n]) for n in typical.COUNTS), order, typical.FADES["gradient"])
-        for t in ("star-star", *topologies)
-    }
-    goal = typical.reached(fleets["star-star"], float(reference), constants)
-    expected = [math.log(float(typical.rounds_to(fleets[t], goal, constants)) / reference) for t in topologies]
+            found[tree] = float(rounds_to(squared, target)[0][0])
+            report_progress((number + (place + 1) / max(4, len(trees))) / len(runs))
+        logs.append([math.log(found[tree] / found[star]) for tree in trees])
+    fleets = {tree: typical.Fleet(tree, K, typical.FADES["gradient"]) for tree in every}
+    goal = typical.reached(fleets[star], float(reference), told)
+    expected = [math.log(float(typical.rounds_to(fleets[tree], goal, told)) / reference) for tree in trees]
     # Runs that did not get there say no more than that it takes longer: they correct upwards or not at all.
     longer = np.maximum(math.log(rounds / reference), expected)
     return tuple(float(x) for x in np.exp(np.mean(np.where(np.isinf(logs), longer, logs), axis=0) - expected))
+
+
+def _in_stars(tree: Topology) -> Topology:
+    """The topology of the first pattern in every tier, with the numbers of a tree."""
+    first = next(iter(all_topologies(tree.depth).values()))
+    return Topology(
+        tuple(replace(tier, pattern=one.pattern) for tier, one in zip(tree.tiers, first.tiers, strict=True))
+    )
 
 
 class _Surrogate(Predictor):
@@ -103,9 +119,10 @@ class _Surrogate(Predictor):
         return typical.PREDICTOR.rate(question, topology, rounds)
 
     def _factor(self, question: Question, topology: str) -> float:
-        names = tuple(question.topologies)
-        base = tuple(sorted((name, float(value)) for name, value in question.values.items()))
-        return corrections(names, base, question.order, question.seed)[names.index(topology)]
+        trees = tuple(question.sized(name) for name in question.topologies)
+        constants = tuple((name, float(question.values[name])) for name in typical.constants_of(question.depth))
+        found = corrections(trees, int(question.values["K"]), constants, question.seed)
+        return found[tuple(question.topologies).index(topology)]
 
 
 PREDICTOR = _Surrogate()

@@ -19,11 +19,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import planner.api  # noqa: F401 - registers how answers are shown
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hflbounds import get
+from hflbounds.topology import two_tier
 from planner.decide import sensitivity as flip_answer
 from planner.decide.rank import recommend
 from planner.errors import ScenarioError
@@ -49,6 +51,12 @@ def load_scenario(**given: object) -> Any:
     from planner.scenario.resolve import load
 
     return load(options={key.replace("__", "."): (key, value) for key, value in given.items()})
+
+
+def fleet_of(topology: str, counts: Sequence[int], order: Any = "fixed", fade: float = 0.0) -> Fleet:
+    """A fleet of two tiers, by G, M, P, K, S1, S2."""
+    G, M, P, K, S1, S2 = counts
+    return Fleet(two_tier(topology, G=G, M=M, P=P, S1=S1, S2=S2, order=order), K, fade)
 
 
 # --- the literal algorithm ----------------------------------------------------------------------------------------
@@ -134,7 +142,7 @@ def places(fleet: Fleet, rates: Sequence[float]) -> list[int]:
 def test_fixed_order_is_what_the_literal_algorithm_does(topology: Any, G: int, M: int, P: int, K: int) -> None:
     """Exactly where a > 0; where the iterates alternate, but for twice |a|^R of what tilts move a run in a round."""
     plan = Settings(topology, G, M, P, K)
-    fleet = Fleet(topology, (G, M, P, K, G, M), "fixed")
+    fleet = fleet_of(topology, (G, M, P, K, G, M), "fixed")
     at = places(fleet, (0.05, 0.4, 0.9, 1.3 * chained(plan), 1.8 * chained(plan)))
     h, eta = cases(plan, RATES[at])
     for R in (1, 2, 7):
@@ -161,7 +169,7 @@ def test_drawn_orders_and_clients_are_what_the_literal_algorithm_does(topology: 
     """All pairs of draws of two rounds, one after the other; tilts of one population stay with who has them."""
     G, M, P, K, S1, S2 = plan
     literal = Settings(topology, G, M, P, K, S1, S2)
-    fleet = Fleet(topology, plan, "random")
+    fleet = fleet_of(topology, plan, "random")
     at = places(fleet, (0.05, 0.8, 1.5 * chained(literal)))
     h, eta = cases(literal, RATES[at])
     draws: dict[tuple[Any, ...], Orders] = {}
@@ -184,7 +192,7 @@ SHAPES = (
     (30, 4, 1, 10, 30, 4),
 )
 fleets = st.builds(
-    Fleet,
+    fleet_of,
     st.sampled_from(TOPOLOGIES),
     st.sampled_from(SHAPES),
     st.sampled_from(("fixed", "random")),
@@ -242,8 +250,8 @@ def test_a_tier_of_one_is_neither_star_nor_ring() -> None:
         ):
             for one, other in pairs:
                 np.testing.assert_allclose(
-                    typical.coefficients(Fleet(one, counts, order), 50.0),
-                    typical.coefficients(Fleet(other, counts, order), 50.0),
+                    typical.coefficients(fleet_of(one, counts, order), 50.0),
+                    typical.coefficients(fleet_of(other, counts, order), 50.0),
                     rtol=1e-12,
                 )
 
@@ -254,7 +262,7 @@ def test_a_tier_of_one_is_neither_star_nor_ring() -> None:
 def test_the_largest_fleets_have_finite_rounds(topology: str, order: str, many: str) -> None:
     counts = tuple(10**6 if letter in many else 3 for letter in ("G", "M", "P", "K", "G", "M"))
     values = {"L": 1.0, "A": 1.0, "sigma": 2.0, "zeta": 1.0, "delta": 0.5}
-    fleet = Fleet(topology, counts, order, 0.5)
+    fleet = fleet_of(topology, counts, order, 0.5)
     heights = typical.reached(fleet, np.array([1.0, 10.0, 1e3, 1e6, 1e12]), values)
     assert np.isfinite(heights).all()
     assert (np.diff(heights) < 0).all()
@@ -264,7 +272,7 @@ def test_the_largest_fleets_have_finite_rounds(topology: str, order: str, many: 
 
 def test_without_noise_and_heterogeneity_a_round_of_gradient_descent_is_all_there_is() -> None:
     """One client, one step a round: x falls by 1 - h eta a round, the best rate of the grid by brute force."""
-    fleet = Fleet("star-star", (1, 1, 1, 1, 1, 1), "fixed")
+    fleet = fleet_of("star-star", (1, 1, 1, 1, 1, 1), "fixed")
     values = {"L": 1.0, "A": 1.0, "sigma": 0.0, "zeta": 0.0, "delta": 0.0}
     start = CURVATURES**-1.5
     start *= 2 / (CURVATURES * start).sum()  # the gap to the minimum is 1
@@ -274,12 +282,12 @@ def test_without_noise_and_heterogeneity_a_round_of_gradient_descent_is_all_ther
         mean = (CURVATURES**2 * start * (1 - np.abs(left) ** (2 * R)) / (1 - left**2)).sum(1) / R  # a geometric sum
         assert typical.reached(fleet, R, values) == pytest.approx(mean.min(), rel=1e-9)
     for topology in TOPOLOGIES:
-        rounds = typical.rounds_to(Fleet(topology, (10, 10, 1, 5, 10, 10), "random", 0.5), 1e-6, values)
+        rounds = typical.rounds_to(fleet_of(topology, (10, 10, 1, 5, 10, 10), "random", 0.5), 1e-6, values)
         assert 1 < rounds < 1e6
 
 
 def test_targets_that_are_met_at_the_start_or_never() -> None:
-    fleet = Fleet("ring-star", (4, 4, 1, 2, 4, 4), "fixed", 0.5)
+    fleet = fleet_of("ring-star", (4, 4, 1, 2, 4, 4), "fixed", 0.5)
     values = {"L": 2.0, "A": 3.0, "sigma": 1.0, "zeta": 1.0, "delta": 1.0}
     np.testing.assert_array_equal(typical.rounds_to(fleet, np.array([100.0, 0.0, 1e-16]), values), [1, np.inf, np.inf])
 
@@ -432,7 +440,7 @@ def test_a_place_is_logarithms_in_units_of_the_problem() -> None:
 def test_the_nearest_of_a_line_of_scenarios() -> None:
     """Rows at 0, 1, ..., 249 along a diagonal; from 120.4 on it are 71 to 170, in the median 25 steps away."""
     along = np.array([3.0, 4.0]) / 5
-    made = record.Record(np.arange(250.0)[:, None] * along, {}, np.zeros((250, 4)))
+    made = record.Record(np.arange(250.0)[:, None] * along, {}, {})
     rows, distance = made.nearest(120.4 * along)
     assert rows[:4].tolist() == [120, 121, 119, 122]
     assert sorted(rows) == list(range(71, 171))
