@@ -19,15 +19,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import planner.api  # noqa: F401 - registers how answers are shown
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hflbounds import get
 from hflbounds.topology import two_tier
+from planner import recommend
 from planner.decide import sensitivity as flip_answer
-from planner.decide.rank import recommend
 from planner.errors import ScenarioError
 from planner.predict import participation as attendance
 from planner.predict.evidence import predictor_record as record
