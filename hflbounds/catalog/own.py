@@ -59,10 +59,7 @@ IN_RANDOM_ORDER: dict[str, dict[str, Expr]] = {  # what an order drawn afresh ea
     "star-star": {},
     "star-ring": {"intra_drift": 5 * zeta**2 / (8 * P**2 * M)},
     "ring-star": {"inter_drift": 5 * delta**2 / (8 * G)},
-    "ring-ring": {
-        "intra_drift": 5 * zeta**2 / (8 * G**2 * P**2 * M),
-        "inter_drift": 5 * delta**2 / (8 * G),
-    },
+    "ring-ring": {"intra_drift": 5 * zeta**2 / (8 * G**2 * P**2 * M), "inter_drift": 5 * delta**2 / (8 * G)},
 }
 
 # The same numbers by another road: the mean over all local iterates of each squared piece of the drift, in
@@ -95,10 +92,7 @@ MEAN_SQUARES_IN_RANDOM_ORDER: dict[str, dict[str, Expr]] = {
     "star-star": {},
     "star-ring": {"intra_drift": K**2 * M * zeta**2 / 4},
     "ring-star": {"inter_drift": G * (P * K) ** 2 * delta**2 / 4},
-    "ring-ring": {
-        "intra_drift": K**2 * M * zeta**2 / 4,
-        "inter_drift": G * (P * M * K) ** 2 * delta**2 / 4,
-    },
+    "ring-ring": {"intra_drift": K**2 * M * zeta**2 / 4, "inter_drift": G * (P * M * K) ** 2 * delta**2 / 4},
 }
 
 
@@ -137,8 +131,7 @@ def _declare(label: str, order: str, topology: str) -> Bound:
         shrinks_with=(G, M, P, K, R),
         steps=(
             Step(
-                "Lemma 1 with the five pieces of the drift, finite sums at leading order",
-                _derived(topology, squares),
+                "Lemma 1 with the five pieces of the drift, finite sums at leading order", _derived(topology, squares)
             ),
         ),
     )

@@ -204,11 +204,7 @@ u = v**2
 c1 = 1 / (1 - 5 * u / 2)
 c2 = 1 / (Fraction(1, 2) - 5 * v / 2 - 5 * c1 * u / 3)
 
-FIRST: Terms = {
-    "noise": sigma**2 / (S1 * P * S2 * K),
-    "client_sampling": zeta**2 / S2,
-    "group_sampling": delta**2 / S1,
-}
+FIRST: Terms = {"noise": sigma**2 / (S1 * P * S2 * K), "client_sampling": zeta**2 / S2, "group_sampling": delta**2 / S1}
 RING_OF_GROUPS = (5 / (2 * S1) - 5 / (6 * S1**2)) * delta**2
 SECOND: dict[str, Terms] = {
     "star-star": {

@@ -73,10 +73,7 @@ hsl_exact = Bound(
     title="Hubs and Spokes Learning, exact expectations of a round",
     source=paper.at("Theorem 2"),
     bounds=MIXING_SPREAD,
-    terms={
-        "consensus_distance": after,
-        "mean_deviation": scale * (gap * (common + ratio / n_h) + after / n_s),
-    },
+    terms={"consensus_distance": after, "mean_deviation": scale * (gap * (common + ratio / n_h) + after / n_s)},
     requires=(BUDGET,),
     assumes=(HUBS,),
     status="own",

@@ -232,14 +232,7 @@ factors = (
         requires=(BUDGET,),
     ),
     _factor("beta-sh", "mixing factor of hubs to spokes", "Lemma A.2, item 3", {"factor": beta_sh}, from_squares["sh"]),
-    _factor(
-        "beta",
-        "mixing factor of a round",
-        "Lemma A.2, item 4",
-        {"factor": beta},
-        WHOLE_BETA,
-        requires=(BUDGET,),
-    ),
+    _factor("beta", "mixing factor of a round", "Lemma A.2, item 4", {"factor": beta}, WHOLE_BETA, requires=(BUDGET,)),
     _factor(
         "kappa",
         "mean deviation of a round",

@@ -55,13 +55,7 @@ paper = Paper(
     year=2024,
     version="supplementary material",
     where="Asian Conference on Machine Learning",
-    notation={
-        "K_buf": "K",
-        "R_sub": "R",
-        "alpha_dyn": r"\alpha",
-        "eta_sub": r"\eta_s",
-        "grad": r"\|\nabla F(w)\|",
-    },
+    notation={"K_buf": "K", "R_sub": "R", "alpha_dyn": r"\alpha", "eta_sub": r"\eta_s", "grad": r"\|\nabla F(w)\|"},
 )
 Terms = dict[str, Expr]
 LEMMAS = (SUB_CENTERS_SMOOTH, SUB_CENTERS_NOISE, SUB_CENTERS_DIVERSITY, SUB_CENTERS, SUB_CENTERS_STEP)

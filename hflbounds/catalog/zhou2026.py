@@ -145,12 +145,7 @@ sampled: Terms = {
     "client_sampling": L * eta_eff * zeta**2 / S2,
     "group_sampling": L * eta_eff * delta**2 / S1,
 }
-PARTIAL_CHAIN = {
-    "star-star": P * K,
-    "star-ring": P * S2 * K,
-    "ring-star": S1 * P * K,
-    "ring-ring": S1 * P * S2 * K,
-}
+PARTIAL_CHAIN = {"star-star": P * K, "star-ring": P * S2 * K, "ring-star": S1 * P * K, "ring-ring": S1 * P * S2 * K}
 PARTIAL_CAP = {
     "star-star": eta_eff <= 1 / (10 * L),
     "star-ring": eta_eff <= 1 / (15 * L),
@@ -438,10 +433,7 @@ def _pole(topology: str) -> tuple[Relation, ...]:
 
 def _partial_pole(topology: str) -> tuple[Relation, ...]:
     b = PARTIAL_RECURSION[topology]
-    return (
-        eta_eff < 1 / (sqrt(b) * L),
-        2 * b * u < (1 - 5 * v) * (1 - b * u),
-    )
+    return (eta_eff < 1 / (sqrt(b) * L), 2 * b * u < (1 - 5 * v) * (1 - b * u))
 
 
 # ---------------------------------------------------------------- errata of what is encoded here
@@ -614,11 +606,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             status="proved",
             requires=(CAP[topology],),
             steps=(
-                Step(
-                    f"Lemma 1 with the drift of {section[index]}, numbers dropped",
-                    derived,
-                    "same but numbers",
-                ),
+                Step(f"Lemma 1 with the drift of {section[index]}, numbers dropped", derived, "same but numbers"),
                 Step("the project's own theorem, whose constants are explicit", ours, "at most", factor=3),
             ),
             errata=(*literal, _cap_is_pole(topology)),
@@ -677,11 +665,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             status="proved",
             requires=(PARTIAL_CAP[topology],),
             steps=(
-                Step(
-                    f"Lemma 2, corrected, with the drift of {section}, numbers dropped",
-                    derived,
-                    "same but numbers",
-                ),
+                Step(f"Lemma 2, corrected, with the drift of {section}, numbers dropped", derived, "same but numbers"),
                 Step("the project's own theorem for sampled rounds", ours, "at most", factor=12),
             ),
             errata=wrong_step,

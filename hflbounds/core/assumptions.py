@@ -230,9 +230,7 @@ EDGE_ROUNDS = Assumption(
     introduces=(E, Ge),
 )
 FALLING_STEP = Assumption(
-    "falling step",
-    r"the learning rate $\eta=\eta_t$ does not grow, and $\eta_t\le2\eta_{t+E}$",
-    introduces=(eta,),
+    "falling step", r"the learning rate $\eta=\eta_t$ does not grow, and $\eta_t\le2\eta_{t+E}$", introduces=(eta,)
 )
 SCHEDULE = Assumption(
     "schedule",

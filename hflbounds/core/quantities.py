@@ -112,12 +112,7 @@ eta_eff = _declare(
     latex=r"\tilde\eta",
 )
 eta = _declare(
-    "eta",
-    "raw learning rate of a local step",
-    dim=(-1, 2),
-    typical=(1e-6, 1e0),
-    domain="positive",
-    latex=r"\eta",
+    "eta", "raw learning rate of a local step", dim=(-1, 2), typical=(1e-6, 1e0), domain="positive", latex=r"\eta"
 )
 grad = _declare(
     "grad",

@@ -32,9 +32,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def latex(
-    formula: Expr | Relation,
-    names: Mapping[Expr, str] = MappingProxyType({}),
-    letters: Mapping[str, str] = NOTHING,
+    formula: Expr | Relation, names: Mapping[Expr, str] = MappingProxyType({}), letters: Mapping[str, str] = NOTHING
 ) -> str:
     r"""LaTeX for mathematics mode, which pdflatex with amsmath and KaTeX both read.
 

@@ -173,11 +173,7 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
     worst_client = sum(by_client, Fraction(0)) if shuffled else max(by_client) * len(by_client)
     worst_group = sum(by_group, Fraction(0)) if shuffled else max(by_group) * len(by_group)
     return dict(
-        zip(
-            PIECES,
-            (noise / samples, worst_client / samples, worst_group / samples, gradient / samples),
-            strict=True,
-        )
+        zip(PIECES, (noise / samples, worst_client / samples, worst_group / samples, gradient / samples), strict=True)
     )
 
 

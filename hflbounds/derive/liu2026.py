@@ -338,12 +338,7 @@ LINES = (
         claim=r"$\mathbb E\|g-\bar g\|^2=\sum_ip_i^2\sigma_i^2$ for independent noise of these variances",
         check=_lemma_4,
     ),
-    Line(
-        id="liu2026.cor2",
-        place="Corollary 2, (A.19)",
-        claim="the drift in X is twice Lemma 3's",
-        check=_corollary_2,
-    ),
+    Line(id="liu2026.cor2", place="Corollary 2, (A.19)", claim="the drift in X is twice Lemma 3's", check=_corollary_2),
     Line(
         id="liu2026.cor2.fedavg",
         place="Corollary 2 with G = 1",

@@ -46,11 +46,7 @@ CLEAR = G**2 * P**2 * M * K
 RING_STAR_FIRST: dict[str, tuple[dict[str, Expr], Expr, Expr]] = {
     "F15": (Q1, CLEAR, (P * G * (G - 1) - M) * s2 + M * K * (G**2 - 1) * z2),
     "F16": (X1, 2 * CLEAR / 15, (3 * G**2 * P - 2 * G * P - M) * s2 + M * K * (2 * G**2 - 1) * z2),
-    "F17": (
-        OWN,
-        12 * CLEAR / 5,
-        3 * (G * P * (G - 1) - M) * s2 + (G**2 - 2) * M * K * z2 + G**2 * P**2 * M * K * d2,
-    ),
+    "F17": (OWN, 12 * CLEAR / 5, 3 * (G * P * (G - 1) - M) * s2 + (G**2 - 2) * M * K * z2 + G**2 * P**2 * M * K * d2),
     "F18": (QS, CLEAR, (P * G * (G - 1) - M) * s2 + K * (G**2 - M) * z2 + G * (G - 1) * P**2 * M * K * d2),
     "F19": (
         XS,
@@ -78,12 +74,7 @@ DIFFERENCES: dict[str, tuple[dict[str, Expr], str, str, Expr]] = {
         "ring-star",
         (1 - 1 / G**2) * (s2 / (P**2 * K) + z2 / P**2) + (1 - 1 / G) * s2 / (P * M * K),
     ),
-    "F14.top.ring": (
-        Q1,
-        "star-ring",
-        "ring-ring",
-        (1 - 1 / G) * s2 / (P * M * K) + (1 - 1 / G**2) * z2 / P**2,
-    ),
+    "F14.top.ring": (Q1, "star-ring", "ring-ring", (1 - 1 / G) * s2 / (P * M * K) + (1 - 1 / G**2) * z2 / P**2),
     "random.low.star": (QS, "star-star", "star-ring", s2 / (P**2 * K) + z2 / P**2 * (1 - 1 / M)),
     "random.low.ring": (QS, "ring-star", "ring-ring", s2 / (G**2 * P**2 * K) + z2 / (G**2 * P**2) * (1 - 1 / M)),
     "partial.low.star": (Q2, "star-star", "star-ring", s2 / (P**2 * K) + z2 / P**2),

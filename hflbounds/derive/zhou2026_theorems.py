@@ -54,14 +54,7 @@ def line_at(
     name: str, place: str, claim: str, check: Check, expected: Outcome = "holds", erratum: str | None = None
 ) -> Line:
     """A line of this paper, its id without the paper."""
-    return Line(
-        id=f"zhou2026.{name}",
-        place=place,
-        claim=claim,
-        check=check,
-        expected=expected,
-        erratum=erratum,
-    )
+    return Line(id=f"zhou2026.{name}", place=place, claim=claim, check=check, expected=expected, erratum=erratum)
 
 
 # ---------------------------------------------------------------- a: tuning

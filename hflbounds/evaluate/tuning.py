@@ -366,8 +366,7 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
         return closed
 
     pieces = compile_many(
-        (eta_eff, *given),
-        (start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff))),
+        (eta_eff, *given), (start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff)))
     )[1]
     inside = _inside(bound)
     r_at = _but_step(bound).index(R)

@@ -28,10 +28,7 @@ STATUS = {
     "refuted": "refuted: a counterexample is known",
     "own": "this project's own",
 }
-CONSTANTS = {
-    "explicit": "constants explicit",
-    "hidden": "up to a universal factor that the source does not state",
-}
+CONSTANTS = {"explicit": "constants explicit", "hidden": "up to a universal factor that the source does not state"}
 KINDS = {
     "theorem": "theorem",
     "rate": "rate at a step already chosen",

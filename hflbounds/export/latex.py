@@ -10,17 +10,7 @@ from collections.abc import Iterable, Sequence
 from hflbounds.core.bound import Paper
 from hflbounds.errors import FormatError
 from hflbounds.export import _tex, _text, bibtex
-from hflbounds.export._statement import (
-    CONSTANTS,
-    LINE,
-    STATUS,
-    Statement,
-    Style,
-    label_of,
-    number,
-    power_of_ten,
-    words,
-)
+from hflbounds.export._statement import CONSTANTS, LINE, STATUS, Statement, Style, label_of, number, power_of_ten, words
 
 TAKES = ("notation", "letters", "values", "aligned", "standalone", "macros", "label", "bare")
 FOOTNOTES = 3  # more of them are a paragraph

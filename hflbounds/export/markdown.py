@@ -29,10 +29,7 @@ def _bound(statement: Statement, style: Style) -> str:
     lists: list[tuple[str, list[str]]] = [
         ("with", [f"${name} = {_safe(tex)}$" for name, tex in statement.definitions]),
         ("if", [f"${_safe(condition)}$" for condition in statement.conditions]),
-        (
-            "where",
-            [f"${_safe(tex)}${_given(statement, name)}: {_said(m)}" for name, tex, m in statement.symbols],
-        ),
+        ("where", [f"${_safe(tex)}${_given(statement, name)}: {_said(m)}" for name, tex, m in statement.symbols]),
         ("and", [f"${_safe(tex)}$: {_text.markdown(meaning)}" for tex, meaning in statement.functions]),
         ("under", [_said(assumption) for assumption in statement.assumptions]),
     ]
