@@ -27,6 +27,7 @@ CHAIN: dict[str, Expr] = {
     "ring-star": G * P * K,
     "ring-ring": G * P * M * K,
 }
+TOPOLOGIES = tuple(CHAIN)
 u = L**2 * eta_eff**2
 c1 = 1 / (1 - 5 * u / 2)
 c2 = 1 / (Fraction(1, 2) - 5 * c1 * u / 6)
@@ -137,5 +138,5 @@ def _declare(label: str, order: str, topology: str) -> Bound:
     )
 
 
-sharp = tuple(_declare("sharp", "fixed", topology) for topology in CHAIN)
-sharp_shuffle = tuple(_declare("sharp-shuffle", "random", topology) for topology in CHAIN)
+sharp = tuple(_declare("sharp", "fixed", topology) for topology in TOPOLOGIES)
+sharp_shuffle = tuple(_declare("sharp-shuffle", "random", topology) for topology in TOPOLOGIES)

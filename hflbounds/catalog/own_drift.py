@@ -26,6 +26,7 @@ from hflbounds.core.bound import Bound, Paper, Step
 from hflbounds.core.expression import Expr, add, as_expr, sqrt
 from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT, ROUND_DRIFT
 from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.topology import Topology
 
 paper = Paper(
     key="hflbounds",
@@ -35,7 +36,6 @@ paper = Paper(
     version="docs/theory/partial-drift.md",
 )
 Terms = dict[str, Expr]
-TOPOLOGIES = tuple(own.CHAIN)
 SAMPLED = {G: S1, M: S2}
 PARTIAL_CHAIN = {topology: chain.subs(SAMPLED) for topology, chain in own.CHAIN.items()}
 
@@ -55,13 +55,13 @@ class Digit:
 
 def digits(topology: str, groups: Expr, clients: Expr) -> list[Digit]:
     """The chain position of an iterate: ``J = k + [(b-1) K] + p B_0 + [(a-1) B]``, brackets in rings only."""
-    top, low = topology.split("-")
-    pass_ = clients * K if low == "ring" else K
+    top, low = Topology.parse(topology).patterns
+    pass_ = clients * K if low.ordered else K
     found = [Digit(K, as_expr(1))]
-    if low == "ring":
+    if low.ordered:
         found.append(Digit(clients, K))
     found.append(Digit(P, pass_))
-    if top == "ring":
+    if top.ordered:
         found.append(Digit(groups, P * pass_))
     return found
 
@@ -84,16 +84,16 @@ def mean_squares(topology: str, order: str) -> Terms:
         order: ``fixed``, ``random`` or ``partial``.
     """
     chain = (PARTIAL_CHAIN if order == "partial" else own.CHAIN)[topology]
-    top, low = topology.split("-")
+    top, low = Topology.parse(topology).patterns
     clients = S2 if order == "partial" else M
     found: Terms = {}
-    if low == "star":
+    if not low.ordered:
         found["local_noise_drift"] = (K - 1) * sigma**2 / 2
         found["noise_drift"] = (chain - K) * sigma**2 / (2 * clients)
     else:
         found["noise_drift"] = (chain - 1) * sigma**2 / 2
     if order == "partial":
-        if low == "star":
+        if not low.ordered:
             found["intra_drift"] = (1 - 1 / S2) * _squares(K) * zeta**2
             found["sampled_intra_drift"] = _squares(chain) * zeta**2 / S2
         else:
@@ -105,9 +105,9 @@ def mean_squares(topology: str, order: str) -> Terms:
         ring = block**2 * (S1 - 1) / 2 + _squares(block)
     else:
         shrunk = {"fixed": M**2 - 1, "random": M + 1}[order]
-        found["intra_drift"] = (_squares(K) if low == "star" else K**2 * shrunk / 6) * zeta**2
+        found["intra_drift"] = (_squares(K) if not low.ordered else K**2 * shrunk / 6) * zeta**2
         ring = chain**2 / G**2 * {"fixed": G**2 - 1, "random": G + 1}[order] / 6
-    found["inter_drift"] = (_squares(chain) if top == "star" else ring) * delta**2
+    found["inter_drift"] = (_squares(chain) if not top.ordered else ring) * delta**2
     found["gradient"] = _squares(chain) * grad**2
     return found
 
@@ -121,20 +121,20 @@ def _prefixes(n: Expr, order: str) -> Expr:
 
 def _by_digits(topology: str, order: str) -> Terms:
     """The same means by another road: from the digits of the chain position."""
-    top, low = topology.split("-")
+    top, low = Topology.parse(topology).patterns
     groups, clients = (S1, S2) if order == "partial" else (G, M)
     parts = digits(topology, groups, clients)
     local, rest = parts[:1], parts[1:]
     found: Terms = {}
-    if low == "star":
+    if not low.ordered:
         found["local_noise_drift"] = mean_position(local) * sigma**2
         found["noise_drift"] = mean_position(rest) * sigma**2 / clients
     else:
         found["noise_drift"] = mean_position(parts) * sigma**2
-    below, above = (parts[:-1], parts[-1]) if top == "ring" else (parts, None)
+    below, above = (parts[:-1], parts[-1]) if top.ordered else (parts, None)
     if order == "partial":
         squared = mean_squared_position(parts) * zeta**2 / S2
-        if low == "star":
+        if not low.ordered:
             found["intra_drift"] = mean_squared_position(local) * (S2 - 1) / S2 * zeta**2
             found["sampled_intra_drift"] = squared
         else:  # the whole position over S2, and what the order inside one pass adds to it
@@ -143,7 +143,7 @@ def _by_digits(topology: str, order: str) -> Terms:
             found["sampled_intra_drift"] = squared + (inside - mean_squared_position(one_pass) / S2) * zeta**2
         ring = None if above is None else above.unit * mean_position([above]) + mean_squared_position(below)
     else:
-        inside = mean_squared_position(local) if low == "star" else K**2 * _prefixes(M, order)
+        inside = mean_squared_position(local) if not low.ordered else K**2 * _prefixes(M, order)
         found["intra_drift"] = inside * zeta**2
         ring = None if above is None else above.unit**2 * _prefixes(G, order)
     found["inter_drift"] = (mean_squared_position(parts) if ring is None else ring) * delta**2
@@ -194,9 +194,9 @@ def _drift(label: str, order: str, topology: str) -> Bound:
     )
 
 
-drift = tuple(_drift("drift", "fixed", topology) for topology in TOPOLOGIES)
-drift_shuffle = tuple(_drift("drift-shuffle", "random", topology) for topology in TOPOLOGIES)
-drift_partial = tuple(_drift("drift-partial", "partial", topology) for topology in TOPOLOGIES)
+drift = tuple(_drift("drift", "fixed", topology) for topology in own.TOPOLOGIES)
+drift_shuffle = tuple(_drift("drift-shuffle", "random", topology) for topology in own.TOPOLOGIES)
+drift_partial = tuple(_drift("drift-partial", "partial", topology) for topology in own.TOPOLOGIES)
 
 # ---------------------------------------------------------------- the theorem for sampled rounds
 v = L * eta_eff
@@ -292,4 +292,4 @@ def _sampled_theorem(topology: str) -> Bound:
     )
 
 
-sharp_partial = tuple(_sampled_theorem(topology) for topology in TOPOLOGIES)
+sharp_partial = tuple(_sampled_theorem(topology) for topology in own.TOPOLOGIES)

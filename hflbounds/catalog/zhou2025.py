@@ -21,6 +21,7 @@ from hflbounds.core.expression import Expr, Relation, add, cbrt, sqrt
 from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
 from hflbounds.core.quantities import A, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
 from hflbounds.evaluate.tuning import lemma_image
+from hflbounds.topology import Topology
 
 paper = Paper(
     key="zhou2025",
@@ -31,7 +32,7 @@ paper = Paper(
     notation={"zeta": r"\hat\zeta", "delta": r"\zeta"},
 )
 Terms = dict[str, Expr]
-TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+TOPOLOGIES = own.TOPOLOGIES
 CHAIN = own.CHAIN  # eta_eff = PK eta, PMK eta, GPK eta, GPMK eta
 CAP = eta_eff <= 1 / (12 * L)
 v = L * eta_eff
@@ -256,9 +257,10 @@ def merged(topology: str) -> Terms:
     In a star of groups the theorem has no second order in the noise: there ``L eta_eff <= 1/12`` is used once.
     """
     derived = with_slip(topology, from_lemma_1(topology, DRIFT[topology].printed))
-    if topology.startswith("star"):
+    top, low = Topology.parse(topology).patterns
+    if not top.ordered:
         derived["noise"] = derived["noise_drift"] / (12 * v)
-    if topology == "star-star":
+    if not top.ordered and not low.ordered:
         derived["local_noise_drift"] = derived["local_noise_drift"] / (12 * v)
     return {name: derived[name] for name in THEOREM_1[topology]}
 

@@ -36,7 +36,7 @@ paper = Paper(
     version="camera ready",
 )
 Terms = dict[str, Expr]
-TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+TOPOLOGIES = own.TOPOLOGIES
 
 start = A / (eta_eff * R)
 gap = L * A / R

@@ -23,6 +23,7 @@ from hflbounds.core.bound import Bound, Status, Step
 from hflbounds.core.expression import Expr, add, as_expr, choice, sqrt
 from hflbounds.core.metrics import ROUND_DRIFT, ROUND_PROGRESS
 from hflbounds.core.quantities import S1, S2, E_r, G, K, L, M, P, delta, eta, eta_eff, grad, sigma, zeta
+from hflbounds.topology import Topology
 
 # ---------------------------------------------------------------- Lemmas 1 and 2
 COEFFICIENT = {  # c_0, by the topologies
@@ -171,13 +172,13 @@ LAWS = {"drift": FIXED_ORDER, "drift-shuffle": RANDOM_ORDER, "drift-partial": PA
 
 def lengths(topology: str, groups: Expr, clients: Expr) -> dict[str, Expr]:
     """The pieces into which the appendices split a chain, each at its full length in local steps, by its index."""
-    top, low = topology.split("-")
-    ring = clients if low == "ring" else 1
+    top, low = Topology.parse(topology).patterns
+    ring = clients if low.ordered else 1
     found: dict[str, Expr] = {"k": K}
-    if low == "ring":
+    if low.ordered:
         found["m"] = clients * K
     found["p"] = P * ring * K
-    if top == "ring":
+    if top.ordered:
         found["g"] = groups * P * ring * K
     return found
 
@@ -191,11 +192,11 @@ def unmerged(topology: str, label: str) -> Terms:
     """
     partial, shuffled = label == "drift-partial", label == "drift-shuffle"
     groups, clients = (S1, S2) if partial else (G, M)
-    low = topology.split("-")[1]
+    _, low = Topology.parse(topology).patterns
     parts = lengths(topology, groups, clients)
     jensen = 5 * len(parts) * eta**2 * groups * P * clients * K
     found: Terms = {}
-    if low == "star":
+    if not low.ordered:
         found["local_noise_drift"] = jensen * K * sigma**2
         found["noise_drift"] = jensen * add(*(parts[i] / clients for i in parts if i != "k")) * sigma**2
     else:
@@ -203,7 +204,7 @@ def unmerged(topology: str, label: str) -> Terms:
     inside = add(*(n**2 / (clients if shuffled and i == "m" else 1) for i, n in parts.items() if i in "km"))
     if not partial:
         found["intra_drift"] = jensen * inside * zeta**2
-    elif low == "star":
+    elif not low.ordered:
         found["intra_drift"] = jensen * K**2 * zeta**2
         found["sampled_intra_drift"] = jensen * add(*(parts[i] ** 2 / clients for i in parts if i != "k")) * zeta**2
     else:

@@ -16,6 +16,7 @@ from hflbounds.core.metrics import Metric
 from hflbounds.core.quantities import ABOUT, R, T, eta_eff, t
 from hflbounds.errors import ConditionError, DeclarationError, DomainError
 from hflbounds.evaluate.evaluation import Value, bind, run
+from hflbounds.topology import all_topologies
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -26,7 +27,6 @@ Status = Literal["proved", "printed", "reconstructed", "refuted", "own"]
 Constants = Literal["explicit", "hidden"]
 Notation = Literal["common", "paper"]
 Kind = Literal["theorem", "rate", "lemma", "quantity"]
-TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -235,9 +235,9 @@ class Bound:
 
     @property
     def topology(self) -> str | None:
-        """The last part of the id, where it is one of the four topologies."""
+        """The last part of the id, where it is a topology of two tiers."""
         last = self.id.rpartition(".")[2]
-        return last if last in TOPOLOGIES else None
+        return last if last in all_topologies(2) else None
 
     @property
     def horizon(self) -> Symbol | None:

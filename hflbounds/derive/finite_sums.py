@@ -16,9 +16,9 @@ from hflbounds.catalog.own import CHAIN
 from hflbounds.catalog.own_drift import PARTIAL_CHAIN
 from hflbounds.core.expression import Expr, Number, Power, Product, Sum, Symbol, add, as_expr
 from hflbounds.core.quantities import S1, S2, G, K, M, P
-from hflbounds.derive.certificates import exact, nonnegative
+from hflbounds.derive.proofs import exact, nonnegative
+from hflbounds.topology import Topology
 
-TOPOLOGIES = tuple(CHAIN)
 PIECES = ("noise", "intra", "inter", "gradient")
 Index = tuple[int, int, int, int]  # group, group round, client, local step
 
@@ -114,13 +114,13 @@ def displayed(topology: str, shuffled: bool = False) -> dict[str, Expr]:
     case puts all of the gap at the first place; in drawn order it is the mean over places, and the factor m or g
     in front of the prefix is not there.
     """
-    top, low = topology.split("-")
-    spread = 1 if low == "ring" else M
-    pass_ = K * M if low == "ring" else K
+    top, low = Topology.parse(topology).patterns
+    spread = 1 if low.ordered else M
+    pass_ = K * M if low.ordered else K
     group = P * pass_
     noise, reach, gradient = [mean_index(K)], [mean_square(K)], [mean_square(K)]
     intra = [mean_square(K)]
-    if low == "ring":
+    if low.ordered:
         noise.append(K * (M + 1) / 2)
         reach.append(K**2 * mean_times_prefix(M))
         gradient.append(K**2 * mean_times_prefix(M))
@@ -128,7 +128,7 @@ def displayed(topology: str, shuffled: bool = False) -> dict[str, Expr]:
     noise.append(pass_ * mean_index(P) / spread)
     reach.append(pass_**2 * mean_square(P))
     gradient.append(pass_**2 * mean_square(P))
-    if top == "ring":
+    if top.ordered:
         noise.append(group * (G + 1) / (2 * spread))
         reach.append(group**2 * (mean_index(G) if shuffled else heaviest_place(G)))
         gradient.append(group**2 * mean_times_prefix(G))
@@ -137,9 +137,9 @@ def displayed(topology: str, shuffled: bool = False) -> dict[str, Expr]:
 
 def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> dict[str, Fraction]:
     """The same means by literal loops over the displays."""
-    top, low = topology.split("-")
+    top, low = Topology.parse(topology).patterns
     n_g, n_m, n_p, n_k = (counts[name] for name in "GMPK")
-    star = low == "star"
+    star = not low.ordered
     share = Fraction(1, n_m) if star else Fraction(1)
     pass_ = n_k if star else n_k * n_m
     noise, gradient = Fraction(0), Fraction(0)
@@ -151,7 +151,7 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
             groups[g] += k
             gradient += k
         noise += k
-        if low == "ring":
+        if low.ordered:
             place = m + 1
             noise += place * n_k
             for before in range(m):
@@ -162,7 +162,7 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
         for _ in range(p):
             groups[g] += p * pass_ * pass_
             gradient += p * pass_ * pass_
-        if top == "ring":
+        if top.ordered:
             place, group = g + 1, n_p * pass_
             noise += share * place * group
             for before in range(g):
@@ -179,15 +179,15 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
 
 def recursion(topology: str, partial: bool = False) -> Expr:
     """Largest column sum of the displayed smoothness terms: how often one iterate's drift is counted."""
-    top, low = topology.split("-")
+    top, low = Topology.parse(topology).patterns
     groups, clients = (S1, S2) if partial else (G, M)
-    pass_ = K * clients if low == "ring" else K
+    pass_ = K * clients if low.ordered else K
     group = P * pass_
     found = [K * (K - 1) / 2]
-    if low == "ring":
+    if low.ordered:
         found.append(K**2 * heaviest_place(clients))
     found.append(pass_**2 * P * (P - 1) / 2)
-    if top == "ring":
+    if top.ordered:
         found.append(group**2 * heaviest_place(groups))
     return add(*found)
 
@@ -195,12 +195,12 @@ def recursion(topology: str, partial: bool = False) -> Expr:
 # F.2-F.5: the displayed means per iterate under sampling, with places that include their own, as the sums need them.
 def displayed_partial(topology: str) -> dict[str, Expr]:
     """Exact means of the per-iterate inequalities of Appendix F, in the reading that its sums support."""
-    top, low = topology.split("-")
-    spread = S2 if low == "star" else 1
-    pass_ = K if low == "star" else K * S2
+    top, low = Topology.parse(topology).patterns
+    spread = S2 if not low.ordered else 1
+    pass_ = K if not low.ordered else K * S2
     group = P * pass_
     noise, intra, reach, gradient = [mean_index(K)], [mean_square(K)], [mean_square(K)], [mean_square(K)]
-    if low == "ring":
+    if low.ordered:
         noise.append(K * (S2 + 1) / 2)
         intra.append(K**2 * (S2 + 1) / 2)
         reach.append(K**2 * (S2 + 1) * (2 * S2 + 1) / 6)
@@ -209,7 +209,7 @@ def displayed_partial(topology: str) -> dict[str, Expr]:
     intra.append(pass_**2 * mean_square(P) / S2)
     reach.append(pass_**2 * mean_square(P))
     gradient.append(pass_**2 * mean_square(P))
-    if top == "ring":
+    if top.ordered:
         noise.append(group * (S1 + 1) / (2 * spread))
         intra.append(group**2 * (S1 + 1) * (2 * S1 + 1) / (6 * S2))
         reach.append(group**2 * (S1 + 1) / 2)
@@ -225,8 +225,8 @@ def iterates(counts: Mapping[str, int]) -> Iterator[Index]:
 
 def chain_weights(topology: str, counts: Mapping[str, int]) -> dict[Index, dict[Index, Fraction]]:
     """With which weight every gradient of a round stands in every local iterate, groups and clients in order."""
-    top, low = topology.split("-")
-    share = Fraction(1, counts["M"]) if low == "star" else Fraction(1)
+    top, low = Topology.parse(topology).patterns
+    share = Fraction(1, counts["M"]) if not low.ordered else Fraction(1)
     found: dict[Index, dict[Index, Fraction]] = {}
     for g, p, m, k in iterates(counts):
         row: dict[Index, Fraction] = {}
@@ -234,10 +234,10 @@ def chain_weights(topology: str, counts: Mapping[str, int]) -> dict[Index, dict[
             g_i, p_i, m_i, k_i = i
             if (g_i, p_i) == (g, p):
                 before = m_i == m and k_i < k
-                weight = Fraction(before or (low == "ring" and m_i < m))
+                weight = Fraction(before or (low.ordered and m_i < m))
             else:
                 earlier = g_i == g and p_i < p
-                weight = share * (earlier or (top == "ring" and g_i < g))
+                weight = share * (earlier or (top.ordered and g_i < g))
             if weight:
                 row[i] = weight
         found[g, p, m, k] = row

@@ -11,7 +11,7 @@ from hflbounds.catalog import liu2026
 from hflbounds.core.functions import geometric
 from hflbounds.core.quantities import E, Ge, H, alpha, beta_lr, t
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import exact, first_violation, identical, nonnegative
+from hflbounds.derive.proofs import exact, first_violation, identical, nonnegative
 from hflbounds.errata.liu2026 import SEPARATE, Weights, closer, edge_round, exponent, mean, run, spread
 
 SMALL = {"clients": 4, "servers": 3}

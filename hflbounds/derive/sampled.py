@@ -15,10 +15,12 @@ from itertools import permutations, product
 import numpy as np
 
 from hflbounds.catalog import own_drift
+from hflbounds.catalog.own import TOPOLOGIES
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import exact
-from hflbounds.derive.finite_sums import TOPOLOGIES, chain_weights, iterates
+from hflbounds.derive.finite_sums import chain_weights, iterates
+from hflbounds.derive.proofs import exact
 from hflbounds.derive.zhou2026 import ONE, holds
+from hflbounds.topology import Topology
 
 LAWS = ("common", "independent", "fresh")
 CASES = (  # G, M, S1, S2, P, K
@@ -109,12 +111,12 @@ def _pieces(topology: str, law: str) -> Finding:
 def exact_intra(topology: str, case: Case) -> Fraction:
     """Mean over iterates for one draw common to all and gaps alike, from section 3 of the proof, zeta = 1."""
     _, n_m, s1, s2, n_p, n_k = case
-    top, low = topology.split("-")
+    top, low = Topology.parse(topology).patterns
     shrunk = Fraction(n_m - s2, n_m - 1)
     total, count = Fraction(0), 0
-    for a, p, b, k in product(range(s1 if top == "ring" else 1), range(n_p), range(s2), range(n_k)):
+    for a, p, b, k in product(range(s1 if top.ordered else 1), range(n_p), range(s2), range(n_k)):
         passes = p + a * n_p
-        if low == "star":
+        if not low.ordered:
             share = shrunk / s2
             total += (1 - share) * k**2 + share * (k + passes * n_k) ** 2
         else:

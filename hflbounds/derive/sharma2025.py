@@ -20,7 +20,7 @@ from hflbounds.core import functions
 from hflbounds.core.expression import Expr, sqrt
 from hflbounds.core.quantities import CD, A, H, K, L, T, beta_mix, eta, kappa, n_s, sigma
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import exact, identical, nonnegative
+from hflbounds.derive.proofs import exact, identical, nonnegative
 
 Counts = NDArray[np.int64]
 Q = Fraction

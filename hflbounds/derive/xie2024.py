@@ -12,7 +12,7 @@ from hflbounds.core.bound import Erratum
 from hflbounds.core.expression import Expr, add
 from hflbounds.core.quantities import Gamma_max, K_buf, L, M, R_sub, eta_g, zeta_max
 from hflbounds.derive import Finding, Line, Outcome
-from hflbounds.derive.certificates import exact, identical, nonnegative
+from hflbounds.derive.proofs import exact, identical, nonnegative
 from hflbounds.errata.xie2024 import ERRATA
 
 KNOWN: dict[str, Erratum] = {erratum.id: erratum for erratum in ERRATA}

@@ -29,7 +29,7 @@ from hflbounds.core.bound import Bound, Evidence
 from hflbounds.core.expression import Expr, add, sqrt
 from hflbounds.core.quantities import ABOUT, A, L, eta_eff
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import exact, identical, nonnegative
+from hflbounds.derive.proofs import exact, identical, nonnegative
 from hflbounds.evaluate.tuning import lemma_image
 
 CAP = Fraction(1, 12)  # on L eta_eff

@@ -9,16 +9,14 @@ from functools import partial
 from itertools import permutations, product
 
 from hflbounds.catalog import own, own_drift
-from hflbounds.catalog.own import CHAIN
+from hflbounds.catalog.own import CHAIN, TOPOLOGIES
 from hflbounds.catalog.zhou2026 import PARTIAL_RECURSION, RECURSION
 from hflbounds.catalog.zhou2026_lemmas import PLACES, lengths, printed_drift
 from hflbounds.core.expression import Expr, add, as_expr
 from hflbounds.core.quantities import S1, S2, G, K, M, P, grad
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import exact, first_violation, identical
 from hflbounds.derive.finite_sums import (
     PIECES,
-    TOPOLOGIES,
     chain_length,
     chain_weights,
     displayed,
@@ -28,6 +26,7 @@ from hflbounds.derive.finite_sums import (
     looped,
     recursion,
 )
+from hflbounds.derive.proofs import exact, first_violation, identical
 
 GRID = dict.fromkeys("GMPK", (1, 2, 3))
 LETTER = {"noise": "sigma", "intra": "zeta", "inter": "delta", "gradient": "grad"}

@@ -11,8 +11,8 @@ from hflbounds.catalog.zhou2026 import THEOREM_1, THEOREM_2, TOPOLOGIES
 from hflbounds.core.expression import Expr, add, as_expr
 from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
 from hflbounds.derive import Finding, Line
-from hflbounds.derive.certificates import identical
 from hflbounds.derive.finite_sums import is_at_most
+from hflbounds.derive.proofs import identical
 from hflbounds.derive.zhou2026 import holds
 from hflbounds.derive.zhou2026_theorems import line_at, proof_constants, quadratic, unit_constants
 

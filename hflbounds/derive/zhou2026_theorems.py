@@ -27,10 +27,11 @@ from hflbounds.core.bound import Erratum
 from hflbounds.core.expression import DimensionError, Expr, Relation, add, as_expr, cbrt, power, sqrt
 from hflbounds.core.quantities import S1, S2, A, G, K, L, M, P, R, delta, eta, eta_eff, sigma, zeta
 from hflbounds.derive import Finding, Line, Outcome
-from hflbounds.derive.certificates import exact, identical
 from hflbounds.derive.finite_sums import is_at_most
+from hflbounds.derive.proofs import exact, identical
 from hflbounds.derive.zhou2026 import holds
 from hflbounds.evaluate.tuning import lemma_image
+from hflbounds.topology import Topology
 
 Check = Callable[[], Finding]
 Numbers = Mapping[str, Fraction | int]
@@ -398,9 +399,10 @@ def _one_client_steps(topology: str) -> Finding:
     """One client: P rounds of K steps are one round of P K steps."""
     q = unit_constants(False)[topology].subs(ONE_CLIENT)
     gap = q - q.subs({K: P * K, P: as_expr(1)})
-    if topology.endswith("ring"):
+    top, low = Topology.parse(topology).patterns
+    if low.ordered:
         return holds(identical(gap + sigma, sigma), "identity")
-    wanted = sigma**2 * (1 - P) / (P**2 * K) / (G**2 if topology.startswith("ring") else 1)
+    wanted = sigma**2 * (1 - P) / (P**2 * K) / (G**2 if top.ordered else 1)
     if not identical(gap + sigma, wanted + sigma):
         return holds(False, "identity")
     return up_to(2, "the printed bound grows by sigma^2 (P-1)/(P^2 K), over G^2 in a ring of groups")
@@ -507,7 +509,7 @@ def _lines() -> list[Line]:
         check = partial(_full_sampling, t)
         found.append(line_at(f"g5.{t}", "Theorem 2, Appendix E", claim, check, "fails", "zhou2026.A6"))
         claim = "with one client in each group, P rounds of K steps are one round of P K steps"
-        repeats: Outcome = "holds" if t.endswith("ring") else "holds up to a constant"
+        repeats: Outcome = "holds" if Topology.parse(t).patterns[1].ordered else "holds up to a constant"
         found.append(line_at(f"g6.{t}", "Theorem 1", claim, partial(_one_client_steps, t), repeats))
     for slip in (zhou2026.E3_CONSTANT, zhou2026.F2_CONSTANT, zhou2026.F5_CONSTANTS):
         claim = "the constant is the one that the line before it needs"

@@ -27,10 +27,10 @@ from test_points import _is_printed as is_printed
 
 from hflbounds import Bound, catalogue, get
 from hflbounds.core import functions
-from hflbounds.core.bound import TOPOLOGIES as ALL_TOPOLOGIES
 from hflbounds.core.expression import Expr
 from hflbounds.core.quantities import ABOUT
 from hflbounds.mixing import HubSpoke
+from hflbounds.topology import all_topologies
 
 DIGITS = 50
 POINTS = 24
@@ -563,7 +563,7 @@ def test_tables_are_complete() -> None:
     tables = ("hhfl_points.csv", "hsl_points.csv", "baselines_points.csv", "hga_points.csv")
     assert [len(rows(name)) for name in tables] == [10, 10, 6, 10]
     assert len(EARLY) == 40
-    assert set(TOPOLOGIES.values()) == set(ALL_TOPOLOGIES)
+    assert set(TOPOLOGIES.values()) == set(all_topologies(2))
 
 
 # ------------------------------------------------------------------------------------------ rigorous enclosures

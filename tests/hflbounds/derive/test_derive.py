@@ -19,7 +19,7 @@ from hflbounds.core.quantities import S2, G, K, M, P, sigma
 from hflbounds.core.registry import errata, families
 from hflbounds.derive import Line, finite_sums, lines, sampled, zhou2026_theorems
 from hflbounds.derive import zhou2026 as derived
-from hflbounds.derive.certificates import exact
+from hflbounds.derive.proofs import exact
 from validation.reference import Settings, global_round
 
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")

@@ -20,11 +20,12 @@ from proofs import proves
 
 from hflbounds import get
 from hflbounds.audit.checks import check_erratum
-from hflbounds.core.bound import TOPOLOGIES, Erratum, Evidence
+from hflbounds.catalog.own import TOPOLOGIES
+from hflbounds.core.bound import Erratum, Evidence
 from hflbounds.core.expression import DimensionError, Expr, Relation, add
 from hflbounds.core.quantities import ABOUT
 from hflbounds.core.registry import errata
-from hflbounds.derive.certificates import exact
+from hflbounds.derive.proofs import exact
 from hflbounds.errata.zhou2026 import ERRATA as OWN
 from validation.reference import Settings, global_round
 

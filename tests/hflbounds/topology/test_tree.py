@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hflbounds import Bound, catalogue
 from hflbounds.topology import (
     Tier,
     Topology,
@@ -173,3 +174,21 @@ def test_meaning_names_the_children_of_every_tier() -> None:
     assert "group" in said and "client" in said and "{" not in said
     with pytest.raises(ValueError, match="zip"):
         Topology.parse("star-ring").meaning("client")
+
+
+CHAINED = [bound for bound in catalogue().values() if bound.topology and bound.chain is not None]
+
+
+@pytest.mark.parametrize("bound", CHAINED, ids=lambda bound: bound.id)
+def test_bounds_chain_the_local_steps_of_their_topology(bound: Bound) -> None:
+    """``eta_eff / eta`` of the papers, against the count of the tree."""
+    for counts in ({"G": 7, "M": 5, "P": 3, "K": 2}, {"G": 1, "M": 4, "P": 1, "K": 9}):
+        drawn = {"S1": max(counts["G"] - 2, 1), "S2": 3}
+        names = {symbol.name for symbol in bound.chain.symbols}
+        used = drawn if names & {"S1", "S2"} or "thm2" in bound.id or "partial" in bound.id else {}
+        tree = two_tier(bound.topology, G=counts["G"], M=counts["M"], P=counts["P"], **used)
+        assert bound.chain_length(**counts, **drawn) == tree.local_steps(counts["K"])
+
+
+def test_every_topology_of_two_tiers_has_bounds() -> None:
+    assert {bound.topology for bound in CHAINED} == {*all_topologies(2)}
