@@ -96,7 +96,8 @@ def _traffic(spec: RoundSpec) -> tuple[float, ...]:
     nodes, found = 1, []
     for tier, link in zip(spec.topology.tiers, spec.network.links, strict=True):
         nodes *= tier.passes
-        models = 0 if link is None else schedules()[tier.pattern.id].traversals(tier.taking_part, link)
+        n = tier.taking_part
+        models = 0 if link is None else int(schedules()[tier.pattern.id].models(n, n, 1, link))
         found.append(float(nodes * models) * spec.model_bytes)
         nodes *= tier.taking_part
     return tuple(found)

@@ -156,8 +156,7 @@ class Attended(Question):
         there = self.attendance(topology, **changes)
         if not there.feasible:
             return cost
-        times = (there.server_traffic, there.client_traffic)
-        traffic = tuple(size * more for size, more in zip(cost.bytes_by_tier, times, strict=True))
+        traffic = tuple(size * more for size, more in zip(cost.bytes_by_tier, there.traffic, strict=True))
         return replace(
             cost,
             seconds=cost.seconds * there.slower,

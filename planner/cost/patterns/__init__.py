@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.cost.chances import Stay, Steps, Turn
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
 
@@ -46,8 +47,43 @@ class Schedule(ABC):
     pools: ClassVar[bool]
 
     @abstractmethod
-    def traversals(self, endpoints: int, link: Link) -> int:
-        """Models that the links of one pass carry."""
+    def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
+        """Count the models that the links of one pass carry.
+
+        Args:
+            asked: Children that are sent a model.
+            came: Of those that complete their turn.
+            ended: Passes that end, of one.
+            link: That of the children.
+        """
+
+    @abstractmethod
+    def asked(self, n: int, p: float) -> float:
+        """Count the children that are asked in expectation, if each comes with p and a pass may break."""
+
+    @abstractmethod
+    def completes(self, n: int, p: float, need: int) -> float:
+        """Find the probability that a pass does not break, if ``need`` are a quorum."""
+
+    @abstractmethod
+    def come(self, n: int, p: float, need: int) -> float:
+        """Count the children that take part, in expectation, in a pass that does not break."""
+
+    @abstractmethod
+    def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
+        """Divide a pass of clients into steps.
+
+        Args:
+            n: Clients.
+            turn: Of each.
+            ends: What the pass takes beyond its turns [s].
+            passed: Probability that the pass does not break.
+            waits: Whether those who do not come are left out.
+        """
+
+    @abstractmethod
+    def expects(self, n: int, transfers: Transfers, stay: Stay, asked: float, ended: float) -> float:
+        """Mean duration of a pass of n nodes that may stay away [s], of which ``asked`` are asked and ``ended`` end."""
 
     @abstractmethod
     def transfers(self, wire: Wire, sharers: int) -> Transfers:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from planner.cost.chances import Stay, Steps, Turn, reached
 from planner.cost.patterns import Call, Channel, Done, FloatArray, Schedule
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
@@ -15,9 +16,30 @@ class Ring(Schedule):
     id = "ring"
     pools = False
 
-    def traversals(self, endpoints: int, link: Link) -> int:
-        """Down, the hops, and up; a relayed hop is two traversals."""
-        return endpoints + 1 if link.hop == "direct" else 2 * endpoints
+    def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
+        """One to each that is asked, and one up at the end; a relayed hop is two traversals."""
+        return asked + (ended if link is not None and link.hop == "direct" else came)
+
+    def asked(self, n: int, p: float) -> float:
+        """Those before and including the first that does not come."""
+        return reached(n, p)
+
+    def completes(self, n: int, p: float, need: int) -> float:
+        """If all come."""
+        return p**n
+
+    def come(self, n: int, p: float, need: int) -> float:
+        """All."""
+        return float(n)
+
+    def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
+        """One for each turn."""
+        return Steps(n, turn.client, 1 - turn.client if waits else 0.0, turn.completed, turn.missed, ends)
+
+    def expects(self, n: int, transfers: Transfers, stay: Stay, asked: float, ended: float) -> float:
+        """One stay after the other."""
+        there = stay.server * (transfers.turn + stay.mean) + (1 - stay.server) * stay.missed
+        return asked * there + transfers.ends * ended
 
     def transfers(self, wire: Wire, sharers: int) -> Transfers:
         """A hop each; the first download and the last upload are one more."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from planner.cost.chances import Stay, Steps, Turn, at_least, mean_if_at_least
 from planner.cost.patterns import Call, Channel, Done, FloatArray, Schedule
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
@@ -15,9 +16,31 @@ class Star(Schedule):
     id = "star"
     pools = True
 
-    def traversals(self, endpoints: int, link: Link) -> int:
-        """One down and one up each."""
-        return 2 * endpoints
+    def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
+        """One down, and one up of those who come."""
+        return asked + came
+
+    def asked(self, n: int, p: float) -> float:
+        """All."""
+        return float(n)
+
+    def completes(self, n: int, p: float, need: int) -> float:
+        """If there is a quorum."""
+        return at_least(n, p, need)
+
+    def come(self, n: int, p: float, need: int) -> float:
+        """As many as are a quorum, or more."""
+        return mean_if_at_least(n, p, need)
+
+    def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
+        """One, which is late where one does not come; a client alone is not waited for beside others."""
+        late = turn.missed if n == 1 else max(turn.all_in, turn.missed)
+        prompt = turn.client**n
+        return Steps(1, prompt, passed - prompt, turn.all_in, late, ends)
+
+    def expects(self, n: int, transfers: Transfers, stay: Stay, asked: float, ended: float) -> float:
+        """The longest stay."""
+        return transfers.turn + stay.slowest(n)
 
     def transfers(self, wire: Wire, sharers: int) -> Transfers:
         """Down and up."""
