@@ -288,18 +288,7 @@ def test_what_cannot_be_answered_is_refused_in_a_line(plan, words: list[str], co
 def test_too_many_choices_are_refused() -> None:
     told = ",".join(map(str, range(1, 150)))
     with pytest.raises(ScenarioError, match="more than 20,000 choices"):
-        tune_answers.tuned(
-            scenario(),
-            local_steps=told,
-            group_rounds=told,
-            topology=None,
-            within=None,
-            traffic=None,
-            objective=None,
-            as_json=True,
-            width=100,
-            color=False,
-        )
+        tune_answers.tuned(scenario(), tune_answers.Wanted(local_steps=told, group_rounds=told))
 
 
 def test_edges_of_the_ranges_are_told(plan) -> None:
