@@ -12,12 +12,14 @@ is not reached. Four roads lead along an input, the first that is open is taken:
   What is not settled then is no wider than `Line.unseen`, so a change that lasts longer cannot hide.
 * ``looked at``: where nothing is known of the totals, a grid, made finer where the nearest changes are. A change that
   comes and goes between two points is missed, and ``unseen`` is the distance of two points.
+
+`nearest` is the same with little effort, for every answer of ``recommend``: roots near by, else a few values.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -37,7 +39,7 @@ from planner.decide.parameters import (
     size_drawn,
 )
 from planner.predict.question import Question, first_bound
-from planner.scenario.fields import Objective
+from planner.scenario.fields import LARGEST_COUNT, Objective
 
 Array = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -47,8 +49,6 @@ REACH = 1e3  # an input is followed from 1/REACH to REACH times its value,
 REACH_OF_COUNTS = 1e2  # and a count less far,
 COUNTED = 20_000  # over so many whole numbers at most
 FINE = 1e-3  # relative; narrower intervals are not looked into,
-SECTIONS = 16  # into which an interval with a change is cut
-FINEST = 1e-6  # but for the nearest changes, which are brought this near
 START = 64  # intervals on either side to begin with
 BUDGET = 2_500  # values of an input looked at, where a value costs microseconds,
 BUDGET_DRAWN = 120  # and where compute times are drawn for it
@@ -58,6 +58,28 @@ GRID = 1_500  # points on either side where nothing encloses what is between the
 GRID_DRAWN = 24  # and where compute times are drawn, or who comes is worked out for each
 NOBODY = frozenset({""})  # who comes first where the target is not reached
 NEAR_ZERO = 1e-6  # of the scale: the first value looked at above 0
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard the nearest change is looked for.
+
+    Attributes:
+        sections: Into which an interval with a change is cut,
+        drawn_sections: where compute times are drawn: a draw costs more than the steps it spares.
+        finest: Relative width at which that ends.
+        nobody: Whether a target that is not reached counts as a change.
+    """
+
+    sections: int = 16
+    drawn_sections: int = 2
+    finest: float = 1e-6
+    nobody: bool = True
+
+
+THOROUGH, QUICK = Effort(), Effort(12, 12, 1e-4, nobody=False)
+SCANNED = 16  # points on either side that are looked at quickly,
+SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +170,28 @@ def along(
     return walk.line()
 
 
+def nearest(
+    each: Input, question: Question, objective: Objective, first: Sequence[str]
+) -> Iterator[tuple[Change, bool]]:
+    """Look on either side for the nearest change, quickly; a change that comes and goes between two values is missed.
+
+    Args:
+        each: Which input, not 0.
+        question: What was asked.
+        objective: What decides.
+        first: Those that tie for the first place now.
+
+    Yields:
+        The change, and whether it was solved for.
+    """
+    walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
+    for side in (-1, 1):
+        solved = walk.solved_near(side) if each.timed and not is_drawn(question) else None
+        found = solved or walk.scanned(side)
+        if found:
+            yield found, solved is not None
+
+
 def answers(totals: Array, resolution: float) -> Truths:
     """Which topologies tie for the first place: shape (topologies, values), all false where none has a finite total."""
     best = totals.min(axis=0)
@@ -164,6 +208,7 @@ class _Walk:
     among: tuple[str, ...]
     first: frozenset[str]
     resolution: float
+    effort: Effort = THOROUGH
 
     def line(self) -> Line:
         low, high = self.range()
@@ -235,12 +280,10 @@ class _Walk:
             finite: Truths = np.asarray(np.isfinite(here).all(axis=1))
             if not np.array_equal(finite, np.isfinite(here).any(axis=1)):
                 return None
-            x, known = three**power, np.where(finite[:, None], here, 0.0)
-            slope = (known[:, 2] - known[:, 0]) / (x[2] - x[0])
-            least = int(np.argmin(x))
-            base = known[:, least] - slope * x[least]
-            if np.any(np.abs(base + slope * x[1] - known[:, 1]) > 1e-10 * known[:, 1]):
+            fitted = _line(three**power, np.where(finite[:, None], here, 0.0), 1e-10)
+            if fitted is None:
                 return None
+            base, slope = fitted
             roots = self.roots(base[finite], slope[finite])
             inside: Array = np.unique(roots[(roots > 0) | (power > 0)] ** (1.0 / power))
             marks = np.concatenate([[left], inside[(inside > left) & (inside < right)], [right]])
@@ -253,6 +296,43 @@ class _Walk:
         place = int(np.searchsorted(at, now, side="right"))
         marks = np.insert(np.array(at), place, now)
         return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), np.zeros(0))
+
+    def solved_near(self, side: int) -> Change | None:
+        """The nearest root on one side, where totals are affine about the present value and as far as there."""
+        now, power = self.each.value, self.each.power
+        at = now * np.array([0.5, 1.0, 3.0]) ** power
+        totals = self.totals(at)
+        finite: Truths = np.asarray(np.isfinite(totals).all(axis=1))
+        fitted = _line(at**power, np.where(np.isfinite(totals), totals, 0.0)[finite], 1e-12)
+        if fitted is None:
+            return None
+        base, slope = fitted
+        roots = [float(root**power) for root in self.roots(base, slope) if root > 0]
+        for value in sorted((r for r in roots if 1 < (r / now) ** side <= REACH), key=lambda r: side * r):
+            just = value * (1 + side * 1e-9)
+            there = self.totals(np.array([just]))
+            affine = base + slope * just**power
+            if np.any(np.abs(affine - there[finite, 0]) > 1e-9 * there[finite, 0]):
+                return None  # a rate stops being the bottleneck on the way
+            if self.overtaken(there)[0]:
+                return Change(value, value, self.newcomers(there[:, 0]), None)
+        return None
+
+    def scanned(self, side: int) -> Change | None:
+        """The first of a few values on one side at which another topology leads, brought near."""
+        now, whole = self.each.value, self.each.whole
+        count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED
+        at = now * (REACH_OF_COUNTS if whole else REACH) ** (side * np.arange(1, count + 1) / count)
+        if whole:
+            at = np.unique(np.clip(np.round(at), 1, LARGEST_COUNT))
+            at = at[(at - now) * side > 0]
+            if is_drawn(self.question):
+                at = at[at / now * size_drawn(self.question) <= 10 * largest_drawn(self.question)]
+        if not len(at):
+            return None
+        every = np.sort(np.append(at, now))
+        narrow = self.narrowed(every, self.totals(every), self.overtaken, side)
+        return self.change(_Seen(*narrow, np.zeros(0)), side, solved=False)
 
     def roots(self, base: Array, slope: Array) -> Array:
         """Where one line meets another, or the edge of its ties."""
@@ -404,7 +484,7 @@ class _Walk:
             return at, totals
         inner, outer = float(at[outward[there[0] - 1]]), float(at[outward[there[0]]])
         found = [(at, totals)]
-        while abs(outer - inner) > (1 if self.each.whole else FINEST * min(inner, outer)):
+        while abs(outer - inner) > (1 if self.each.whole else self.effort.finest * min(inner, outer)):
             between = self.between(inner, outer)
             if not len(between):
                 break
@@ -419,7 +499,7 @@ class _Walk:
     def between(self, inner: float, outer: float) -> Array:
         """A few values between two, from the one to the other."""
         drawn = is_drawn(self.question) and (self.each.timed or self.each.whole)
-        parts = 2 if drawn else SECTIONS  # a draw costs more than the steps it spares
+        parts = self.effort.drawn_sections if drawn else self.effort.sections
         if self.each.whole:
             some = np.unique(np.round(np.linspace(inner, outer, parts + 1)))[1:-1]
             return some if inner < outer else some[::-1]
@@ -435,7 +515,7 @@ class _Walk:
         leads = np.array([t in self.first for t in self.among])
         best = totals[leads].min(axis=0, initial=np.inf)
         other = totals[~leads].min(axis=0, initial=np.inf)
-        return np.asarray((other < best * (1 - SAME)) | np.isposinf(totals.min(axis=0)))
+        return np.asarray((other < best * (1 - SAME)) | (self.effort.nobody & np.isposinf(totals.min(axis=0))))
 
     def left_behind(self, totals: Array) -> Truths:
         """Where none of the first tie is within the resolution of the best."""
@@ -458,15 +538,19 @@ class _Walk:
         if not len(there):
             return None
         k = there[0]
-        tied = answers(totals[:, k : k + 1], self.resolution)[:, 0]
-        order = np.argsort(totals[:, k], kind="stable")
         gone = np.flatnonzero(self.left_behind(totals))
         return Change(
             at=float(at[k]),
             before=float(at[k] if solved else at[max(k - 1, 0)]),
-            to=tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first),
+            to=self.newcomers(totals[:, k]),
             clear=float(at[gone[0]]) if len(gone) else None,
         )
+
+    def newcomers(self, totals: Array) -> tuple[str, ...]:
+        """Those outside the first tie that tie for the first place here, the first first."""
+        tied = answers(totals[:, None], self.resolution)[:, 0]
+        order = np.argsort(totals, kind="stable")
+        return tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first)
 
     def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stage, ...]:
         """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
@@ -520,6 +604,15 @@ class _Stretch:
 
 def _turned(stretch: _Stretch) -> _Stretch:
     return _Stretch(stretch.far, stretch.near, stretch.keys)
+
+
+def _line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | None:
+    """Base and slope of the lines through totals at three points; None where one is not straight."""
+    slope = (totals[:, 2] - totals[:, 0]) / (x[2] - x[0])
+    least = int(np.argmin(x))
+    base = totals[:, least] - slope * x[least]
+    straight = np.abs(base + slope * x[1] - totals[:, 1]) <= tolerance * totals[:, 1]
+    return (base, slope) if straight.all() else None
 
 
 def _widths(at: Array) -> Array:

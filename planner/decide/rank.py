@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from hflbounds.evaluate.compare import ties
 from planner.decide import confidence, explain, uncertainty
-from planner.decide.flips import flips
 from planner.decide.recommendation import KnownValue, Recommendation, Row
+from planner.decide.sensitivity import nearest_flips
 from planner.errors import NoAnswerError
 from planner.families.single_tier import about as one_tier
 from planner.families.single_tier import families
@@ -79,7 +79,7 @@ def recommend(scenario: Scenario) -> Recommendation:
     for why in dict.fromkeys(r.why for r in rows if r.why):
         warnings.append(f"{names([r.topology for r in rows if r.why == why])}: {why}.")
     warnings += attendance.about(question, scenario, recommended)
-    found, looked = ((), "") if met else flips(question, scenario, recommended)
+    found, looked = ((), "") if met else nearest_flips(question, scenario, recommended)
     beyond = () if met else families(question, scenario, recommended[0])
     return Recommendation(
         version=version(),

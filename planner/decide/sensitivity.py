@@ -15,6 +15,8 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide.parameters import (
+    DRAWN,
+    RATIO,
     Input,
     Moved,
     input_name,
@@ -25,12 +27,13 @@ from planner.decide.parameters import (
     largest_drawn,
     size_drawn,
 )
-from planner.decide.recommendation import KnownValue, Text
+from planner.decide.recommendation import Flip, KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.io.wording import names as join_names
+from planner.io.wording import title
 from planner.predict import participation as attendance
 from planner.predict.question import Question, ceil_rounds, with_default_order
 from planner.scenario.fields import CostMethod, Objective
@@ -191,6 +194,56 @@ def flip(
         unmoved=unmoved,
         warnings=scenario.warnings,
     )
+
+
+def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
+    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
+
+    Args:
+        question: What was asked.
+        scenario: Says what decides, and which numbers follow others.
+        first: The first tie group.
+    """
+    objective = scenario.objective
+    if set(first) == set(question.topologies):
+        return (), "all topologies tie"
+    if objective == "rounds" and (least := _least_by_proof(question)) in first:
+        return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
+    if objective == "time" and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+        return (), "not looked at: the fleet is too large to draw its compute times again and again"
+    # A preset or concentrations state the deviations in sigmas: there sigma cannot move alone.
+    alone = any(scenario.known[tier.deviation].origin == "given" for tier in question.symbols)
+    looked = {
+        name: each
+        for name, each in inputs(question, objective).items()
+        if each.value > 0 and name not in (RATIO, "R", *DRAWN) and (alone or name != "sigma")
+    }
+    found = [
+        Flip(
+            parameter=name,
+            from_=_number(each, each.value),
+            at=_number(each, change.at),
+            to=change.to[0],
+            unit=each.unit,
+            exact=solved,
+        )
+        for name, each in looked.items()
+        for change, solved in changes.nearest(each, question, objective, first)
+    ]
+    found.sort(key=lambda flip: abs(math.log(float(flip.at) / float(flip.from_))))
+    far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g})"
+    return tuple(found), f"one input at a time, {far}: {', '.join(looked)}"
+
+
+def _least_by_proof(question: Question) -> str:
+    """The topology whose bound is never the larger, where all bounds share their constants and their cap; else ""."""
+    bound = next(iter(question.bounds.values()), None)
+    if not is_quick(question) or bound is None or bound.chain is None or len(question.symbols) != 2:
+        return ""
+    shared = bound.status == "own" or bound.constants == "hidden"
+    if not shared or (question.cap == "own" and bound.constants != "explicit"):
+        return ""
+    return next((t for t, tree in question.topologies.items() if all(p.ordered for p in tree.patterns)), "")
 
 
 def check_known(scenario: Scenario) -> None:

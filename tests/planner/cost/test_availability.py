@@ -43,7 +43,7 @@ def attended(topology: str, availability: Availability, network: Network = NETWO
 def _nothing_is_varied(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looking for flips takes most of an answer's time, and one test does it."""
     if "flips" not in request.node.name:
-        monkeypatch.setattr("planner.decide.rank.flips", lambda *_: ((), ""))
+        monkeypatch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
 
 
 # ---------------------------------------------------------------- every pattern

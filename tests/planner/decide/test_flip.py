@@ -18,10 +18,10 @@ from test_cli import ROOT, run
 
 from hflbounds import family
 from planner.decide.breakpoints import FINE, Line, along, answers
-from planner.decide.flips import flips as nearby
 from planner.decide.parameters import RATIO, Input, Moved, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import first_tie, flip, totals_of
+from planner.decide.sensitivity import nearest_flips as nearby
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict import participation as attendance
 from planner.predict.question import Question, with_default_order
