@@ -1,8 +1,8 @@
 """Results of runs: SQLite, one row per (run, quantity, round), whole cells or nothing, shared by processes.
 
 A cell is claimed in one transaction, run, and written with all its rows in another. A process that is killed loses
-the cell it was running and nothing else; its claim expires when its heartbeat does. Two processes on one store never
-run one cell twice.
+the cell it was running and nothing else; its claim expires at once where it is seen to be gone, and with its heartbeat
+elsewhere. Two processes on one store never run one cell twice. What a file holds is checked as it is read.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, NoReturn, get_args
 
 import torch
 
+from validation.claims import Size
 from validation.engine import Trace, ValidationError
 from validation.experiment import Cell, Effort, cell_of, measured
 
 SCHEMA = 2
+BROKEN = (sqlite3.DatabaseError, UnicodeError)  # what sqlite3 raises for damaged bytes: its own words may be, too
 PATIENCE = 30.0  # seconds without a heartbeat after which a claim is taken over
 TABLES = """
 CREATE TABLE cells (
@@ -98,7 +102,7 @@ class Store:
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path, self.patience = path, patience
-        self.owner = f"{os.getpid()}-{secrets.token_hex(4)}"
+        self.owner = f"{os.getpid()}-{secrets.token_hex(4)}@{here()}"
         if path.is_dir():
             raise ValidationError(f"{path} is a folder. Name a file for the results.")
         if not path.parent.is_dir():
@@ -107,11 +111,10 @@ class Store:
             self._db = sqlite3.connect(path, timeout=60, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.create_function("gone", 1, gone)
             self._prepare()
-        except sqlite3.DatabaseError as error:
-            raise ValidationError(
-                f"{path} cannot be used as a store of results: {error}. Move it away, or name another file."
-            ) from None
+        except BROKEN as error:
+            self._refuse(error)
 
     def _prepare(self) -> None:
         with self._transaction():
@@ -130,9 +133,9 @@ class Store:
                 for statement in filter(str.strip, "".join(steps).split(";\n")):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
-        (state,) = self._db.execute("PRAGMA quick_check").fetchone()
+        ((state, *_), *_) = self._rows("PRAGMA quick_check(1)")
         if state != "ok":
-            raise ValidationError(f"{self.path} is damaged ({state}). Move it away and run again.")
+            raise ValidationError(f"{self.path} is damaged ({_line(state)}). Move it away and run again.")
 
     def __enter__(self) -> Store:
         return self
@@ -146,13 +149,36 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:  # SQLite ends it itself where the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        except BROKEN as error:
+            self._refuse(error)
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """What a query finds.
+
+        Raises:
+            ValidationError: if the file is damaged where it is read.
+        """
+        try:
+            return self._db.execute(query, values).fetchall()
+        except BROKEN as error:
+            self._refuse(error)
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        raise ValidationError(
+            f"{self.path} cannot be used as a store of results: {_line(error)}. Move it away, or name another file."
+        ) from None
+
+    def _altered(self, place: str, fact: str) -> NoReturn:
+        raise ValidationError(f"{self.path}: {place} {fact}, so it was altered. Move the file away and run again.")
 
     def add(self, cells: Iterable[Cell]) -> None:
         """Note cells as wanted; those already there stay as they are."""
@@ -171,9 +197,9 @@ class Store:
     def _claim(self, chosen: Collection[str] | None) -> Cell | None:
         now = time.time()
         with self._transaction():
-            free = self._db.execute(
-                "SELECT hash, description FROM cells "
-                "WHERE finished IS NULL AND (owner IS NULL OR heartbeat < ?) ORDER BY added, hash",
+            free = self._rows(
+                "SELECT hash, description FROM cells WHERE finished IS NULL "
+                "AND (owner IS NULL OR heartbeat < ? OR gone(owner)) ORDER BY added, hash",
                 (now - self.patience,),
             )
             for name, description in free:
@@ -181,8 +207,18 @@ class Store:
                     self._db.execute(
                         "UPDATE cells SET owner = ?, heartbeat = ? WHERE hash = ?", (self.owner, now, name)
                     )
-                    return cell_of(json.loads(description))
+                    return self._described(name, description)
         return None
+
+    def _described(self, name: str, description: object) -> Cell:
+        """A cell from its description, which must be the one that its name is a hash of."""
+        try:
+            cell = cell_of(json.loads(str(description)))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            self._altered(f"the description of cell {name!a:.14}", "cannot be read")
+        if cell.hash != name:
+            self._altered(f"the description of cell {name!a:.14}", "is that of another cell")
+        return cell
 
     def beat(self, cell: Cell) -> None:
         """Say that a claimed cell is still being run."""
@@ -229,29 +265,39 @@ class Store:
 
     def finished(self, cell: Cell) -> bool:
         """Whether a cell's results are here."""
-        found = self._db.execute("SELECT finished FROM cells WHERE hash = ?", (cell.hash,)).fetchone()
-        return found is not None and found[0] is not None
+        return bool(self._rows("SELECT 1 FROM cells WHERE hash = ? AND finished IS NOT NULL", (cell.hash,)))
 
     def unfinished(self, among: Sequence[Cell]) -> list[Cell]:
         """Those of these cells that are noted here and have no results yet."""
-        rest = {name for (name,) in self._db.execute("SELECT hash FROM cells WHERE finished IS NULL")}
+        rest = {name for (name,) in self._rows("SELECT hash FROM cells WHERE finished IS NULL")}
         return [cell for cell in among if cell.hash in rest]
 
     def get(self, cell: Cell) -> Trace | None:
-        """A cell's trace, or None if it is not finished."""
+        """A cell's trace, or None if it is not finished.
+
+        Raises:
+            ValidationError: if what is kept is not what a run of it gives.
+        """
         if not self.finished(cell):
             return None
         rounds = tuple(sorted(set(cell.at)))
-        tables: dict[str, dict[str, torch.Tensor]] = {"value": {}, "average": {}}
-        place = {r: i for i, r in enumerate(rounds)}
-        shape = (len(cell.rates), len(rounds))
-        for run, quantity, kind, r, number in self._db.execute(
+        found: dict[tuple[str, str], dict[tuple[int, int], float]] = {}
+        for run, quantity, kind, r, number in self._rows(
             "SELECT run, quantity, kind, round, number FROM results WHERE hash = ?", (cell.hash,)
         ):
-            table = tables[kind]
-            if quantity not in table:
-                table[quantity] = torch.full(shape, float("nan"), dtype=torch.float64)
-            table[quantity][run, place[r]] = number
+            if not isinstance(number, float | int):
+                self._altered(f"results of cell {cell.hash:.12}, {quantity!a:.40}", f"has {number!a:.40} as a number")
+            found.setdefault((kind, quantity), {})[run, r] = number
+        places = [(run, r) for run in range(len(cell.rates)) for r in rounds]
+        tables: dict[str, dict[str, torch.Tensor]] = {
+            "value": _Quantities(self, cell),
+            "average": _Quantities(self, cell),
+        }
+        for (kind, quantity), numbers in found.items():
+            if numbers.keys() != set(places):
+                self._altered(f"results of cell {cell.hash:.12}, {quantity!a:.40}", "has other runs or rounds than it")
+            line = torch.tensor([numbers[place] for place in places], dtype=torch.float64)
+            tables[kind][quantity] = line.view(len(cell.rates), len(rounds))
         return Trace(rounds, tables["value"], tables["average"])
 
     def note(self, name: str, text: str) -> None:
@@ -261,26 +307,90 @@ class Store:
 
     def noted(self, name: str) -> str | None:
         """What was kept under a name."""
-        found = self._db.execute("SELECT text FROM notes WHERE name = ?", (name,)).fetchone()
-        return None if found is None else str(found[0])
+        found = self._rows("SELECT text FROM notes WHERE name = ?", (name,))
+        return str(found[0][0]) if found else None
+
+    def ask(self, claims: Sequence[str], size: Size) -> None:
+        """Note which claims the store is for now, and their size."""
+        self.note("claims", json.dumps(list(claims)))
+        self.note("size", size)
+
+    def asked(self) -> tuple[list[str], Size]:
+        """Which claims were asked for last, and their size.
+
+        Raises:
+            ValidationError: if it does not say so, or not in these words.
+        """
+        again = f"`hfl-plan validate run --store {self.path}` writes it again."
+        names, size = self.noted("claims"), self.noted("size")
+        if names is None or size is None:
+            raise ValidationError(f"{self.path} does not say what it was made for. {again}")
+        try:
+            read = json.loads(names)
+        except ValueError:
+            read = None
+        if not isinstance(read, list) or not all(isinstance(name, str) for name in read):
+            raise ValidationError(f"{self.path}: the note 'claims', {names!a:.40}, is no list of claims. {again}")
+        for known in get_args(Size):
+            if size == known:
+                return read, known
+        raise ValidationError(f"{self.path}: the note 'size', {size!a:.40}, is neither quick nor full. {again}")
 
     def machines(self) -> list[Machine]:
         """Where the finished cells were run, the most cells first."""
-        rows = self._db.execute(
-            "SELECT device, threads, torch, processor, count(*), sum(seconds), sum(processor_seconds) FROM cells "
+        rows = self._rows(
+            "SELECT device, threads, torch, processor, count(*), total(seconds), sum(processor_seconds) FROM cells "
             "WHERE finished IS NOT NULL GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4"
         )
         return [Machine(*row) for row in rows]
 
     def counts(self) -> dict[str, int]:
         """How many cells are finished, running and waiting."""
-        done, running, waiting = self._db.execute(
-            "SELECT count(finished), "
-            "count(*) FILTER (WHERE finished IS NULL AND owner IS NOT NULL AND heartbeat >= ?), "
-            "count(*) FILTER (WHERE finished IS NULL AND (owner IS NULL OR heartbeat < ?)) FROM cells",
-            (time.time() - self.patience,) * 2,
-        ).fetchone()
-        return {"finished": done, "running": running, "waiting": waiting}
+        ((done, waiting, known),) = self._rows(
+            "SELECT count(finished), count(*) FILTER (WHERE finished IS NULL AND "
+            "(owner IS NULL OR heartbeat < ? OR gone(owner))), count(*) FROM cells",
+            (time.time() - self.patience,),
+        )
+        return {"finished": done, "running": known - done - waiting, "waiting": waiting}
+
+
+class _Quantities(dict[str, torch.Tensor]):
+    """Tables of a cell by quantity; one that is not there was taken away, as every run measures the same."""
+
+    def __init__(self, store: Store, cell: Cell) -> None:
+        super().__init__()
+        self._store, self._cell = store, cell
+
+    def __missing__(self, quantity: str) -> NoReturn:
+        self._store._altered(f"results of cell {self._cell.hash:.12}", f"have no {quantity!a:.40}")
+
+
+def here() -> str:
+    """Where processes can be looked up by number: this machine, and on it this space of processes."""
+    space = ""
+    with suppress(OSError):
+        space = str(Path("/proc/self/ns/pid").readlink())
+    return f"{socket.gethostname()}/{space}"
+
+
+def gone(owner: str) -> bool:
+    """Whether the process of a claim is known to have ended; of another machine's nothing is known."""
+    process, _, where = str(owner).partition("@")
+    number = process.partition("-")[0]
+    if where != here() or not number.isdecimal() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _line(text: object) -> str:
+    """What another program says, in one line of a length that can be read."""
+    return " ".join(str(text).replace("*** in database main ***", "").split())[:160]
 
 
 def work(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import random
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ torch = pytest.importorskip("torch")
 
 from validation.engine import ValidationError  # noqa: E402
 from validation.experiment import Cell, Effort, part, processor  # noqa: E402
-from validation.store import Store, work  # noqa: E402
+from validation.store import Store, gone, here, work  # noqa: E402
 
 
 def cells(count: int, rounds: int = 2) -> list[Cell]:
@@ -136,6 +137,30 @@ def kill_again_and_again(path: Path, kills: int, rounds: int, seed: int) -> None
         work(store)
 
 
+def test_a_claim_of_a_process_that_is_gone_is_taken_at_once(tmp_path: Path) -> None:
+    path, (wanted,) = tmp_path / "runs.db", cells(1)
+    with Store(path) as store:
+        store.add([wanted])
+    code = f"from validation.store import *; s = Store(Path({str(path)!r})); s.claim(); print('claimed', flush=True)"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    with Store(path) as store:
+        assert store.counts() == {"finished": 0, "running": 0, "waiting": 1}
+        assert store.claim() == wanted
+        assert store.counts()["running"] == 1
+        assert Store(path).claim() is None  # this process is not gone
+
+
+@pytest.mark.parametrize("where", ["elsewhere/pid:[1]", ""])
+def test_of_another_machine_nothing_is_known_but_the_heartbeat(where: str) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert gone(f"{ended.pid}-a@{here()}")
+    assert not gone(f"{ended.pid}-a@{where}")
+    assert not gone(f"{os.getpid()}-a@{here()}")
+    for strange in (f"@{here()}", f"x-a@{here()}", f"{10**30}-a@{here()}", "1-a"):
+        assert not gone(strange)
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int) -> None:
     wanted = cells(12 * kills, rounds=120)
@@ -188,7 +213,8 @@ def test_a_store_of_the_first_schema_is_read_and_goes_on(tmp_path: Path) -> None
         for cell, finished in ((done, 3.0), (waiting, None)):
             row = (cell.hash, json.dumps(cell.described()), 1.0, finished, 2.5 if finished else None)
             db.execute("INSERT INTO cells (hash, description, added, finished, seconds) VALUES (?, ?, ?, ?, ?)", row)
-        db.execute("INSERT INTO results VALUES (?, 0, 'gradient', 'value', 2, 0.25)", (done.hash,))
+        for run, r in ((0, 1), (0, 2), (1, 1), (1, 2)):
+            db.execute("INSERT INTO results VALUES (?, ?, 'gradient', 'value', ?, 0.25)", (done.hash, run, r))
     with Store(path) as store:
         found = store.get(done)
         assert found is not None
@@ -238,3 +264,82 @@ def test_a_newer_and_a_damaged_store_are_refused(tmp_path: Path) -> None:
         file.truncate(cut.stat().st_size // 2)
     with pytest.raises(ValidationError, match=r"damaged|cannot be used"):
         Store(cut)
+
+
+ALTERED = [  # what is done to a store of two cells, one finished, and what is said of it
+    ("UPDATE results SET number = 'much' WHERE run = 1 AND round = 2", "'[a-z]+' has 'much' as a number"),
+    ("UPDATE results SET number = NULL", "'[a-z]+' has None as a number"),
+    ("UPDATE results SET round = 999999 WHERE round = 2", "'[a-z]+' has other runs or rounds than it"),
+    ("UPDATE results SET run = -1 WHERE run = 1", "'[a-z]+' has other runs or rounds than it"),
+    ("DELETE FROM results WHERE run = 1", "'[a-z]+' has other runs or rounds than it"),
+    ("UPDATE results SET quantity = 'gradients' WHERE quantity = 'gradient'", "have no 'gradient'"),
+    ("DELETE FROM results", "have no 'gradient'"),
+    ("UPDATE cells SET description = 'x'", "the description of cell .* cannot be read"),
+    ("UPDATE cells SET description = '[]'", "the description of cell .* cannot be read"),
+    ("UPDATE cells SET description = '{\"version\": 1}'", "the description of cell .* cannot be read"),
+    (
+        "UPDATE cells SET description = replace(description, '0.1', '0.3')",
+        "the description of cell .* is that of",
+    ),
+    ("UPDATE notes SET text = 'x' WHERE name = 'claims'", "the note 'claims', 'x', is no list of claims"),
+    ("UPDATE notes SET text = '[1]' WHERE name = 'claims'", "the note 'claims', '\\[1\\]', is no list of claims"),
+    ("UPDATE notes SET text = 'giant' WHERE name = 'size'", "the note 'size', 'giant', is neither quick nor full"),
+    ("DELETE FROM notes", "does not say what it was made for"),
+]
+
+
+@pytest.mark.parametrize(("change", "told"), ALTERED)
+def test_altered_content_is_refused_with_its_place_and_the_way_out(tmp_path: Path, change: str, told: str) -> None:
+    path, (done, waiting) = tmp_path / "runs.db", cells(2)
+
+    def read() -> None:
+        with Store(path) as store:
+            store.asked()
+            trace = store.get(done)
+            assert trace is not None
+            assert trace.values["gradient"].shape == (2, 2)
+            claimed = store.claim()
+            assert claimed == waiting
+            store.release(claimed)
+
+    with Store(path) as store:
+        store.ask(["raw-rates"], "quick")
+        assert store.asked() == (["raw-rates"], "quick")
+        store.put(done, done.run(), EFFORT)
+        store.add([waiting])
+    read()
+    with sqlite3.connect(path) as db:
+        db.execute(change)
+    with pytest.raises(ValidationError, match=told) as refusal:
+        read()
+    said = str(refusal.value)
+    assert said.startswith(str(path))
+    assert ("run --store" if "note" in told or "say" in told else "Move the file away") in said
+    assert "\n" not in said
+
+
+def test_a_file_with_damaged_bytes_is_refused_in_one_line(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.db"
+    with Store(whole) as store:
+        store.add(cells(60))
+        work(store, limit=40)
+        store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content, refused = whole.read_bytes(), 0
+    for seed in range(12):
+        dice, path = random.Random(seed), tmp_path / f"damaged{seed}.db"
+        damaged = bytearray(content)
+        for _ in range(400):
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            with Store(path) as store:
+                for cell in cells(60):
+                    store.get(cell)
+                work(store, limit=1)
+                store.machines()
+        except ValidationError as error:
+            refused += 1
+            assert str(path) in str(error)
+            assert "\n" not in str(error)
+            assert len(str(error)) < 300 + len(str(path))
+    assert refused == 12
