@@ -9,8 +9,11 @@ same batches and the same noise, so that differences between algorithms and rate
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -172,6 +175,7 @@ def simulate(
     at: Iterable[int] | None = None,
     every_round: bool = False,
     memory: int = 1 << 23,
+    most: float | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Trace:
     """Run every (rate, seed) pair of two equally long lists, chunk by chunk.
@@ -184,7 +188,8 @@ def simulate(
         rounds: global rounds.
         at: rounds after which to measure; by default the last.
         every_round: measure in every round, so that averages over rounds are known.
-        memory: bytes that the models of one chunk may take; about the second-level caches, for speed.
+        memory: bytes that the models of one chunk should take; about the second-level caches, for speed.
+        most: bytes that the models of one run may take, as of `chunk`.
         progress: called with the number of run-rounds done.
 
     Raises:
@@ -197,7 +202,7 @@ def simulate(
     moments = tuple(sorted({rounds} if at is None else set(at)))
     if moments[0] < 0 or moments[-1] > rounds:
         raise ValidationError(f"rounds {moments[0]} to {moments[-1]} cannot be measured in a run of {rounds} rounds.")
-    width = chunk(problem, algorithm, len(rates), memory)
+    width = chunk(problem, algorithm, len(rates), memory, most)
     parts = []
     for begin in range(0, len(rates), width):
         part = slice(begin, begin + width)
@@ -208,18 +213,26 @@ def simulate(
     return Trace(moments, values, averages)
 
 
-def chunk(problem: Problem, algorithm: Algorithm, runs: int, memory: int) -> int:
-    """How many runs advance together: what fits into the memory, and no more than there are.
+def chunk(problem: Problem, algorithm: Algorithm, runs: int, memory: int, most: float | None = None) -> int:
+    """How many runs advance together: what fits into the memory, at least one, and no more than there are.
+
+    Args:
+        problem: what is trained.
+        algorithm: how.
+        runs: how many there are.
+        memory: bytes that their models should take.
+        most: bytes that the models of one run may take; by default half of what is free.
 
     Raises:
         ValidationError: if not even one run fits.
     """
-    size = problem.start()[0].element_size()
-    each = 3 * algorithm.models(problem) * problem.numbers_per_model * size
-    if each > 64 * memory:
+    first = problem.start()[0]
+    each = 3 * algorithm.models(problem) * problem.numbers_per_model * first.element_size()
+    most = free_memory(first.device) / 2 if most is None else most
+    if each > most:
         raise ValidationError(
-            f"one run needs about {each / 2**20:.0f} MiB and {64 * memory / 2**20:.0f} are allowed: fewer clients, "
-            "a smaller model, or a GPU (--device cuda) where more is allowed."
+            f"one run needs about {each / 2**30:.3g} GiB and {most / 2**30:.3g} are allowed, by default half of what "
+            "is free: allow more with --memory, or take fewer clients, a smaller model, or a GPU (--device cuda)."
         )
     fits = max(1, int(memory // each))
     return math.ceil(runs / math.ceil(runs / fits))
@@ -291,6 +304,23 @@ def device_of(name: str) -> torch.device:
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ValidationError(f"the device {name!r} is asked for and PyTorch finds none here: use cpu.")
     return device
+
+
+def free_memory(device: torch.device) -> float:
+    """Bytes that can still be had: of a GPU, or of this machine and of the control group that this process is in."""
+    if device.type == "cuda":
+        return float(torch.cuda.mem_get_info(device)[0])
+    found = math.inf
+    with suppress(OSError, ValueError, AttributeError):
+        found = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()  # counts what caches would give back
+        found = 1024.0 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1])
+    group = Path("/sys/fs/cgroup")
+    with suppress(OSError, ValueError):  # a limit of "max" is none
+        limit, used = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
+        found = min(found, float(limit - used))
+    return found if math.isfinite(found) else float(1 << 31)
 
 
 def spread(models: Parameters, copies: int) -> Parameters:

@@ -31,6 +31,7 @@ VERSION = 1  # of the meaning of a description: raise it when an algorithm or a 
 Scalar = str | int | float | bool | None
 MEMORY = {"cpu": 1 << 23, "cuda": 1 << 31}  # bytes of models that advance together: a cache's worth, or a GPU's
 _device = ContextVar("device", default="cpu")
+_most: ContextVar[float | None] = ContextVar("most", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ class Cell:
             at=self.at,
             every_round=self.every_round,
             memory=MEMORY[_device.get().partition(":")[0]],
+            most=_most.get(),
             progress=progress,
         )
 
@@ -199,21 +201,23 @@ def cell_of(description: Mapping[str, Any]) -> Cell:
 
 
 @contextmanager
-def on(device: str) -> Iterator[None]:
+def on(device: str, most: float | None = None) -> Iterator[None]:
     """Make and run problems on this device inside a ``with`` block: a way to run a cell, and no part of it.
 
     Args:
         device: ``cpu`` or ``cuda``.
+        most: bytes that the models of one run may take; by default half of what is free.
 
     Raises:
         ValidationError: if there is no such device.
     """
     device_of(device)
-    token = _device.set(device)
+    token, limit = _device.set(device), _most.set(most)
     try:
         yield
     finally:
         _device.reset(token)
+        _most.reset(limit)
 
 
 def make_problem(told: Part) -> Problem:

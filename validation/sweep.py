@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +21,7 @@ from typing import Any, Literal
 import torch
 
 from validation.claims import Claim, Judgement, Size, Traces, drive
-from validation.engine import Trace, ValidationError, device_of
+from validation.engine import Trace, ValidationError, device_of, free_memory
 from validation.experiment import Cell, Effort, cell_of, measured, on
 from validation.store import Store, work
 
@@ -35,6 +37,7 @@ def run(
     workers: int = 1,
     engine: Engine = "local",
     device: str = "cpu",
+    memory: float | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Judgement]:
     """Run claims to their judgements; what the store has is not run again.
@@ -46,6 +49,7 @@ def run(
         workers: processes.
         engine: ``local`` processes, or ``ray`` for its scheduler.
         device: ``cpu`` or ``cuda``: where cells are run, which is no part of them.
+        memory: bytes that the models of one run may take; by default half of what is free, shared by the workers.
         progress: called as cells are finished.
 
     Raises:
@@ -53,7 +57,10 @@ def run(
             such device.
     """
     possible(workers, engine, device)
-    with Store(store) as open_store, _workers(store, workers if engine == "local" else 1, device) as alive:
+    if memory is None and workers > 1 and engine == "local":
+        memory = free_memory(device_of(device)) / 2 / workers
+    count = workers if engine == "local" else 1
+    with Store(store) as open_store, _workers(store, count, device, memory) as alive:
 
         def execute(cells: Sequence[Cell]) -> Traces:
             missing = [cell for cell in cells if not open_store.finished(cell)]
@@ -66,10 +73,10 @@ def run(
                     progress(done, len(missing), (time.monotonic() - begun) / done if done else math.nan)
 
             if missing and engine == "ray":
-                _on_ray(open_store, missing, workers, report, device)
+                _on_ray(open_store, missing, workers, report, device, memory)
             while waiting := open_store.unfinished(missing):
                 alive()
-                with on(device):
+                with on(device, memory):
                     done = 0 if workers > 1 else work(open_store, waiting, report)
                 if not done:
                     time.sleep(0.05)  # other processes have them in hand
@@ -127,14 +134,15 @@ def _trace(store: Store, cell: Cell) -> Any:
 
 
 @contextmanager
-def _workers(path: Path, count: int, device: str) -> Iterator[Callable[[], None]]:
+def _workers(path: Path, count: int, device: str, memory: float | None) -> Iterator[Callable[[], None]]:
     """Processes that run whatever the store has waiting; gives a function that raises if one of them has failed."""
     if count == 1:
         yield lambda: None
         return
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    started = [context.Process(target=_worker, args=(str(path), stop, device), daemon=True) for _ in range(count)]
+    told = (str(path), stop, device, memory)
+    started = [context.Process(target=_worker, args=told, daemon=True) for _ in range(count)]
     for process in started:
         process.start()
 
@@ -155,15 +163,25 @@ def _workers(path: Path, count: int, device: str) -> Iterator[Callable[[], None]
                 process.join()
 
 
-def _worker(path: str, stop: Any, device: str) -> None:
+def _worker(path: str, stop: Any, device: str, memory: float | None) -> None:
+    """Run cells until it is told to stop; ended from outside, it gives its claim back."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the one that started this ends it
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     torch.set_num_threads(1)
-    with Store(Path(path)) as store, on(device):
+    with Store(Path(path)) as store, on(device, memory):
         while not stop.is_set():
             if work(store, limit=1) == 0:
                 stop.wait(0.05)
 
 
-def _on_ray(store: Store, cells: Sequence[Cell], workers: int, report: Callable[[], None], device: str = "cpu") -> None:
+def _on_ray(
+    store: Store,
+    cells: Sequence[Cell],
+    workers: int,
+    report: Callable[[], None],
+    device: str = "cpu",
+    memory: float | None = None,
+) -> None:
     """Run cells until all are finished, here or by another process on the store; claims are this process's."""
     try:
         import ray
@@ -180,7 +198,7 @@ def _on_ray(store: Store, cells: Sequence[Cell], workers: int, report: Callable[
         ahead = max(1, 2 * int(ray.cluster_resources().get("CPU", workers)))  # enough to keep every worker busy
         while waiting := store.unfinished(cells):
             while len(flying) < ahead and (cell := store.claim(waiting)) is not None:
-                flying[remote.remote(cell.described(), device)] = cell
+                flying[remote.remote(cell.described(), device, memory)] = cell
             if not flying:
                 time.sleep(0.05)  # other processes have them in hand
                 continue
@@ -221,8 +239,8 @@ def _join(ray: Any, workers: int) -> None:
     ray.init(address="local", num_cpus=workers, include_dashboard=False, log_to_driver=False)
 
 
-def run_apart(description: dict[str, Any], device: str = "cpu") -> tuple[Trace, Effort]:
+def run_apart(description: dict[str, Any], device: str = "cpu", memory: float | None = None) -> tuple[Trace, Effort]:
     """Run one cell somewhere else, with one thread, and return its trace and what it took."""
     torch.set_num_threads(1)
-    with on(device):
+    with on(device, memory):
         return measured(cell_of(description))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -12,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from validation.algorithms.tree import CLIENTS  # noqa: E402
 from validation.algorithms.two_tier import two_tier  # noqa: E402
-from validation.engine import ValidationError, average, chunk, generator, simulate, spread  # noqa: E402
+from validation.engine import ValidationError, average, chunk, free_memory, generator, simulate, spread  # noqa: E402
 from validation.reference import TOPOLOGIES, Settings, global_round  # noqa: E402
 
 GROUPS = CLIENTS - 1
@@ -183,5 +184,39 @@ def test_runs_that_cannot_be_run_are_refused() -> None:
         simulate(problem, algorithm, [0.1], [1], 3, at=[0, 9])
     with pytest.raises(ValidationError, match="the problem has 4 clients, and the algorithm 6"):
         simulate(problem, two_tier(topology="ring-ring", G=2, M=3), [0.1], [1], 3)
-    with pytest.raises(ValidationError, match="MiB"):
-        chunk(problem, algorithm, 1, 0)
+    with pytest.raises(ValidationError, match=r"needs about .* GiB and 0 are allowed.*--memory"):
+        chunk(problem, algorithm, 1, 0, most=0)
+
+
+def test_what_one_run_may_take_is_half_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand clients of 10,000 numbers in double precision, kept three times over: 2.4 GB."""
+    problem, algorithm = Bumps(1), two_tier(topology="star-star", G=100, M=100)
+    problem.numbers_per_model = 10_000
+    need = 3 * 10_000 * 10_000 * 8
+    for free, fits in ((2 * need, True), (2 * need - 2, False)):
+        monkeypatch.setattr("validation.engine.free_memory", lambda device, free=free: free)
+        if fits:
+            assert chunk(problem, algorithm, 5, 1 << 23) == 1
+            continue
+        with pytest.raises(ValidationError, match=r"needs about 2\.24 GiB and 2\.24 are allowed, by default half"):
+            chunk(problem, algorithm, 5, 1 << 23)
+        assert chunk(problem, algorithm, 5, 1 << 23, most=need) == 1  # as --memory says
+
+
+def test_free_memory_is_what_the_machine_and_its_group_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"/proc/meminfo": "MemTotal: 99 kB\nMemAvailable:   3000 kB\n"}
+
+    def read(self: pathlib.Path, *_: object, **__: object) -> str:
+        if str(self) not in files:
+            raise FileNotFoundError(str(self))
+        return files[str(self)]
+
+    monkeypatch.setattr(pathlib.Path, "read_text", read)
+    cpu = torch.device("cpu")
+    assert free_memory(cpu) == 3000 * 1024
+    files["/sys/fs/cgroup/memory.current"] = "1000\n"
+    for limit, wanted in (("max", 3000 * 1024), ("5000", 4000), ("99999999999", 3000 * 1024)):
+        files["/sys/fs/cgroup/memory.max"] = f"{limit}\n"
+        assert free_memory(cpu) == wanted
+    files.clear()
+    assert free_memory(cpu) > 0
