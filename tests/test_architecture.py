@@ -17,6 +17,7 @@ PACKAGES = ("hflbounds", "planner", "validation")
 LAYERS = (  # of the planner, lowest first; what stands in one row may not import each other
     {"errors"},
     {"io"},
+    {"harness"},
     {"data"},
     {"scenario"},
     {"cost"},
@@ -26,7 +27,6 @@ LAYERS = (  # of the planner, lowest first; what stands in one row may not impor
     {"runs"},
     {"report"},
     {"plot"},
-    {"harness"},
     {"cli"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -8,12 +8,13 @@ import math
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from planner.errors import NoAnswerError
+from planner.harness.claims import Finding, Row
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
 LOOKS = {
@@ -30,33 +31,7 @@ AXES = {  # panels in this order
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One comparison: a row of the CSV and a line of the plot."""
-
-    setting: str
-    compared: str
-    measure: str
-    value: float
-    low: float
-    high: float
-    pairs: int
-    predicted: str
-    verdict: str
-    margin: float
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A judged claim."""
-
-    id: str
-    statement: str
-    verdict: str
-    lines: tuple[Line, ...]
-
-
-def draw(pictures: Sequence[Picture], folder: Path) -> list[Path]:
+def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
     """Write pictures and their data; a file is there whole or not at all.
 
     Args:
@@ -103,27 +78,27 @@ def _written(path: Path, content: bytes) -> Path:
     return path
 
 
-def _files(picture: Picture) -> dict[str, bytes]:
+def _files(picture: Finding) -> dict[str, bytes]:
     figure = _figure(picture)
     svg, png, table = io.BytesIO(), io.BytesIO(), io.StringIO(newline="")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": "hfl-plan"})
     figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
     rows = csv.writer(table, lineterminator="\n")
-    rows.writerow([field.name for field in fields(Line)])
-    rows.writerows(astuple(line) for line in picture.lines)
+    rows.writerow([field.name for field in fields(Row)])
+    rows.writerows(astuple(line) for line in picture.rows)
     return {"svg": svg.getvalue(), "png": png.getvalue(), "csv": table.getvalue().encode()}
 
 
-def _figure(picture: Picture) -> Any:
+def _figure(picture: Finding) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    panels = {m: [line for line in picture.lines if line.measure == m] for m in AXES}
+    panels = {m: [line for line in picture.rows if line.measure == m] for m in AXES}
     panels = {measure: lines for measure, lines in panels.items() if lines}
     tall = {measure: len(lines) + len({line.setting for line in lines}) for measure, lines in panels.items()}
-    settings, names = ([getattr(line, part) for line in picture.lines] for part in ("setting", "compared"))
+    settings, names = ([getattr(line, part) for line in picture.rows] for part in ("setting", "compared"))
     left = 0.35 + max(_wide(settings, 9, "bold"), _wide(names, 9))
-    right = 0.35 + _wide([_said(line) for line in picture.lines], 8)
+    right = 0.35 + _wide([_said(line) for line in picture.rows], 8)
     width = left + MIDDLE + right
     statement = fill(picture.statement, int(14.5 * width))
     head, foot, row = 0.66 + 0.16 * statement.count("\n"), 0.72, 0.215
@@ -139,7 +114,7 @@ def _figure(picture: Picture) -> Any:
         )
         _panel(axes, measure, lines)
         top -= tall_here + foot
-    shown = [verdict for verdict in LOOKS if any(line.verdict == verdict for line in picture.lines)]
+    shown = [verdict for verdict in LOOKS if any(line.verdict == verdict for line in picture.rows)]
     keys = [Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=1.4, markersize=6, label=v) for v in shown]
     where = ((width - 0.15) / width, 1 - 0.08 / height)
     figure.legend(handles=keys, loc="upper right", bbox_to_anchor=where, ncols=3, frameon=False, borderaxespad=0)
@@ -157,7 +132,7 @@ def _wide(texts: Sequence[str], size: float, weight: str = "normal") -> float:
     )
 
 
-def _panel(axes: Any, measure: str, lines: Sequence[Line]) -> None:
+def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
     neutral = 1.0 if measure == "ratio" else 0.0
     low, high = _limits(measure, lines)
     if measure == "ratio":
@@ -184,7 +159,7 @@ def _panel(axes: Any, measure: str, lines: Sequence[Line]) -> None:
     axes.set_xlabel(f"{AXES[measure]}\nshaded: too near to {neutral:g} to be a difference", size=8, color=FAINT)
 
 
-def _line(axes: Any, at: int, line: Line, low: float, high: float) -> None:
+def _line(axes: Any, at: int, line: Row, low: float, high: float) -> None:
     color, marker = LOOKS[line.verdict]
     beside = axes.get_yaxis_transform()
     axes.text(-0.02, at, line.compared, transform=beside, ha="right", va="center")
@@ -211,7 +186,7 @@ def _line(axes: Any, at: int, line: Line, low: float, high: float) -> None:
         axes.plot([line.value], [at], marker=marker, color=color, markersize=6, markeredgewidth=0.5, zorder=4)
 
 
-def _said(line: Line) -> str:
+def _said(line: Row) -> str:
     """The number, its interval, which a mark may hide, and what was predicted."""
     if math.isnan(line.value) or math.isinf(line.value):
         return f"diverged; predicted: {line.predicted}"
@@ -222,7 +197,7 @@ def _short(number: float) -> str:
     return f"{number:.3f}" if 0.1 <= abs(number) < 10 else f"{number:.3g}"
 
 
-def _limits(measure: str, lines: Sequence[Line]) -> tuple[float, float]:
+def _limits(measure: str, lines: Sequence[Row]) -> tuple[float, float]:
     if measure == "tau":
         return -1.05, 1.05
     ends = [x for line in lines for x in (line.low, line.value, line.high) if 1 / WIDEST <= x <= WIDEST]

@@ -1,14 +1,18 @@
-"""``hfl-plan validate``: the options of its four commands. What they do is in `planner.report.answers.validate`."""
+"""``hfl-plan validate``: the options of its four commands. `planner.harness.claims` runs them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from planner.cli.options import Json
-from planner.cli.output import write
+from planner.cli.output import color, width, write
+
+if TYPE_CHECKING:
+    from planner.harness.claims import Validation
+    from planner.report.document import Document
 
 app = typer.Typer(
     name="validate",
@@ -21,15 +25,20 @@ StoreFile = Annotated[Path, typer.Option("--store", help="File of the results; s
 Workers = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
 Engine = Annotated[str, typer.Option("--engine", help="local, or ray for a cluster.")]
 Device = Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")]
+Memory = Annotated[
+    float | None,
+    typer.Option("--memory", help="GiB that the models of one run may take; by default half of what is free.", min=0),
+]
 HERE = Path("hfl-plan-runs.db")
 
 
 @app.command("list")
-def list_() -> None:
+def list_(json: Json = False) -> None:
     """Every claim: what it says, where it is made, and what predicts it."""
-    from planner.report.answers import validate as validate_answers
+    from planner.harness import claims
+    from planner.report.answers import validate as answers
 
-    write(validate_answers.listed())
+    _write(answers.listing(claims.listed()), json)
 
 
 @app.command()
@@ -40,12 +49,15 @@ def run(
     workers: Workers = 1,
     engine: Engine = "local",
     device: Device = "cpu",
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Run claims to their verdicts: holds, fails, or cannot tell."""
-    from planner.report.answers import validate as validate_answers
+    from planner.harness import claims as harness
 
-    write(validate_answers.run(claims or [], "quick" if quick else "full", store, workers, engine, json, device))
+    size = "quick" if quick else "full"
+    how = {"workers": workers, "engine": engine, "device": device, "memory": memory}
+    _show(harness.run(claims or [], size, store, **how), json)  # type: ignore[arg-type]
 
 
 @app.command()
@@ -54,12 +66,13 @@ def resume(
     workers: Workers = 1,
     engine: Engine = "local",
     device: Device = "cpu",
+    memory: Memory = None,
     json: Json = False,
 ) -> None:
     """Go on where an interrupted run ended."""
-    from planner.report.answers import validate as validate_answers
+    from planner.harness import claims
 
-    write(validate_answers.resume(store, workers, engine, json, device))
+    _show(claims.resume(store, workers=workers, engine=engine, device=device, memory=memory), json)
 
 
 @app.command()
@@ -71,6 +84,25 @@ def report(
     ] = None,
 ) -> None:
     """What the results say, without running anything."""
-    from planner.report.answers import validate as validate_answers
+    from dataclasses import replace
 
-    write(validate_answers.report(store, json, pictures))
+    from planner.harness import claims
+    from planner.plot.claims import draw
+
+    found = claims.report(store)
+    if pictures is not None:
+        files = draw([one for one in found.findings if one.verdict is not None], pictures)
+        found = replace(found, told=f"{found.told} {len(files)} files are in {pictures}.")
+    _show(found, json)
+
+
+def _show(found: Validation, as_json: bool) -> None:
+    from planner.report.answers import validate as answers
+
+    _write(answers.document(found), as_json)
+
+
+def _write(document: Document, as_json: bool) -> None:
+    from planner.report.render import render
+
+    write(render("json" if as_json else "table", document, width=width(), color=color()))

@@ -47,7 +47,7 @@ def corrections(
     Raises:
         NoAnswerError: If a round is too long to be simulated, or the tree has another depth than two.
     """
-    from validation.ensemble import FAMILIES, ensemble, rounds_to, squared_gradients
+    from planner.harness.ensemble import FAMILIES, ensemble, rounds_to, squared_gradients
 
     told = dict(constants)
     top = trees[0]

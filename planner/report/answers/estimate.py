@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner.data.profile import Constants, Profile, Range, Sizes
 from planner.errors import NoAnswerError, ScenarioError
+from planner.harness import need
+from planner.harness.estimate import measured, seed_torch
 from planner.io.atomic import write
 
 if TYPE_CHECKING:
-    from validation.client_losses import Partitioned
-    from validation.estimate import Estimated
-    from validation.statistics import Interval
+    from planner.harness.estimate import Estimated, Interval, Partitioned
 
 SCHEMA = "hfl-plan/estimate/1"
 LARGEST_HOOK = 1 << 20  # bytes
@@ -66,36 +66,30 @@ def estimated(
         if path is not None and not force and os.path.lexists(path):
             raise ScenarioError(f"{option}: {str(path)!a:.120} exists. Add --force to overwrite it.")
     source = _source(hook)
-    if importlib.util.find_spec("torch") is None or importlib.util.find_spec("scipy") is None:
-        raise NoAnswerError("estimate: torch or scipy is not installed. Install hfl-plan[validation].")
-    from validation.client_losses import partitioned, seeded
-    from validation.engine import ValidationError
-    from validation.estimate import estimate
-
+    need("estimate", "torch", "scipy")
     with _running(hook):
-        seeded(seed)
+        seed_torch(seed)
         module = _module(hook, source)
         loss = getattr(module, "loss", None)
         if loss is not None and not callable(loss):
             raise ScenarioError(f"{hook}: loss is no function. Write def loss(outputs, targets): ...")
         model, clients = _called(hook, module, "model"), _called(hook, module, "clients")
-        try:
-            losses = partitioned(model, clients, loss, batch=batch)
-            found = estimate(
-                losses,
-                rate=rate,
-                steps=steps,
-                local_steps=local_steps,
-                points=points,
-                batches=batches,
-                gradients=gradients,  # type: ignore[arg-type]
-                curved=curved,
-                nonnegative=loss is None,
-                seed=seed,
-                progress=_progress,
-            )
-        except ValidationError as error:
-            raise NoAnswerError(f"{hook}: {error}") from None
+        losses, found = measured(
+            str(hook),
+            model,
+            clients,
+            loss,
+            batch=batch,
+            rate=rate,
+            steps=steps,
+            local_steps=local_steps,
+            points=points,
+            batches=batches,
+            gradients=gradients,
+            curved=curved,
+            seed=seed,
+            progress=_progress,
+        )
     if gram is not None and not found.labels:
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")
     if gram is not None and found.points[0].gram is None:

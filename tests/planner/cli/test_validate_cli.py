@@ -22,9 +22,10 @@ pytest.importorskip("torch")
 pytest.importorskip("scipy.stats")
 
 from planner.errors import NoAnswerError
+from planner.harness import claims as harness
+from planner.harness.claims import Finding, Row
 from planner.plot import claims as validate_pictures
-from planner.plot.claims import Line, Picture
-from planner.report.answers import validate as validate_answers
+from planner.report.answers.validate import document
 
 CLAIM = "raw-rates"  # the cheapest: eight cells, one stage
 COMMAND = [sys.executable, "-m", "planner", "validate"]
@@ -53,7 +54,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reported(store: Path) -> Any:
-    return json.loads(validate_answers.report(store, True))
+    return document(harness.report(store)).data
 
 
 def count(store: Path, where: str) -> int:
@@ -73,6 +74,7 @@ def test_the_list_has_every_claim(validate: Any) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert [line for line in lines if line and not line.startswith(" ")] == list(claims())
+    assert [claim["id"] for claim in json.loads(validate("list", "--json")[1])["claims"]] == list(claims())
     assert sum(line.startswith("  Where: ") for line in lines) == len(claims())
     assert sum(line.startswith("  Predicted by: ") for line in lines) == len(claims())
 
@@ -80,7 +82,7 @@ def test_the_list_has_every_claim(validate: Any) -> None:
 def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: Any) -> None:
     code, out, err = validate("report", "--store", str(finished))
     assert (code, err) == (0, "")
-    assert out.startswith(f"{CLAIM}: ")
+    assert out.strip().startswith(f"{CLAIM}: ")
     assert "1 of 1 claims are finished (quick)." in out
     (claim,) = reported(finished)["claims"]
     assert (claim["id"], claim["verdict"]) == (CLAIM, out.split()[1])
@@ -141,6 +143,59 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
         after = dict(db.execute("SELECT hash, finished FROM cells").fetchall())
     assert len(after) == 8
     assert all(after[name] == when for name, when in before)
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "workers"),
+    [(signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2)],
+)
+def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
+    tmp_path: Path, number: int, code: int, workers: int
+) -> None:
+    store = tmp_path / "a folder" / "stopped.db"
+    store.parent.mkdir()
+    words = ["run", CLAIM, "--store", str(store), "--workers", str(workers)]
+    running = subprocess.Popen(
+        [*COMMAND, *words], env=ALONE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 120
+    while count(store, "finished IS NOT NULL") < 1 or count(store, "finished IS NULL AND owner IS NOT NULL") < 1:
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)  # as a terminal does: the workers, too
+    else:
+        running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (code, "")
+    told = f"hfl-plan: stopped; what is finished is kept. `hfl-plan validate resume --store '{store}'` goes on."
+    assert err.strip() == told
+    assert count(store, "finished IS NULL AND owner IS NOT NULL") == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE notes SET text = 'x' WHERE name = 'claims'", "the note 'claims', 'x', is no list of claims"),
+        ("UPDATE notes SET text = 'giant' WHERE name = 'size'", "the note 'size', 'giant', is neither quick nor full"),
+        ("UPDATE results SET number = 'much'", "has 'much' as a number"),
+        ("UPDATE results SET round = 999999 WHERE run = 0", "has other runs or rounds than it"),
+    ],
+)
+def test_a_store_that_was_altered_is_refused_in_one_line(
+    finished: Path, tmp_path: Path, validate: Any, change: str, told: str
+) -> None:
+    store = tmp_path / "altered.db"
+    with sqlite3.connect(finished) as db, sqlite3.connect(store) as copy:
+        db.backup(copy)
+    with sqlite3.connect(store) as db:
+        db.execute(change)
+    code, out, err = validate("report", "--store", str(store))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"hfl-plan: {store}: ")
+    assert told in err
+    assert err.count("\n") == 1
 
 
 def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,16 +289,20 @@ def test_a_report_needs_no_matplotlib_unless_it_draws(finished: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=ALONE)
 
 
-def line(value: float, low: float, high: float, verdict: str = "holds", **other: Any) -> Line:
+def line(value: float, low: float, high: float, verdict: str = "holds", **other: Any) -> Row:
     told = {"setting": "a regime", "compared": "x / y", "measure": "ratio", "predicted": "smaller", "margin": 0.02}
-    return Line(**{**told, "value": value, "low": low, "high": high, "pairs": 8, "verdict": verdict, **other})
+    return Row(**{**told, "value": value, "low": low, "high": high, "pairs": 8, "verdict": verdict, **other})
 
 
 INF, NAN = float("inf"), float("nan")
-PICTURE = Picture(
+PICTURE = Finding(
     "some-claim",
+    "a paper",
     "A statement that is long enough to be broken into more than one line of the picture, because it says so much.",
+    "a bound",
+    "a quantity",
     "fails",
+    "a note",
     (
         line(0.8, 0.7, 0.9),
         line(1.4, 1.2, 1.7, "fails", setting="another regime"),
@@ -277,8 +336,8 @@ def test_pictures_are_the_same_bytes_every_time_whatever_the_settings(tmp_path: 
 
 def test_the_data_of_a_picture_are_its_lines(tmp_path: Path) -> None:
     rows = list(csv.DictReader(drawn(tmp_path)["some-claim.csv"].decode().splitlines()))
-    assert len(rows) == len(PICTURE.lines)
-    for row, told in zip(rows, PICTURE.lines, strict=True):
+    assert len(rows) == len(PICTURE.rows)
+    for row, told in zip(rows, PICTURE.rows, strict=True):
         assert (row["setting"], row["compared"], row["verdict"]) == (told.setting, told.compared, told.verdict)
         assert repr(float(row["value"])) == repr(told.value)
         assert (float(row["low"]), float(row["high"])) == (told.low, told.high)
