@@ -8,6 +8,7 @@ those remain of which none is better in both time and traffic.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -15,12 +16,14 @@ from typing import Literal
 
 import numpy as np
 
-from planner.errors import NoAnswerError
+from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import Question, ceil_rounds, first_bound
+from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.units import format_duration, format_size
 
 Aim = Literal["time", "bytes"]
 
+LONGEST_TEXT = 1_000  # letters of a list
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 GROUP_ROUNDS = tuple(n for n in LADDER if n <= 16)
 TYPICAL = 2.0  # eta_eff L: the upper end of what mostly was best where it was searched for by running
@@ -261,3 +264,30 @@ def chain_length(question: Question, choice: Choice, topology: str) -> float | N
 def described(choice: Choice) -> str:
     """Topology, P and K in words."""
     return f"{choice.topology.title()} with P = {choice.P}, K = {choice.K}"
+
+
+def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:
+    """Read ``5``, ``1,2,5`` and ``1:64``; a range has its ends and small numbers and powers between.
+
+    Args:
+        option: Option they were written at.
+        text: Text as written; None for the default.
+        default: Numbers without a text.
+
+    Raises:
+        ScenarioError: For anything else.
+    """
+    if text is None:
+        return sorted(default)
+    found: set[int] = set()
+    for part in text.split(",") if len(text) <= LONGEST_TEXT else [text]:
+        match = re.fullmatch(r"\s*([0-9]{1,7})\s*(?::\s*([0-9]{1,7})\s*)?", part)
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= low <= high <= LARGEST_COUNT:
+            raise ScenarioError(
+                f"{option}: {part.strip()!a:.40} is not a whole number from 1 to {LARGEST_COUNT}, or a range of them. "
+                "Write 5, or 1,2,5, or 1:64."
+            )
+        doubled = [2**i for i in range(21)]
+        found |= {low, high, *(n for n in (*LADDER, *doubled) if low < n < high)}
+    return sorted(found)

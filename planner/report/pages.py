@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from planner.decide.tuning import LADDER
-from planner.errors import ScenarioError
 from planner.report.document import Block, Column, Document, Items, Paragraph, Style, Table
 from planner.report.render import render
-from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.resolve import Scenario
-
-LONGEST_TEXT = 1_000  # letters of a list
 
 
 class Page:
@@ -69,30 +63,3 @@ def assumed(scenario: Scenario, names: Iterable[str]) -> str:
 def as_json(document: Mapping[str, Any]) -> str:
     """One document; numbers that are not finite are refused."""
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
-def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:
-    """The numbers that ``5``, ``1,2,5`` and ``1:64`` mean; a range has its ends and small numbers and powers between.
-
-    Args:
-        option: it opens the message of a refusal.
-        text: what was written; None for the default.
-        default: numbers.
-
-    Raises:
-        ScenarioError: for anything else.
-    """
-    if text is None:
-        return sorted(default)
-    found: set[int] = set()
-    for part in text.split(",") if len(text) <= LONGEST_TEXT else [text]:
-        match = re.fullmatch(r"\s*([0-9]{1,7})\s*(?::\s*([0-9]{1,7})\s*)?", part)
-        low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-        if not 1 <= low <= high <= LARGEST_COUNT:
-            raise ScenarioError(
-                f"{option}: {part.strip()!a:.40} is not a whole number from 1 to {LARGEST_COUNT}, or a range of them. "
-                "Write 5, or 1,2,5, or 1:64."
-            )
-        doubled = [2**i for i in range(21)]
-        found |= {low, high, *(n for n in (*LADDER, *doubled) if low < n < high)}
-    return sorted(found)

@@ -1,4 +1,4 @@
-"""``hfl-plan async``: the options of its own. What it does is in `planner.report.answers.asynchronous`."""
+"""``hfl-plan async``: the options of its own. What it shows is in `planner.report.answers.asynchronous`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.options import Json
-from planner.cli.output import color, width, write
+from planner.cli.options import Format, Json
+from planner.cli.output import chosen_format, show
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
 
-def async_(
+def async_(  # one parameter for every option
     scenario: Scenario,
     region_times: Annotated[
         str | None,
@@ -35,12 +35,13 @@ def async_(
     sub_rounds: Annotated[
         str | None, typer.Option("--sub-rounds", help="Rounds inside a region to try with the buffer found: 1,2,4.")
     ] = None,
-    most_stale: Annotated[
+    max_staleness: Annotated[
         int | None, typer.Option("--max-staleness", help="Global steps that an update may be late.", min=0)
     ] = None,
     alpha: Annotated[
         float | None, typer.Option("--alpha", help="FedDyn's coefficient, for the verdict on the printed theorem.")
     ] = None,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """Slow regions: a buffer for asynchronous updates or waiting for all, by the clock and by what is proved.
@@ -48,20 +49,9 @@ def async_(
     Regions are the scenario's groups: --groups, --clients-per-group, --group-rounds (rounds inside a region),
     --server-link and the others mean what they mean for `recommend`.
     """
-    from planner.report.answers import asynchronous as async_answers
+    from planner.families.hga.question import Settings, solve
+    from planner.report.answers import asynchronous
 
-    text = async_answers.answered(
-        scenario,
-        region_times=region_times,
-        slowdowns=slowdowns,
-        speed_ratio=speed_ratio,
-        jitter=jitter,
-        buffers=buffers,
-        sub_rounds=sub_rounds,
-        most_stale=most_stale,
-        alpha=alpha,
-        as_json=json,
-        width=width(),
-        color=color(),
-    )
-    write(text)
+    chosen = chosen_format(form, json)
+    settings = Settings(region_times, slowdowns, speed_ratio, jitter, buffers, sub_rounds, max_staleness, alpha)
+    show(asynchronous.document(solve(scenario, settings)), chosen)

@@ -54,9 +54,9 @@ def recommend(
     if save is not None:
         atomic.write(save, manifest.make(said.config, said.options, found).text(), force, "--save")
     if any(told.values()):
-        from planner.report.answers.beside import beside
+        from planner.families.comparison import compared
 
-        found = beside(found, scenario, said.config, said.options, **told)
+        found = compared(found, scenario, said.config, said.options, told)
     show(document(found), form)
 
 

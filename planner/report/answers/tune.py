@@ -152,8 +152,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
 
 
 def _tried(asked: Question, wanted: Wanted) -> _Tried:
-    steps = pages.whole_numbers("--local-steps", wanted.local_steps, {*tuning.LADDER, int(asked.values["K"])})
-    exchanges = pages.whole_numbers(
+    steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*tuning.LADDER, int(asked.values["K"])})
+    exchanges = tuning.whole_numbers(
         "--group-rounds", wanted.group_rounds, {*tuning.GROUP_ROUNDS, int(asked.values["P"])}
     )
     every = list(asked.topologies)

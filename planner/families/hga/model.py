@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
@@ -22,9 +22,9 @@ import numpy as np
 from hflbounds import get
 
 THEOREM = "hflbounds.hga-repaired"
-LONGEST = 1e15  # steps; more than that is never reached
-LEAST_ARRIVALS = 6_000  # of a run of the clock
-MOST_ARRIVALS = 60_000
+MAX_STEPS = 1e15  # more than that is never reached
+MIN_ARRIVALS = 6_000  # of a run of the clock
+MAX_ARRIVALS = 60_000
 DELIVERIES = 3  # of every region before the clock may stop
 BLOCK = 256  # durations drawn at once
 SPENT = 0.02  # share of the room below the target that the local learning rate may cost
@@ -37,14 +37,14 @@ class GlobalStep:
     """One step of the server.
 
     Attributes:
-        who: regions in the buffer, in the order of arrival.
-        arrived: when [s].
-        delays: global steps since each of them began, Gamma.
-        oldest: global steps since the oldest update began that is still the newest of its region, zeta.
-        time: of the step [s].
+        regions: Regions in the buffer, in the order of arrival.
+        arrived: Times of arrival [s].
+        delays: Global steps since each of them began, Gamma.
+        oldest: Global steps since the oldest update began that is still the newest of its region, zeta.
+        time: Time of the step [s].
     """
 
-    who: tuple[int, ...]
+    regions: tuple[int, ...]
     arrived: tuple[float, ...]
     delays: tuple[int, ...]
     oldest: int
@@ -56,16 +56,16 @@ class Pace:
     """What a buffer does to the clock.
 
     Attributes:
-        buffer: updates of a step, K_buf.
-        steps: that were simulated.
-        seconds_per_step: mean [s].
-        idle: share of the regions' time that is spent waiting for the buffer to fill.
-        delay_mean: of an update, in global steps.
-        delay_most: the largest seen, Gamma_max.
-        oldest_most: of what a cache holds, zeta_max.
-        delays: share of updates by delay.
-        shares: of each region in all updates.
-        silent: regions that delivered nothing while the clock ran.
+        buffer: Updates of a step, K_buf.
+        steps: Number of simulated steps.
+        seconds_per_step: Mean time of a step [s].
+        idle: Share of the regions' time that is spent waiting for the buffer to fill.
+        delay_mean: Mean delay of an update, in global steps.
+        delay_most: Largest delay seen, Gamma_max.
+        oldest_most: Largest delay of what a cache holds, zeta_max.
+        delays: Share of updates by delay.
+        shares: Share of each region in all updates.
+        silent: Regions that delivered nothing while the clock ran.
     """
 
     buffer: int
@@ -80,6 +80,11 @@ class Pace:
     silent: tuple[int, ...]
 
     @property
+    def latest(self) -> str:
+        """The largest delay in words: there may be larger ones where a region is silent."""
+        return f"{self.delay_most}{'+' if self.silent else ''}"
+
+    @property
     def updates_per_second(self) -> float:
         """Arrivals of all regions [1/s]."""
         return self.buffer / self.seconds_per_step
@@ -90,28 +95,28 @@ class Reach:
     """What the theorem says of a buffer.
 
     Attributes:
-        steps: global steps until the bound meets the target; None where it never does.
-        floor: what the bound cannot fall below.
-        eta_g, eta_sub: learning rates of the server and of a region's steps that it was tuned to.
-        terms: of the bound there, after these steps.
-        why: why there is no number of steps.
+        steps: Global steps until the bound meets the target; None where it never does.
+        floor: Least value of the bound.
+        why: Reason why there is no number of steps.
+        eta_g, eta_sub: Learning rates of the server and of a region's steps that it was tuned to.
+        terms: Terms of the bound there, after these steps.
     """
 
     steps: int | None
     floor: float
-    eta_g: float | None
-    eta_sub: float | None
-    terms: Mapping[str, float]
     why: str = ""
+    eta_g: float | None = None
+    eta_sub: float | None = None
+    terms: Mapping[str, float] = field(default_factory=dict)
 
 
 def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:
-    """How long the n-th task of region j takes: the same under every size of the buffer.
+    """Say how long the n-th task of region j takes: the same under every size of the buffer.
 
     Args:
-        times: of a task of each region [s]; medians where there is jitter.
-        jitter: standard deviation of the logarithm of a duration.
-        seed: of the draws; each region has a stream of its own.
+        times: Time of a task of each region [s]; medians where there is jitter.
+        jitter: Standard deviation of the logarithm of a duration.
+        seed: Seed of the draws; each region has a stream of its own.
     """
     if not jitter:
         return lambda region, task: times[region]
@@ -128,12 +133,12 @@ def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:
 
 
 def clock(duration: Duration, regions: int, buffer: int) -> Iterator[GlobalStep]:
-    """Global steps without end; of two that arrive at one time the smaller number is first.
+    """Simulate global steps without end; of two that arrive at one time the smaller number is first.
 
     Args:
-        duration: of the n-th task of region j [s].
-        regions: M.
-        buffer: K_buf, at most M.
+        duration: Time of the n-th task of region j [s].
+        regions: Number of regions, M.
+        buffer: Updates of a step, K_buf, at most M.
     """
     due = [(duration(region, 0), region) for region in range(regions)]
     heapq.heapify(due)
@@ -154,9 +159,9 @@ def pace(duration: Duration, regions: int, buffer: int) -> Pace:
     """Run the clock until every region has delivered a few times, or it has run long enough.
 
     Args:
-        duration: of the n-th task of region j [s].
-        regions: M.
-        buffer: K_buf, at most M.
+        duration: Time of the n-th task of region j [s].
+        regions: Number of regions, M.
+        buffer: Updates of a step, K_buf, at most M.
     """
     counts, waited = [0] * regions, 0.0
     by_delay: dict[int, int] = {}
@@ -165,11 +170,11 @@ def pace(duration: Duration, regions: int, buffer: int) -> Pace:
     for one in clock(duration, regions, buffer):
         steps, time, oldest = steps + 1, one.time, max(oldest, one.oldest)
         waited += sum(one.time - at for at in one.arrived)
-        for region, delay in zip(one.who, one.delays, strict=True):
+        for region, delay in zip(one.regions, one.delays, strict=True):
             counts[region] += 1
             by_delay[delay] = by_delay.get(delay, 0) + 1
         arrivals = steps * buffer
-        if arrivals >= MOST_ARRIVALS or (arrivals >= LEAST_ARRIVALS and min(counts) >= DELIVERIES):
+        if arrivals >= MAX_ARRIVALS or (arrivals >= MIN_ARRIVALS and min(counts) >= DELIVERIES):
             break
     arrivals = steps * buffer
     return Pace(
@@ -187,15 +192,15 @@ def pace(duration: Duration, regions: int, buffer: int) -> Pace:
 
 
 def reach(target: float, known: Mapping[str, float]) -> Reach:
-    """Global steps until the theorem's bound meets a target, at learning rates that make them few.
+    """Count global steps until the theorem's bound meets a target, at learning rates that make them few.
 
     A global step moves ``a = eta_g eta_sub R_sub`` along its direction. For a vanishing ``eta_sub`` the bound is
     ``start / (a T) + floor + s a + c a**2``, whose best ``a`` for a target has a closed form; the local rate then is
     the one that costs at most `SPENT` of the room that is left. All numbers come from the catalogue's terms.
 
     Args:
-        target: mean squared gradient at the server's models.
-        known: L, A, M, K_buf, R_sub, Gamma_max, zeta_max, sigma_s and sigma_g, by these names.
+        target: Mean squared gradient at the server's models.
+        known: Constants L, A, M, K_buf, R_sub, Gamma_max, zeta_max, sigma_s and sigma_g, by these names.
     """
     bound = get(THEOREM)
     L, M, K, R = (known[name] for name in ("L", "M", "K_buf", "R_sub"))
@@ -214,7 +219,7 @@ def reach(target: float, known: Mapping[str, float]) -> Reach:
     room = target - at["floor"]
     if room <= 0:
         why = f"the floor {at['floor']:.3g} that the theorem leaves is above the target"
-        return Reach(None, at["floor"], None, None, {}, why)
+        return Reach(None, at["floor"], why)
     pull = slope + math.hypot(slope, math.sqrt(3 * curve * room))
     a = min(most, room / pull) if pull > 0 else most
     left = room - slope * a - curve * a**2
@@ -225,12 +230,12 @@ def reach(target: float, known: Mapping[str, float]) -> Reach:
     last = terms(a, rate)
     start = last.pop("start")
     steps = start / (target - sum(last.values()))
-    if not steps <= LONGEST:
-        return Reach(None, at["floor"], None, None, {}, f"the theorem needs more than {LONGEST:.0e} steps")
+    if not steps <= MAX_STEPS:
+        return Reach(None, at["floor"], f"the theorem needs more than {MAX_STEPS:.0e} steps")
     whole = max(1, math.ceil(steps))
-    return Reach(whole, at["floor"], a / (rate * R), rate, terms(a, rate, whole))
+    return Reach(whole, at["floor"], "", a / (rate * R), rate, terms(a, rate, whole))
 
 
 def printed_limits(known: Mapping[str, float]) -> dict[str, float]:
-    """What Theorem 1 of xie2024 asks for as printed: the least ``alpha_dyn``, (67), and the largest ``eta_g``, (68)."""
+    """Evaluate the limits of Theorem 1 of xie2024 as printed: least ``alpha_dyn`` (67), largest ``eta_g`` (68)."""
     return {str(r.lhs): float(r.rhs.value(known)) for r in get("xie2024.thm1").requires}

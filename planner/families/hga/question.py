@@ -1,0 +1,268 @@
+"""Wait for slow regions, or step with a buffer? A scenario and the regions' speeds in, every buffer out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from planner.decide import tuning
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families.framing import number
+from planner.families.hga.model import Pace, Reach, durations, pace, reach
+from planner.io.wording import title
+from planner.predict.question import Question, ask
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import parse_duration
+
+MAX_REGIONS = 200
+ALL_BUFFERS = 12  # up to as many regions every buffer is tried
+FACTORS = (1e-6, 1e6)  # how many times as slow a region may be
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options of the question, texts as written.
+
+    Attributes:
+        region_times: Time of a task of each region.
+        slowdowns: Times against the scenario's time of a task.
+        speed_ratio: Time of the last region over that of the first.
+        jitter: Standard deviation of the logarithm of a task's time.
+        buffers: Sizes to try; None for all, or some of many.
+        sub_rounds: Rounds inside a region to try with the buffer found.
+        max_staleness: Global steps that an update may be late; None for any.
+        alpha: FedDyn's coefficient.
+    """
+
+    region_times: str | None = None
+    slowdowns: str | None = None
+    speed_ratio: str | None = None
+    jitter: float = 0.0
+    buffers: str | None = None
+    sub_rounds: str | None = None
+    max_staleness: int | None = None
+    alpha: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A size of the buffer: the clock, and what the theorem says at the clock's delays.
+
+    Attributes:
+        pace: Clock.
+        reach: Theorem.
+        seconds_per_step: Mean time of a step [s].
+        bytes_per_step: Traffic of a step.
+    """
+
+    pace: Pace
+    reach: Reach
+    seconds_per_step: float
+    bytes_per_step: float
+
+    @property
+    def size(self) -> int:
+        """Updates of a step, K_buf."""
+        return self.pace.buffer
+
+    @property
+    def steps(self) -> int | None:
+        """Global steps to the target; None where the theorem has none."""
+        return self.reach.steps
+
+    @property
+    def seconds(self) -> float | None:
+        """Time to the target [s]."""
+        return None if self.steps is None else self.steps * self.seconds_per_step
+
+    @property
+    def bytes(self) -> float | None:
+        """Traffic to the target."""
+        return None if self.steps is None else self.steps * self.bytes_per_step
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Every buffer by the clock, and the steps that a proved bound needs to the target.
+
+    Attributes:
+        scenario, settings: What was asked.
+        question: The scenario's numbers, with one target.
+        defined_by: Words for what defines the target; "" where it is given.
+        times: Time of a task of each region [s].
+        buffers: Sizes that were tried.
+        proved: Buffer of the least time by the theorem; None where none reaches the target.
+        timed: Fastest buffer by the clock within the staleness; None where that is not limited.
+        inside: Other rounds inside a region with the buffer proved, by their number.
+    """
+
+    scenario: Scenario
+    settings: Settings
+    question: Question
+    defined_by: str
+    times: tuple[float, ...]
+    buffers: tuple[Buffer, ...]
+    proved: Buffer | None
+    timed: Buffer | None
+    inside: Mapping[int, Buffer] | None
+
+    @property
+    def regions(self) -> int:
+        """Number of regions."""
+        return len(self.times)
+
+
+def solve(scenario: Scenario, settings: Settings) -> Answer:
+    """Run the clock for every buffer, and ask the theorem.
+
+    Args:
+        scenario: Its groups are the regions, its group rounds the rounds inside a region.
+        settings: Options.
+
+    Raises:
+        ScenarioError: For options that cannot be meant.
+        NoAnswerError: If no buffer keeps the staleness, or the start meets the target.
+    """
+    asked = _regional(scenario)
+    question = tuning.with_one_target(asked)
+    M = int(question.values["G"])
+    times = _times(question, M, settings)
+    some = range(1, M + 1) if M <= ALL_BUFFERS else {*(n for n in tuning.LADDER if n < M), M}
+    sizes = tuning.whole_numbers("--buffers", settings.buffers, some)
+    if sizes[-1] > M:
+        raise ScenarioError(f"--buffers: {sizes[-1]} exceeds the {M} regions. Give at most {M}.")
+    if settings.alpha is not None and not 0 < settings.alpha < math.inf:
+        raise ScenarioError(f"--alpha: {settings.alpha!r} is not a number above 0. Write --alpha 2.")
+    if settings.sub_rounds is not None and settings.region_times is not None:
+        raise ScenarioError(
+            "--sub-rounds: how long other tasks take does not follow from --region-times. Give --slowdowns instead."
+        )
+    duration = durations(times, settings.jitter, scenario.seed)
+    buffers = tuple(_buffer(question, pace(duration, M, size)) for size in sizes)
+    allowed = _allowed(buffers, settings.max_staleness)
+    reached = [b for b in allowed if b.seconds is not None]
+    proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
+    return Answer(
+        scenario=scenario,
+        settings=settings,
+        question=question,
+        defined_by=""
+        if asked.target is not None
+        else f"what the bound of the synchronous {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds",
+        times=times,
+        buffers=buffers,
+        proved=proved,
+        timed=None
+        if settings.max_staleness is None
+        else max(allowed, key=lambda b: (b.pace.updates_per_second, b.size)),
+        inside=None if proved is None or settings.region_times is not None else _inside(question, proved, settings),
+    )
+
+
+def _regional(scenario: Scenario) -> Question:
+    """The question, where groups can be regions that work on their own."""
+    if scenario.divisions:
+        raise ScenarioError("--clients: async needs the regions. Give --groups and --clients-per-group.")
+    if scenario.partial:
+        raise ScenarioError(
+            "--groups-per-round, --clients-per-round: here every region and client works. Leave them out."
+        )
+    if scenario.network.tiers != 2:
+        raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
+    # A typical number of rounds and a worst-case number of steps have no target in common: both are of bounds here.
+    question = ask(replace(scenario, predictor="bound", metric="gradient"))
+    if not 2 <= question.values["G"] <= MAX_REGIONS:
+        raise ScenarioError(f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}.")
+    return question
+
+
+def _times(question: Question, M: int, settings: Settings) -> tuple[float, ...]:
+    """Seconds of a task of each region."""
+    named = {
+        "--region-times": settings.region_times,
+        "--slowdowns": settings.slowdowns,
+        "--speed-ratio": settings.speed_ratio,
+    }
+    given = {option: text for option, text in named.items() if text is not None}
+    if len(given) != 1:
+        said = "how slow are the regions?" if not given else f"{' and '.join(given)} say the same."
+        raise ScenarioError(f"{said} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")
+    [(option, text)] = given.items()
+    parts = [part.strip() for part in text.split(",")] if option != "--speed-ratio" else [text]
+    if len(parts) != M and option != "--speed-ratio":
+        raise ScenarioError(f"{option}: {len(parts)} numbers for {M} regions (--groups). Give one each.")
+    if option == "--region-times":
+        return tuple(float(parse_duration(part, field=option, positive=True)) for part in parts)
+    base = task(question)[0]
+    if base <= 0:
+        raise ScenarioError("--step-time: a task of no time has no clock. Give a time above 0, or --region-times.")
+    low, high = FACTORS
+    wanted = f"a number from {low:g} to {high:g}. Write {option} 8"
+    factors = [number(option, part, low, high, wanted) for part in parts]
+    if option == "--speed-ratio":
+        factors = [factors[0] ** (j / (M - 1)) for j in range(M)]
+    return tuple(base * factor for factor in factors)
+
+
+def task(question: Question, rounds: int | None = None) -> tuple[float, float]:
+    """Time and traffic of one region's task by the scenario's network, with other rounds inside where said."""
+    cost = question.of_a_round("star-star", S1=1, P=question.values["P"] if rounds is None else rounds)
+    return cost.seconds, cost.bytes
+
+
+def constants(question: Question, rounds: float | None = None) -> dict[str, float]:
+    """What the theorem needs but the buffer: its letters for the scenario's quantities."""
+    v = question.values
+    return {
+        "L": v["L"],
+        "A": v["A"],
+        "M": v["G"],
+        "R_sub": v["P"] if rounds is None else rounds,
+        "sigma_s": v["sigma"] / math.sqrt(v["M"]),
+        "sigma_g": v["delta"],
+    }
+
+
+def late(clock: Pace) -> dict[str, float]:
+    """What the theorem needs of the buffer."""
+    return {"K_buf": clock.buffer, "Gamma_max": clock.delay_most, "zeta_max": clock.oldest_most}
+
+
+def _reach(question: Question, clock: Pace, rounds: float | None = None) -> Reach:
+    assert question.target is not None  # noqa: S101 - see tuning.with_one_target
+    return reach(question.target, {**constants(question, rounds), **late(clock)})
+
+
+def _buffer(question: Question, clock: Pace) -> Buffer:
+    found = _reach(question, clock)
+    if clock.silent:
+        found = Reach(None, found.floor, "a region delivered nothing, so that its staleness is unknown")
+    return Buffer(clock, found, clock.seconds_per_step, clock.buffer * task(question)[1])
+
+
+def _allowed(buffers: tuple[Buffer, ...], max_staleness: int | None) -> list[Buffer]:
+    """The buffers within a staleness."""
+    if max_staleness is None:
+        return list(buffers)
+    found = [b for b in buffers if b.pace.delay_most <= max_staleness and not b.pace.silent]
+    if not found:
+        nearest = min(buffers, key=lambda b: (bool(b.pace.silent), b.pace.delay_most)).pace
+        M = len(nearest.shares)
+        raise NoAnswerError(
+            f"--max-staleness: no buffer tried keeps updates within {max_staleness} global steps: the nearest, "
+            f"{nearest.buffer} of {M}, is {nearest.latest} late. Allow more, or try larger buffers; "
+            f"one of all {M} is never late."
+        )
+    return found
+
+
+def _inside(question: Question, proved: Buffer, settings: Settings) -> dict[int, Buffer]:
+    """Other rounds inside a region with one buffer; all times stretch alike, so that delays stay as they are."""
+    now, base = int(question.values["P"]), task(question)[0]
+    found = {}
+    for rounds in tuning.whole_numbers("--sub-rounds", settings.sub_rounds, {1, 2, 4, 8, 16, now}):
+        seconds, traffic = task(question, rounds)
+        per_step = proved.seconds_per_step * seconds / base
+        found[rounds] = Buffer(proved.pace, _reach(question, proved.pace, rounds), per_step, proved.size * traffic)
+    return found
