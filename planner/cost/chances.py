@@ -71,6 +71,20 @@ def binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
     return np.arange(low, high + 1, dtype=np.float64), weights / weights.sum()
 
 
+class Outcome(NamedTuple):
+    """What becomes of a pass of children that come or do not.
+
+    Attributes:
+        passed: Probability that it does not break.
+        asked: Children that are asked, in expectation.
+        come: That take part in a pass that does not break, in expectation.
+    """
+
+    passed: float
+    asked: float
+    come: float
+
+
 class Turn(NamedTuple):
     """A client's turn under a policy.
 

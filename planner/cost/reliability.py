@@ -26,8 +26,18 @@ from typing import Final
 import numpy as np
 
 from hflbounds.topology import Tier, Topology
-from planner.cost.chances import FloatArray, Stay, Turn, at_least, at_least_one, mean_if_at_least, needed, reached
-from planner.cost.spec import CostError, RoundSpec, levels
+from planner.cost.chances import (
+    FloatArray,
+    Outcome,
+    Stay,
+    Turn,
+    at_least,
+    at_least_one,
+    mean_if_at_least,
+    needed,
+    reached,
+)
+from planner.cost.spec import CostError, Level, RoundSpec, levels
 from planner.scenario.availability import PATIENCE, Availability
 from planner.scenario.network import Network, Straggler
 
@@ -99,46 +109,45 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     top, low = levels(alike)
     work, straggler = spec.work, spec.compute.straggler
     turn = _turn(low.transfers.turn, work, straggler, low.active, availability)
-    waits, p = availability.policy != "fail", turn.client
+    waits, p = availability.policy != "fail", turn.client  # for nobody, or for those who do not come
     if p <= 0 or availability.server <= 0:
         return _nothing(turn, 0.0)
 
-    above, below = top.schedule, low.schedule
-    need = 1 if waits else needed(availability.quorum, low.n)
-    passed = at_least_one(low.n, p) if waits else below.completes(low.n, p, need)
-    survival = at_least_one(low.n * low.passes, p) if waits else passed**low.passes
-    stay = Stay(
-        availability.server,
-        turn.missed,
-        low.own,
-        below.steps(low.n, turn, low.transfers.ends, 1.0 if waits else passed, waits),
-        low.passes,
-    )
-    q, need = availability.server * survival, 1 if waits else needed(availability.quorum, top.n)
-    finish = at_least_one(top.n, q) if waits else above.completes(top.n, q, need)
-    if finish == 0:
+    def outcome(level: Level, p: float) -> Outcome:
+        if waits:
+            return Outcome(at_least_one(level.n, p), float(level.n), mean_if_at_least(level.n, p, 1))
+        return level.schedule.outcome(level.n, p, needed(availability.quorum, level.n))
+
+    def stay(turn: Turn, server: float, passed: float, waits: bool) -> Stay:
+        steps = low.schedule.steps(low.n, turn, low.transfers.ends, passed, waits)
+        return Stay(server, turn.missed, low.own, steps, low.passes)
+
+    in_pass = outcome(low, p)
+    survival = at_least_one(low.n * low.passes, p) if waits else in_pass.passed**low.passes
+    q = availability.server * survival
+    groups = outcome(top, q)
+    if groups.passed == 0:
         return _nothing(turn, q)
-    best = _turn(low.transfers.turn, work, straggler, low.active, Availability())
-    at_best = Stay(1.0, best.missed, low.own, below.steps(low.n, best, low.transfers.ends, 1.0, False), low.passes)
-    asked = float(top.n) if waits else above.asked(top.n, q)
-    seconds = above.expects(top.n, top.transfers, stay, asked, 1.0 if waits else finish)
-    in_pass = float(low.n) if waits else below.asked(low.n, p)
-    begun = asked * availability.server * (float(low.passes) if waits else reached(low.passes, passed))
-    on_clients = begun * below.models(in_pass, in_pass * p, passed, links[1])
-    on_servers = above.models(asked, asked * q, finish, links[0])
+    began = 1.0 if waits else in_pass.passed
+    stays = stay(turn, availability.server, began, waits)
+    best = stay(_turn(low.transfers.turn, work, straggler, low.active, Availability()), 1.0, 1.0, False)
+    seconds = top.schedule.expects(top.n, top.transfers, stays, groups.asked, 1.0 if waits else groups.passed)
+    passes = groups.asked * availability.server * reached(low.passes, began)
+    on_clients = passes * low.schedule.models(in_pass.asked, in_pass.asked * p, in_pass.passed, links[1])
+    on_servers = top.schedule.models(groups.asked, groups.asked * q, groups.passed, links[0])
     return Attendance(
-        survival=finish,
+        survival=groups.passed,
         client=p,
         cut_off=turn.cut_off,
         timeout=turn.timeout,
         shortest=turn.shortest,
         group=q,
-        groups=mean_if_at_least(top.n, q, 1) if waits else above.come(top.n, q, need),
-        clients=low.n * p / survival if waits else below.come(low.n, p, needed(availability.quorum, low.n)),
-        slower=seconds / above.expects(top.n, top.transfers, at_best, float(top.n), 1.0) / finish,
+        groups=groups.come,
+        clients=low.n * p / survival if waits else in_pass.come,
+        slower=seconds / top.schedule.expects(top.n, top.transfers, best, float(top.n), 1.0) / groups.passed,
         traffic=(
-            on_servers / above.models(top.n, top.n, 1, links[0]) / finish,
-            on_clients / (top.n * low.passes * below.models(low.n, low.n, 1, links[1])) / finish,
+            on_servers / top.schedule.models(top.n, top.n, 1, links[0]) / groups.passed,
+            on_clients / (top.n * low.passes * low.schedule.models(low.n, low.n, 1, links[1])) / groups.passed,
         ),
     )
 

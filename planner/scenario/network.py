@@ -9,29 +9,15 @@ model from client to client or through a server (``hop``).
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast, get_args
 
 from planner.errors import PlannerError
-
-__all__ = [
-    "PRESETS",
-    "Compute",
-    "Hop",
-    "Link",
-    "Network",
-    "NetworkError",
-    "Preset",
-    "Sharing",
-    "Straggler",
-    "StragglerKind",
-    "link_names",
-    "link_preset",
-    "parse_straggler",
-]
+from planner.io.text import NUMBER, suggest
 
 Sharing = Literal["per-client", "per-server"]
 Hop = Literal["relayed", "direct"]
@@ -156,13 +142,11 @@ class Network:
         """Put servers above the clients, with the spare link, or take them away and keep their link as the spare.
 
         Raises:
-            NetworkError: If there is no link to give them, or no such tier.
+            NetworkError: If there is no such tier, or no link to give them.
         """
-        if len(self.links) < 2:
-            raise NetworkError("network: one tier has no servers between it and the clients.")
         link = self.server_link
-        if link is None:
-            raise NetworkError("network.server_link: servers need a link. Give it.")
+        if len(self.links) < 2 or link is None:
+            raise NetworkError("network.server_link: servers need a tier and a link. Give them.")
         above = (*self.links[:-2], link if servers else None)
         return Network((*above, self.links[-1]), None if servers else link)
 
@@ -269,22 +253,16 @@ def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
     kind, colon, rest = (part.strip() for part in text.partition(":"))
     kinds = get_args(StragglerKind)
     if kind not in kinds:
-        close = get_close_matches(kind.lower(), kinds, n=1)
-        hint = f"Did you mean {close[0]}?" if close else "Write none, exponential:0.5 or lognormal:0.3."
+        hint = suggest(kind, kinds) or "Write none, exponential:0.5 or lognormal:0.3."
         raise NetworkError(f"{field}: {kind!a} is not a kind of straggler. {hint}")
     if kind == "none":
         if colon:
             raise NetworkError(f"{field}: {text!a}: none takes no number. Write none, or exponential:0.5.")
         return Straggler()
-    # float() alone would also read nan, inf, 1_0 and digits of other scripts
-    if not rest or not rest.isascii() or not set(rest) <= set("0123456789.eE+-"):
-        raise NetworkError(f"{field}: {text!a} needs a coefficient of variation after the colon. Write {kind}:0.5.")
+    if not NUMBER.fullmatch(rest):
+        raise NetworkError(f"{field}: {rest!a} in {text!a} is not a number. Write {kind}:0.5.")
     try:
-        cv = float(rest)
-    except ValueError:
-        raise NetworkError(f"{field}: {rest!a} in {text!a} is not a number. Write {kind}:0.5.") from None
-    try:
-        return Straggler(cast(StragglerKind, kind), cv)
+        return Straggler(cast(StragglerKind, kind), float(rest))
     except NetworkError as error:
         raise NetworkError(f"{field}: {error}") from None
 
@@ -297,9 +275,8 @@ def link_preset(name: str, *, field: str = "link") -> Preset:
     """
     found = PRESETS.get(name)
     if found is None:
-        close = get_close_matches(str(name).lower(), PRESETS, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise NetworkError(f"{field}: {name!a} is not a link preset ({', '.join(PRESETS)}).{hint}")
+        known = ", ".join(PRESETS)
+        raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {suggest(name, PRESETS)}".rstrip())
     return found
 
 
@@ -313,68 +290,16 @@ def _number(name: str, value: float, rule: str, *, positive: bool = False) -> No
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of the choices."""
     if value not in choices:
-        close = get_close_matches(str(value), choices, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise NetworkError(f"{name}: {value!r} is not one of {', '.join(choices)}.{hint}")
+        hint = suggest(value, choices)
+        raise NetworkError(f"{name}: {value!r} is not one of {', '.join(choices)}. {hint}".rstrip())
 
 
 def _presets() -> Mapping[str, Preset]:
     """The table of presets, in the order in which they are listed."""
-    rows = (
-        Preset(
-            "lan",
-            Link(up=1e9, down=1e9, latency=0.25e-3, sharing="per-client", hop="direct"),
-            "Rates: 1000BASE-T, IEEE Std 802.3ab-1999, 1000 Mb/s in both directions at once. Latency (half "
-            "of the 0.5 ms round trip of the datacenter preset), a switch that gives every port its own "
-            "rate, and direct hops: project's choice.",
-        ),
-        Preset(
-            "datacenter",
-            Link(up=10e9, down=10e9, latency=0.25e-3, sharing="per-client", hop="direct"),
-            "Rates: 10 Gigabit Ethernet, IEEE Std 802.3ae-2002, full duplex. Latency: half of the 0.5 ms "
-            "round trip within one data centre in J. Dean's list of latency numbers, as quoted by secondary "
-            "sources. Sharing and direct hops: project's choice.",
-        ),
-        Preset(
-            "wifi",
-            Link(up=200e6, down=200e6, latency=2e-3, sharing="per-server", hop="relayed"),
-            "Rates: project's choice, about half of 433.3 Mbit/s, the physical-layer rate of IEEE Std "
-            "802.11ac-2013 with one spatial stream, 80 MHz, MCS 9 and short guard interval. The stations of "
-            "an access point share its channel and talk through it. Latency: project's choice. On the air "
-            "both directions share one channel; here each has the whole rate.",
-        ),
-        Preset(
-            "5g",
-            Link(up=50e6, down=100e6, latency=4e-3, sharing="per-client", hop="relayed"),
-            "Rates: Report ITU-R M.2410-0 (2017), user experienced data rate, eMBB dense urban: 100 Mbit/s "
-            "down, 50 Mbit/s up. Latency: the same report, user plane latency of eMBB, 4 ms, which is the "
-            "radio part alone. A rate per user is per-client by definition; relayed hops: project's choice.",
-        ),
-        Preset(
-            "4g",
-            Link(up=8.63e6, down=27.33e6, latency=27e-3, sharing="per-client", hop="relayed"),
-            "Rates: Ookla, 2018 Speedtest U.S. Mobile Performance Report (Q1-Q2 2018), mean over all mobile "
-            "tests: 27.33 Mbps down, 8.63 Mbps up. Latency: half of the 54.1 ms LTE response time in "
-            "OpenSignal, State of Mobile Networks: USA (July 2018), the best operator's. Taking these means "
-            "for 4G, per-client, and relayed hops: project's choice.",
-        ),
-        Preset(
-            "broadband",
-            Link(up=20e6, down=100e6, latency=10e-3, sharing="per-client", hop="relayed"),
-            "Rates: FCC, 2024 Section 706 Report (GN Docket No. 22-270), fixed speed benchmark 100/20 Mbps. "
-            "Latency, per-client sharing and relayed hops (home routers translate addresses): project's "
-            "choice.",
-        ),
-        Preset(
-            "wan",
-            Link(up=100e6, down=100e6, latency=44e-3, sharing="per-client", hop="direct"),
-            "Rates: project's choice; that the wide-area network between regions is the bottleneck is Hsieh "
-            "et al., Gaia, NSDI 2017 (communication over it slowed training by up to 53.7 times there). "
-            "Latency: half of an 88 ms round trip between Oregon and N. Virginia, edge-cloud.net, 28 June "
-            "2013. Sharing and direct hops: project's choice.",
-        ),
+    table = tomllib.loads(Path(__file__).with_name("link_presets.toml").read_text(encoding="utf-8"))
+    return MappingProxyType(
+        {name: Preset(name, source=row.pop("source"), link=Link(**row)) for name, row in table.items()}
     )
-    return MappingProxyType({row.name: row for row in rows})
 
 
 PRESETS: Final = _presets()

@@ -5,34 +5,20 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.cost.chances import Stay, Steps, Turn
+from planner.cost.chances import Outcome, Stay, Steps, Turn
+from planner.cost.channel import Call, Done, Server
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
 
 FloatArray = NDArray[np.float64]
-Done = Callable[[float], None]  # what follows at some time [s]
-Call = Callable[[float, Done], None]  # begins at some time, and says when it is done
-
-
-class Channel(Protocol):
-    """The links below one machine, as a round that is played event by event uses them."""
-
-    def down(self, at: float, then: Done, models: int = 1) -> None:
-        """Send models to as many endpoints from ``at`` [s] on; ``then`` hears when they have arrived."""
-
-    def up(self, at: float, then: Done) -> None:
-        """Send a model to the server."""
-
-    def hop(self, at: float, then: Done) -> None:
-        """Send a model from endpoint to endpoint."""
 
 
 class Schedule(ABC):
@@ -58,16 +44,8 @@ class Schedule(ABC):
         """
 
     @abstractmethod
-    def asked(self, n: int, p: float) -> float:
-        """Count the children that are asked in expectation, if each comes with p and a pass may break."""
-
-    @abstractmethod
-    def completes(self, n: int, p: float, need: int) -> float:
-        """Find the probability that a pass does not break, if ``need`` are a quorum."""
-
-    @abstractmethod
-    def come(self, n: int, p: float, need: int) -> float:
-        """Count the children that take part, in expectation, in a pass that does not break."""
+    def outcome(self, n: int, p: float, need: int) -> Outcome:
+        """Find what becomes of a pass of n that come with probability p each, if ``need`` are a quorum."""
 
     @abstractmethod
     def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
@@ -103,7 +81,7 @@ class Schedule(ABC):
         raise NotImplementedError(self.id)
 
     @abstractmethod
-    def play(self, channel: Channel, children: Sequence[Call], at: float, done: Done) -> None:
+    def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
         """Begin a pass at some time [s], event by event."""
 
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.cost.chances import Stay, Steps, Turn, reached
-from planner.cost.patterns import Call, Channel, Done, FloatArray, Schedule
+from planner.cost.chances import Outcome, Stay, Steps, Turn, reached
+from planner.cost.channel import Call, Done, Server
+from planner.cost.patterns import FloatArray, Schedule
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
 
@@ -20,17 +21,9 @@ class Ring(Schedule):
         """One to each that is asked, and one up at the end; a relayed hop is two traversals."""
         return asked + (ended if link is not None and link.hop == "direct" else came)
 
-    def asked(self, n: int, p: float) -> float:
-        """Those before and including the first that does not come."""
-        return reached(n, p)
-
-    def completes(self, n: int, p: float, need: int) -> float:
-        """If all come."""
-        return p**n
-
-    def come(self, n: int, p: float, need: int) -> float:
-        """All."""
-        return float(n)
+    def outcome(self, n: int, p: float, need: int) -> Outcome:
+        """It breaks at the first that does not come."""
+        return Outcome(p**n, reached(n, p), float(n))
 
     def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
         """One for each turn."""
@@ -50,7 +43,7 @@ class Ring(Schedule):
         """Their sum."""
         return np.asarray(times.sum(axis=-1))
 
-    def play(self, channel: Channel, children: Sequence[Call], at: float, done: Done) -> None:
+    def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
         """Done when the last child's upload is."""
 
         def turn(i: int, at: float) -> None:

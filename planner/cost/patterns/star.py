@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from planner.cost.chances import Stay, Steps, Turn, at_least, mean_if_at_least
-from planner.cost.patterns import Call, Channel, Done, FloatArray, Schedule
+from planner.cost.chances import Outcome, Stay, Steps, Turn, at_least, mean_if_at_least
+from planner.cost.channel import Call, Done, Server
+from planner.cost.patterns import FloatArray, Schedule
 from planner.cost.wires import Transfers, Wire
 from planner.scenario.network import Link
 
@@ -20,17 +21,9 @@ class Star(Schedule):
         """One down, and one up of those who come."""
         return asked + came
 
-    def asked(self, n: int, p: float) -> float:
-        """All."""
-        return float(n)
-
-    def completes(self, n: int, p: float, need: int) -> float:
-        """If there is a quorum."""
-        return at_least(n, p, need)
-
-    def come(self, n: int, p: float, need: int) -> float:
-        """As many as are a quorum, or more."""
-        return mean_if_at_least(n, p, need)
+    def outcome(self, n: int, p: float, need: int) -> Outcome:
+        """All are asked, and a quorum is enough."""
+        return Outcome(at_least(n, p, need), float(n), mean_if_at_least(n, p, need))
 
     def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
         """One, which is late where one does not come; a client alone is not waited for beside others."""
@@ -55,7 +48,7 @@ class Star(Schedule):
         ready = sharers * wire.down + wire.latency
         return np.asarray(ready + makespan(digest, wire.up) + wire.latency)
 
-    def play(self, channel: Channel, children: Sequence[Call], at: float, done: Done) -> None:
+    def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
         """Done when the last upload is."""
         returned: list[float] = []
 

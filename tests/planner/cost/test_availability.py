@@ -8,16 +8,16 @@ import json
 import math
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from test_cli import ROOT, run
 
-from hflbounds.topology import all_topologies, two_tier
+from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.cost.reliability import at_least, attend, mean_if_at_least
-from planner.cost.round import RoundSpec, round_cost
+from planner.cost.round import CostError, RoundSpec, round_cost
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
@@ -555,3 +555,36 @@ def test_the_table_of_the_page_is_what_its_lines_print() -> None:
     runner = doctest.DocTestRunner()
     runner.run(doctest.DocTestParser().get_doctest(block, {}, "availability", None, 0))
     assert (runner.tries, runner.failures) == (1, 0)
+
+
+@pytest.mark.parametrize("policy", ["fail", "skip"])
+@pytest.mark.parametrize("word", ["star", "ring"])
+def test_one_tier_is_one_group_of_everybody(word: str, policy: str) -> None:
+    """Against two tiers with a single group and no link above it, and every pattern of three clients in fractions."""
+    settings = Availability(client=0.8, policy=policy, detect=3)
+    spec = RoundSpec(Topology.parse(word).sized((3,)), 2, Network((DIRECT.client_link,)), COMPUTE, MODEL)
+    found = attend(spec, settings)
+    two = attended(f"star-{word}", settings, Network((None, DIRECT.client_link)), G=1, M=3)
+    assert found == replace(two, traffic=two.traffic[1:])
+    one, late = Fraction(4, 5), Fraction(1, 5)
+    survival = one**3 if (word, policy) == ("ring", "fail") else 1 - late**3
+    assert found.survival == pytest.approx(float(survival), rel=1e-12)
+    everyone = attend(spec, Availability())
+    assert (everyone.slower, everyone.traffic) == (1.0, (1.0,))
+
+
+def test_a_long_stay_under_a_quorum_of_all_ends_where_one_does_not_come() -> None:
+    """100 group rounds of which each has all 3 clients with probability q: a geometric law, summed term by term."""
+    found = attended("star-star", Availability(client=0.99, quorum=1.0, detect=9), G=1, M=3, P=100)
+    q, top = 0.99**3, 8e6 / 8e6 + 8e6 / 32e6 + 2 * 0.125
+    turn = 8e6 / 16e6 + 8e6 / 4e6 + 2 * 0.25 + 1.0
+    stay = sum(q**k * (1 - q) * (k * turn + 9) for k in range(100)) + q**100 * 100 * turn
+    assert found.survival == pytest.approx(q**100, rel=1e-12)
+    assert found.slower == pytest.approx((top + stay) / (top + 100 * turn) / q**100, rel=1e-12)
+
+
+def test_more_than_two_tiers_are_refused_with_the_way_out() -> None:
+    tree = Topology.parse("star-ring-star").sized((2, 2, 2))
+    spec = RoundSpec(tree, 1, Network((NETWORK.client_link,) * 3), COMPUTE, MODEL)
+    with pytest.raises(CostError, match=r"for one tier and for two.* Leave the availability out, or join tiers"):
+        attend(spec, Availability(client=0.9))

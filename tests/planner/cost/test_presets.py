@@ -12,6 +12,7 @@ from planner.scenario.network import (
     Network,
     NetworkError,
     Straggler,
+    link_names,
     link_preset,
     parse_straggler,
 )
@@ -90,3 +91,30 @@ def test_settings_are_frozen():
     link = Link(1.0, 1.0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         link.up = 2.0
+
+
+def test_links_have_names_and_are_changed_by_them():
+    low, top = Link(1.0, 2.0), Link(3.0, 4.0)
+    network = Network((None, top, low))
+    assert list(network.named.items()) == [("client_link", low), ("server_link", top)]
+    assert link_names(4) == ("link1", "link2", "server_link", "client_link")
+    assert (link_names(1), network.tiers) == (("client_link",), 2)
+    assert network.with_link("server_link", up=9.0).links == (None, Link(9.0, 4.0), low)
+    with pytest.raises(NetworkError, match=r"'link1' is not one of its links \(client_link, server_link\)"):
+        network.with_link("link1", up=9.0)
+    with pytest.raises(NetworkError, match="network.client_link"):
+        _ = Network((top, None)).client_link
+    with pytest.raises(NetworkError, match=r"network\.links"):
+        Network(())
+
+
+def test_servers_come_and_go_with_their_link():
+    low, top = Link(1.0, 2.0), Link(3.0, 4.0)
+    with_servers, without = Network.two_tier(2, low, top), Network.two_tier(1, low, top)
+    assert (with_servers.tiers, without.tiers) == (2, 1)
+    assert with_servers.with_servers(False) == without
+    assert without.with_servers(True) == with_servers
+    assert with_servers.server_link is without.server_link is top
+    for network in (Network.two_tier(1, low), Network((low,))):
+        with pytest.raises(NetworkError, match=r"network\.server_link"):
+            network.with_servers(True)

@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cost.patterns.star import makespan
-from planner.cost.play import play
 from planner.cost.spec import levels
+from planner.cost.stragglers import play
 from planner.scenario.network import Compute, Link, Network
 
 

@@ -1,17 +1,17 @@
-"""A shared link whose users are out of step: no closed form, the schedule is played event by event."""
+"""The links below one machine, as a round that is played event by event uses them."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 from heapq import heappop, heappush
-from typing import Any
 
-from planner.cost.patterns import Call, Channel, Done, FloatArray
-from planner.cost.spec import Level
-from planner.cost.wires import Wire
+from planner.cost.wires import FREE, Wire
+
+Done = Callable[[float], None]  # what follows at some time [s]
+Call = Callable[[float, Done], None]  # begins at some time, and says when it is done
 
 _DOWN, _UP, _HOP = range(3)
 
@@ -83,54 +83,11 @@ class Server:
                 then(now + latency)
 
 
-class AtOnce:
-    """Links that carry nothing."""
+class AtOnce(Server):
+    """Links on which nothing travels."""
 
-    def down(self, at: float, then: Done, models: int = 1) -> None:
-        """Be there."""
+    def __init__(self) -> None:
+        super().__init__(FREE)
+
+    def _send(self, at: float, kind: int, models: int, then: Done) -> None:
         then(at)
-
-    def up(self, at: float, then: Done) -> None:
-        """Be there."""
-        then(at)
-
-    hop = up
-
-
-def play(tiers: Sequence[Level], times: FloatArray) -> float:
-    """Duration of a call of a node [s] below which only the lowest tier has links, all of one machine.
-
-    Rings that share a link are chaotic: rounding may move a single duration by a part in a thousand, which leaves the
-    average alone. Elsewhere a duration is good to a dozen digits.
-
-    Args:
-        tiers: Top first.
-        times: Durations of the calls of the lowest tier's children [s]; one axis for the passes of each tier, then one
-            for its children.
-    """
-    server, ends = Server(tiers[-1].wire), list[float]()
-    _call(tiers, times, server)(0.0, ends.append)
-    server.run()
-    return ends[0]
-
-
-def _call(tiers: Sequence[Level], times: FloatArray, server: Server) -> Call:
-    level, *below = tiers
-    channel: Channel = AtOnce() if below else server
-
-    def children(here: Any) -> list[Call]:
-        if not below:
-            return [partial(_wait, time) for time in here.tolist()]
-        return [_call(below, here.take(i, axis=len(below)), server) for i in range(level.n)]
-
-    def call(at: float, done: Done, pass_: int = 0) -> None:
-        if pass_ == level.passes:
-            done(at + level.own)
-        else:
-            level.schedule.play(channel, children(times[pass_]), at, partial(call, done=done, pass_=pass_ + 1))
-
-    return call
-
-
-def _wait(time: float, at: float, done: Done) -> None:
-    done(at + time)
