@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -11,40 +11,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from literal_trees import Bumps  # noqa: E402
+
 from validation.algorithms.tree import CLIENTS  # noqa: E402
 from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import ValidationError, average, chunk, free_memory, generator, simulate, spread  # noqa: E402
 from validation.reference import TOPOLOGIES, Settings, global_round  # noqa: E402
 
 GROUPS = CLIENTS - 1
-
-
-class Bumps:
-    """Clients with different curvature and minimum, and noise that can be told apart: ``a_c tanh(x - b_c) + noise``."""
-
-    def __init__(self, clients: int, dim: int = 3) -> None:
-        made = generator(7, clients)
-        self.clients, self.numbers_per_model = clients, dim
-        self.a = 0.5 + torch.rand(clients, dim, generator=made, dtype=torch.float64)
-        self.b = torch.randn(clients, dim, generator=made, dtype=torch.float64)
-        self.dim = dim
-
-    def start(self) -> tuple[Any, ...]:
-        return (torch.full((1, self.dim), 0.25, dtype=torch.float64),)
-
-    def draws(self, seeds: Sequence[int], time: tuple[int, ...], steps: int) -> Any:
-        shape = (self.clients, steps, self.dim)
-        return torch.stack([torch.randn(shape, generator=generator(s, *time), dtype=torch.float64) for s in seeds])
-
-    def local_steps(self, models: Any, clients: Any, seeds: Any, draws: Any, rates: Any, steps: int) -> Any:
-        (x,) = models
-        for k in range(steps):
-            gradient = self.a[clients] * torch.tanh(x - self.b[clients]) + draws[seeds, clients, k]
-            x.sub_(rates[:, None] * gradient)  # in place: a view of another model would be seen
-        return (x,)
-
-    def measure(self, models: Any) -> Mapping[str, Any]:
-        return {f"x{j}": models[0][:, j] for j in range(self.dim)}
 
 
 def literal(problem: Bumps, settings: dict[str, Any], rate: float, seed: int, rounds: int, order: str) -> Any:
