@@ -46,6 +46,8 @@ class FromFile:
         constants: what else was estimated, by letter.
         warnings: about the file.
         errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
+        tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
+        children: of a node of each of these tiers, in the mean.
     """
 
     zeta: float
@@ -58,6 +60,8 @@ class FromFile:
     constants: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     errors: dict[str, float] = field(default_factory=dict)
+    tiers: tuple[float, ...] = ()
+    children: tuple[float, ...] = ()
 
     @property
     def ratio_error(self) -> float:
@@ -86,6 +90,16 @@ class Heterogeneity:
     intra: float = math.inf
     inter: float = math.inf
     measured: FromFile | None = None
+
+    def deviations_of_tiers(self, sigma: float) -> tuple[float, ...]:
+        """The deviation of every tier that a file of nested groups says, top first; empty where there is no such file.
+
+        Those of label shares are scaled as `deviations` scales them.
+        """
+        if self.measured is None:
+            return ()
+        scale = 1.0 if self.measured.absolute else (sigma or 1.0) / math.sqrt(1 - 1 / self.measured.labels)
+        return tuple(scale * deviation for deviation in self.measured.tiers)
 
     @property
     def spread(self) -> spread.Spread | None:
@@ -188,6 +202,8 @@ def _from_file(path: Path) -> FromFile:
         constants={name: found.value for name, found in constants.items() if found is not None and found.value},
         warnings=tuple(warnings),
         errors={name: error for name, error in errors.items() if error > 0},
+        tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in profile.tiers or ()),
+        children=tuple(tier.children for tier in profile.tiers or ()),
     )
 
 

@@ -2,34 +2,25 @@
 
 Two forms are read, told apart by the header. Wide: ``client,group`` and one column for each label. Long:
 ``client,group,label,count``, where a pair of client and label that does not occur counts 0. Columns may come in
-any order, and ``group`` may be missing where clients are about to be grouped. Ids and labels are text: ``001`` and
-``1`` are two clients, ``NA`` is a name. Spaces around a field are dropped, blank lines skipped.
+any order, and ``group`` may be missing where clients are about to be grouped. In place of ``group``, the columns left
+of ``client`` name nested groups, those of the top tier first: ``region,edge,client`` and the labels.
 """
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
-import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
-from planner.io.text_files import capped
+from planner.io.csv_rows import LARGEST_TABLE, NUMBER, Cells, CsvTable, Ids, Row, near
 
-LARGEST_FILE = 1 << 28  # bytes
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
-LARGEST_TABLE = 2 * 10**7  # clients times labels
-LARGEST_NAME = 200  # characters of an id
 LONG = ("label", "count")
-NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -44,11 +35,14 @@ class LabelCounts:
         clients: ids, sorted, so that nothing depends on the order of a file.
         labels: sorted.
         counts: clients by labels.
-        groups: names, sorted; empty where the file has no groups.
+        groups: names of the groups that clients are in, sorted; of nested ones the whole path, such as ``north/e1``;
+            empty where the file has no groups.
         group_of: the index of every client's group; empty where the file has no groups.
         lines: where every client first occurs.
         columns: the place of every label in the order of the file.
         warnings: what was left out.
+        above: of every tier above the groups, top first, the index of every group's ancestor there.
+        tiers: what the tiers are called, top first, clients last.
     """
 
     source: str
@@ -60,11 +54,22 @@ class LabelCounts:
     lines: tuple[int, ...]
     columns: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    above: tuple[Indices, ...] = ()
+    tiers: tuple[str, ...] = ("group", "client")
 
     @property
     def sizes(self) -> Indices:
         """Clients of every group."""
         return np.bincount(self.group_of, minlength=len(self.groups))
+
+    @property
+    def parents(self) -> tuple[Indices, ...]:
+        """The index of every node's parent, of each tier from the top: first of the children of the root, all 0."""
+        found, over = [], np.zeros(len(self.groups), dtype=np.int64)
+        for at in (*self.above, np.arange(len(self.groups))):
+            found.append(over[np.unique(at, return_index=True)[1]])
+            over = at
+        return (*found, self.group_of)
 
     def shares(self) -> Floats:
         """Label shares of every client."""
@@ -83,22 +88,23 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     Raises:
         ScenarioError: naming the place, the fact and the way out.
     """
-    table = _Table(path)
-    places = {name: table.header.index(name) for name in ("client", "group", *LONG) if name in table.header}
-    long = all(name in places for name in LONG)
-    _need(table, places, "client")
-    if grouped and "group" not in places:
-        table.refuse(
-            1, "there is no column 'group'" + _near("group", table.header), "Add one, or let `hfl-plan group` make them"
-        )
-    if not long and len(table.header) == len(places.keys() & {"client", "group"}):
-        table.refuse(1, "there is no column of label counts", "Add one for each label, or the columns label and count")
-    known = {"client", "group", *LONG} if long else set()
-    for i, name in enumerate(table.header):
-        if long and name not in known:
-            table.refuse(1, f"column {name!a:.60} has no meaning beside label and count", "Remove it", i)
-    found = _long(table, places) if long else _wide(table, places)
-    return _checked(found, skip_empty)
+    table = CsvTable(path)
+    long = all(name in table for name in LONG)
+    table.need("client")
+    tiers = ("group",) if "group" in table else tuple(table.header[: table.place("client")])
+    if any(name in LONG for name in tiers) and long:
+        tiers = ()
+    if grouped and not tiers:
+        fact = "there is no column 'group'" + near("group", table.header)
+        table.refuse(fact, "Add one, or let `hfl-plan group` make them")
+    labels = [i for i, name in enumerate(table.header) if name not in ("client", *tiers)]
+    if not labels:
+        table.refuse("there is no column of label counts", "Add one for each label, or the columns label and count")
+    if long:
+        table.only(("client", *tiers, *LONG), "beside label and count", "Remove it")
+    members = _Members(tiers)
+    names, counts = _long(table, members) if long else _wide(table, labels, members)
+    return _checked(table, members, names, counts, skip_empty)
 
 
 def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
@@ -110,27 +116,20 @@ def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, 
     Raises:
         ScenarioError: naming the place, the fact and the way out.
     """
-    table = _Table(path)
-    places: dict[str, int] = {
-        name: table.header.index(name) for name in ("client", "other", "rule") if name in table.header
-    }
+    table = CsvTable(path)
     for name in ("client", "other", "rule"):
-        _need(table, places, name, "Write client,other,rule, with must or cannot as the rule")
+        table.need(name, "Write client,other,rule, with must or cannot as the rule")
     index = {client: i for i, client in enumerate(clients)}
     found: dict[str, list[tuple[int, int]]] = {"must": [], "cannot": []}
-    for line, row in table.rows():
-        pair = []
+    for row in table.rows():
         for name in ("client", "other"):
-            client = row[places[name]].strip()
-            if client not in index:
-                table.refuse(line, f"no client {client!a:.60} has label counts", "Check the id", places[name])
-            pair.append(index[client])
-        rule = row[places["rule"]].strip()
-        if rule not in found:
-            table.refuse(line, f"{rule!a:.60} is no rule", "Write must or cannot", places["rule"])
-        if pair[0] == pair[1]:
-            table.refuse(line, f"client {clients[pair[0]]!a:.60} is paired with itself", "Remove the line")
-        found[rule].append((pair[0], pair[1]))
+            if row[name] not in index:
+                row.refuse(f"no client {row[name]!a:.60} has label counts", "Check the id", name)
+        if row["rule"] not in found:
+            row.refuse(f"{row['rule']!a:.60} is no rule", "Write must or cannot", "rule")
+        if row["client"] == row["other"]:
+            row.refuse(f"client {row['client']!a:.60} is paired with itself", "Remove the line")
+        found[row["rule"]].append((index[row["client"]], index[row["other"]]))
     return found
 
 
@@ -143,45 +142,30 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
     Raises:
         ScenarioError: naming the place, the fact and the way out.
     """
-    table = _Table(path)
-    index = {client: i for i, client in enumerate(clients)}
-    places: dict[str, int] = {
-        name: table.header.index(name) for name in ("client", "server", "cost") if name in table.header
-    }
-    _need(table, places, "client")
-    long = "server" in places and "cost" in places
-    servers = [] if long else [name for name in table.header if name != "client"]
-    known = {server: j for j, server in enumerate(servers)}
-    cells: dict[tuple[int, int], float] = {}
-    for line, row in table.rows():
-        client = row[places["client"]].strip()
-        if client not in index:
-            table.refuse(line, f"no client {client!a:.60} has label counts", "Check the id", places["client"])
+    table, ids = CsvTable(path), Ids(clients)
+    table.need("client")
+    long = "server" in table and "cost" in table
+    servers = Ids(() if long else (name for name in table.header if name != "client"))
+    cells = Cells(ids, servers, ("client", "server", "clients times servers"), ("Keep one", "Take a part of the fleet"))
+    for row in table.rows():
+        if row["client"] not in ids.index:
+            row.refuse(f"no client {row['client']!a:.60} has label counts", "Check the id", "client")
         if long:
-            server = table.name(line, row, places["server"], "a server")
-            if server not in known:
-                known[server] = len(servers)
-                servers.append(server)
-            entries = [(known[server], places["cost"])]
+            entries = [(servers.add(row.name("server", "a server"), row)[0], "cost")]
         else:
-            entries = [(known[name], i) for i, name in enumerate(table.header) if name != "client"]
-        for j, place in entries:
-            if (index[client], j) in cells:
-                table.refuse(line, f"client {client!a:.60} and server {servers[j]!a:.60} come twice", "Keep one", place)
-            cells[index[client], j] = table.number(line, row, place, "a cost")
-        if len(servers) * len(clients) > LARGEST_TABLE:
-            table.refuse(line, f"clients times servers exceed {LARGEST_TABLE}", "Leave out servers that are far away")
-    if len(cells) < len(clients) * len(servers) or not servers:
-        missing = next(((i, j) for i in range(len(clients)) for j in range(len(servers)) if (i, j) not in cells), None)
-        if missing is None:
-            table.refuse(1, "there are no servers", "Add a column for each, or the columns server and cost")
-        client, server = clients[missing[0]], servers[missing[1]]
+            entries = list(enumerate(servers.names))
+        for j, column in entries:
+            cells.put(row, ids.index[row["client"]], j, row.number(column, "a cost"), column)
+    if len(cells.values) < len(ids) * len(servers) or not len(servers):
+        if not len(servers):
+            table.refuse("there are no servers", "Add a column for each, or the columns server and cost")
+        pairs = (
+            (c, s) for i, c in enumerate(ids.names) for j, s in enumerate(servers.names) if (i, j) not in cells.values
+        )
+        client, server = next(pairs)
         raise ScenarioError(f"{path}: no cost of client {client!a:.60} at server {server!a:.60}. Add the line.")
-    costs = np.empty((len(clients), len(servers)))
-    for (i, j), cost in cells.items():
-        costs[i, j] = cost
-    order = sorted(range(len(servers)), key=servers.__getitem__)
-    return tuple(servers[j] for j in order), costs[:, order]
+    order = sorted(range(len(servers)), key=servers.names.__getitem__)
+    return tuple(servers.names[j] for j in order), cells.array()[:, order]
 
 
 def read_gram(path: Path, labels: Sequence[str]) -> Floats:
@@ -190,22 +174,19 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     Raises:
         ScenarioError: naming the place, the fact and the way out; also if the matrix is none of inner products.
     """
-    table = _Table(path)
-    places = {name: i for i, name in enumerate(table.header)}
-    _need(table, places, "label", "Start the header with label, then one column for each label")
+    table = CsvTable(path)
+    table.need("label", "Start the header with label, then one column for each label")
     for label in labels:
-        _need(table, places, label, "The file has one row and one column for each label of the counts")
+        table.need(label, "The file has one row and one column for each label of the counts")
     index = {label: i for i, label in enumerate(labels)}
     gram = np.full((len(labels), len(labels)), np.nan)
-    for line, row in table.rows():
-        label = row[places["label"]].strip()
+    for row in table.rows():
+        label = row["label"]
         if label not in index:
-            table.refuse(line, f"the counts have no label {label!a:.60}", "Remove the line", places["label"])
+            row.refuse(f"the counts have no label {label!a:.60}", "Remove the line", "label")
         if not np.isnan(gram[index[label]]).all():
-            table.refuse(line, f"label {label!a:.60} comes twice", "Keep one line", places["label"])
-        gram[index[label]] = [
-            table.number(line, row, places[other], "an inner product", signed=True) for other in labels
-        ]
+            row.refuse(f"label {label!a:.60} comes twice", "Keep one line", "label")
+        gram[index[label]] = [row.number(other, "an inner product", signed=True) for other in labels]
     lost = [label for label in labels if np.isnan(gram[index[label]]).all()]
     if lost:
         raise ScenarioError(f"{path}: there is no line of label {lost[0]!a:.60}. Add it.")
@@ -226,279 +207,145 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
 # ---------------------------------------------------------------- the two forms
 
 
-@dataclass
-class _Found:
-    table: _Table
-    clients: list[str]
-    labels: list[str]
-    group_names: list[str]
-    group_of: list[int]
-    lines: list[int]
-    counts: Floats
-
-
-def _wide(table: _Table, places: dict[str, int]) -> _Found:
-    columns = [i for i, name in enumerate(table.header) if name not in ("client", "group")]
-    labels = [table.header[i] for i in columns]
-    members = _Members(table, places)
-    numbers = array("d")
-    for line, row in table.rows():
-        members.add(line, row)
-        numbers.extend(table.count(line, row, i) for i in columns)
-        if len(numbers) > LARGEST_TABLE:
-            table.refuse(line, f"clients times labels exceed {LARGEST_TABLE}", "Merge rare labels")
-    counts = np.array(numbers).reshape(-1, len(labels)) if numbers else np.zeros((0, len(labels)))
-    return members.found(labels, counts)
-
-
-def _long(table: _Table, places: dict[str, int]) -> _Found:
-    members = _Members(table, places)
-    labels: dict[str, int] = {}
-    cells: dict[tuple[int, int], float] = {}
-    for line, row in table.rows():
-        i = members.add(line, row, again=True)
-        label = table.name(line, row, places["label"], "a label")
-        j = labels.setdefault(label, len(labels))
-        if (i, j) in cells:
-            table.refuse(
-                line, f"client {members.clients[i]!a:.60} and label {label!a:.60} come twice", "Add their counts up"
-            )
-        cells[i, j] = table.count(line, row, places["count"])
-        if len(members.clients) * len(labels) > LARGEST_TABLE:
-            table.refuse(line, f"clients times labels exceed {LARGEST_TABLE}", "Merge rare labels")
-    counts = np.zeros((len(members.clients), len(labels)))
-    if cells:
-        at = np.array(list(cells))
-        counts[at[:, 0], at[:, 1]] = list(cells.values())
-    return members.found(list(labels), counts)
-
-
 class _Members:
-    """Clients and their groups, as lines come in."""
+    """Clients and the groups that they are in, as lines come in.
 
-    def __init__(self, table: _Table, places: dict[str, int]) -> None:
-        self.table, self.client, self.group = table, places["client"], places.get("group")
-        self.clients: list[str] = []
-        self.lines: list[int] = []
+    Attributes:
+        tiers: columns that name groups, top first.
+        clients: their ids.
+        groups: the index of each group, by its names from the top.
+        group_of: the index of every client's group.
+    """
+
+    def __init__(self, tiers: tuple[str, ...]) -> None:
+        self.tiers, self.clients = tiers, Ids()
+        self.groups: dict[tuple[str, ...], int] = {}
         self.group_of: list[int] = []
-        self.index: dict[str, int] = {}
-        self.groups: dict[str, int] = {}
 
-    def add(self, line: int, row: list[str], *, again: bool = False) -> int:
-        client = self.table.name(line, row, self.client, "a client")
-        group = 0
-        if self.group is not None:
-            name = self.table.name(line, row, self.group, "a group")
-            group = self.groups.setdefault(name, len(self.groups))
-        if client not in self.index:
-            self.index[client] = len(self.clients)
-            self.clients.append(client)
-            self.lines.append(line)
+    def add(self, row: Row, *, again: bool = False) -> int:
+        """The index of the client of a line, which may come on others, if it is always in one group."""
+        i, new = self.clients.add(row.name("client", "a client"), row)
+        path = tuple(row.name(tier, f"a {tier}") for tier in self.tiers)
+        group = self.groups.setdefault(path, len(self.groups))
+        if new:
             self.group_of.append(group)
-            return len(self.clients) - 1
-        i = self.index[client]
-        if self.group is not None and self.group_of[i] != group:
-            names = list(self.groups)
-            self.table.refuse(
-                line,
-                f"client {client!a:.60} is in group {names[group]!a:.60} here, and in {names[self.group_of[i]]!a:.60} "
-                f"on line {self.lines[i]}",
-                "Put it into one; of overlapping groups, see `hfl-plan bounds show hflbounds.hhfl-spectral`",
-                self.group,
-            )
+            return i
+        client, line = self.clients.names[i], self.clients.lines[i]
+        if self.group_of[i] != group:
+            there = list(self.groups)[self.group_of[i]]
+            tier = next(k for k, name in enumerate(path) if name != there[k])
+            fact = f"client {client!a:.60} is in {self.tiers[tier]} {path[tier]!a:.60} here, and in {there[tier]!a:.60}"
+            way = "Put it into one; of overlapping groups, see `hfl-plan bounds show hflbounds.hhfl-spectral`"
+            row.refuse(f"{fact} on line {line}", way, self.tiers[tier])
         if not again:
-            self.table.refuse(
-                line, f"client {client!a:.60} is on line {self.lines[i]} already", "Keep one line", self.client
-            )
+            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
         return i
 
-    def found(self, labels: list[str], counts: Floats) -> _Found:
-        named = list(self.groups) if self.group is not None else []
-        return _Found(self.table, self.clients, labels, named, self.group_of, self.lines, counts)
+
+def _wide(table: CsvTable, columns: Sequence[int], members: _Members) -> tuple[list[str], Floats]:
+    numbers = array("d")
+    for row in table.rows():
+        members.add(row)
+        texts = [row.fields[i] for i in columns]
+        together = "".join(texts)
+        if together.isascii() and together.isdigit() and all(texts) and max(map(len, texts)) <= 12:
+            numbers.extend(map(int, texts))
+        else:
+            numbers.extend(_count(row, i) for i in columns)
+        if len(numbers) > LARGEST_TABLE:
+            row.refuse(f"clients times labels exceed {LARGEST_TABLE}", "Merge rare labels")
+    return [table.header[i] for i in columns], np.array(numbers).reshape(-1, len(columns))
 
 
-def _checked(found: _Found, skip_empty: bool) -> LabelCounts:
-    table, counts, warnings = found.table, found.counts, []
-    keep = counts.sum(axis=1) > 0
-    if not found.clients:
-        raise ScenarioError(f"{table.path}:1: there is a header, and no client below it. Add a line for each client.")
-    empty = [i for i in range(len(keep)) if not keep[i]]
-    if empty and not skip_empty:
-        first = empty[0]
-        more = f", and so do {len(empty) - 1} more" if len(empty) > 1 else ""
-        table.refuse(
-            found.lines[first],
-            f"client {found.clients[first]!a:.60} has no samples{more}",
-            "Remove the line; `hfl-plan measure` and `group` leave such clients out with --skip-empty",
-        )
-    groups_of = np.array(found.group_of, dtype=np.int64)
-    if empty:
-        kept = set(groups_of[keep].tolist())
-        lost = [name for g, name in enumerate(found.group_names) if g not in kept]
-        if lost:
-            raise ScenarioError(
-                f"{table.path}: no client of group {lost[0]!a:.60} has samples. Remove the group, or add its counts."
+def _long(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
+    labels = Ids()
+    nouns = ("client", "label", "clients times labels")
+    cells = Cells(members.clients, labels, nouns, ("Add their counts up", "Merge rare labels"))
+    for row in table.rows():
+        i = members.add(row, again=True)
+        j, _ = labels.add(row.name("label", "a label"), row)
+        cells.put(row, i, j, _count(row, table.place("count")))
+    return labels.names, cells.array()
+
+
+def _count(row: Row, place: int) -> int:
+    text, heading = row[place], row.table.header[place]
+    if text.isascii() and text.isdigit() and len(text) <= 13 and int(text) <= LARGEST_COUNT:
+        return int(text)
+    column = f"in column {heading!a:.40}"
+    rule = f"Counts are whole numbers from 0 to {LARGEST_COUNT}"
+    if "group" not in row.table and near("group", [heading]):
+        rule = f"Call the column 'group' if it is that. {rule}"
+    if not text:
+        row.refuse(f"nothing stands {column}", f"{rule}; write 0 for none", place)
+    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("'", "")
+    if NUMBER.fullmatch(plain) and (value := float(plain)) == int(min(max(value, -1e15), 1e15)) >= 0:
+        rule += f"; write {int(value)}" if value <= LARGEST_COUNT else ""
+    row.refuse(f"{text!a:.40} {column} {'is negative' if text.startswith('-') else 'is no count'}", rule, place)
+
+
+def _checked(table: CsvTable, members: _Members, labels: list[str], counts: Floats, skip_empty: bool) -> LabelCounts:
+    clients, lines, warnings = members.clients.names, members.clients.lines, []
+    if not clients:
+        table.refuse("there is a header, and no client below it", "Add a line for each client")
+    kept = counts.sum(axis=1) > 0
+    group_of = np.array(members.group_of, dtype=np.int64)
+    if not kept.all():
+        lost = int((~kept).sum())
+        if not skip_empty:
+            first = int(kept.argmin())
+            fact = f"client {clients[first]!a:.60} has no samples" + (
+                f", and so do {lost - 1} more" if lost > 1 else ""
             )
-        warnings.append(f"{len(empty)} of {len(keep)} clients have no samples and are left out.")
+            way = "Remove the line; `hfl-plan measure` and `group` leave such clients out with --skip-empty"
+            table.refuse(fact, way, line=lines[first])
+        empty = set(range(len(members.groups))) - set(group_of[kept].tolist())
+        if empty:
+            raise ScenarioError(
+                f"{table.path}: no client of {members.tiers[-1]} {list(members.groups)[min(empty)][-1]!a:.60} has "
+                "samples. Remove the group, or add its counts."
+            )
+        warnings.append(f"{lost} of {len(kept)} clients have no samples and are left out.")
     if (counts > 0).any(axis=0).sum() < 2:
         raise ScenarioError(
             f"{table.path}: all samples have one label, so label counts do not tell clients apart. "
             "Use finer labels, or give numbers: --heterogeneity zeta=0.5,delta=2."
         )
-    warnings += _looks_odd(found)
-    rows = sorted(np.flatnonzero(keep).tolist(), key=found.clients.__getitem__)
-    columns = sorted(range(len(found.labels)), key=found.labels.__getitem__)
-    groups = sorted(range(len(found.group_names)), key=found.group_names.__getitem__)
-    number = np.argsort(groups)
+    paths = sorted(members.groups) if members.tiers else []
+    warnings += _looks_odd(clients, labels, ["/".join(path) for path in members.groups if path], counts)
+    rows = sorted(np.flatnonzero(kept).tolist(), key=clients.__getitem__)
+    columns = sorted(range(len(labels)), key=labels.__getitem__)
+    number = np.argsort([members.groups[path] for path in paths])
+    above = []
+    for tier in range(1, len(members.tiers)):
+        index = {path: i for i, path in enumerate(dict.fromkeys(path[:tier] for path in paths))}
+        above.append(np.array([index[path[:tier]] for path in paths], dtype=np.int64))
     return LabelCounts(
         source=str(table.path),
-        clients=tuple(found.clients[i] for i in rows),
-        labels=tuple(found.labels[j] for j in columns),
+        clients=tuple(clients[i] for i in rows),
+        labels=tuple(labels[j] for j in columns),
         counts=counts[np.ix_(rows, columns)],
-        groups=tuple(found.group_names[g] for g in groups),
-        group_of=number[groups_of[rows]] if groups else np.zeros(0, dtype=np.int64),
-        lines=tuple(found.lines[i] for i in rows),
+        groups=tuple("/".join(path) for path in paths),
+        group_of=number[group_of[rows]] if paths else np.zeros(0, dtype=np.int64),
+        lines=tuple(lines[i] for i in rows),
         columns=tuple(columns),
         warnings=tuple(warnings),
+        above=tuple(above),
+        tiers=(*members.tiers, "client"),
     )
 
 
-def _looks_odd(found: _Found) -> list[str]:
+def _looks_odd(clients: Sequence[str], labels: Sequence[str], groups: Sequence[str], counts: Floats) -> list[str]:
     """What a spreadsheet may have left in a table, and that would count as data: sums, and names in two spellings."""
-    counts, odd = found.counts, []
-    whole = counts.sum()
-    if counts.shape[1] > 2:
-        for j in np.flatnonzero(2 * counts.sum(axis=0) == whole):
-            if np.array_equal(2 * counts[:, j], counts.sum(axis=1)):
-                name = found.labels[j]
-                odd.append(f"Label {name!a:.60} is the sum of all others in every row: remove a column of totals.")
-    if len(counts) > 2:
-        for i in np.flatnonzero(2 * counts.sum(axis=1) == whole):
-            if np.array_equal(2 * counts[i], counts.sum(axis=0)):
-                odd.append(f"Client {found.clients[i]!a:.60} is the sum of all others: remove a row of totals.")
+    odd, whole = [], counts.sum()
+    for noun, names, table in (("Label", labels, counts.T), ("Client", clients, counts)):
+        for i in np.flatnonzero(2 * table.sum(axis=1) == whole).tolist() if len(table) > 2 else ():
+            if np.array_equal(2 * table[i], table.sum(axis=0)):
+                rows, part = (" in every row", "column") if noun == "Label" else ("", "row")
+                odd.append(f"{noun} {names[i]!a:.60} is the sum of all others{rows}: remove a {part} of totals.")
     spelled: dict[str, str] = {}
-    for name in found.group_names:
+    for name in groups:
         other = spelled.setdefault(name.casefold(), name)
         if other != name:
             odd.append(f"Groups {other!a:.60} and {name!a:.60} differ in capitals alone, and are taken for two.")
     return odd
-
-
-# ---------------------------------------------------------------- text to fields
-
-
-class _Table:
-    """A CSV file with a header, and refusals that name places in it."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
-        first = next(self._rows(), None)
-        if first is None:
-            raise ScenarioError(f"{path}: is empty. Write a header such as client,group,cat,dog and a line per client.")
-        self.header = [name.strip() for name in first[1]]
-        line = first[0]
-        self.first = line
-        if len(self.header) == 1:
-            for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-                if mark in self.header[0]:
-                    self.refuse(line, f"fields are separated by {word}", "Save the file with commas", 0)
-        seen: dict[str, int] = {}
-        for i, name in enumerate(self.header):
-            if not name or not name.isprintable() or len(name) > LARGEST_NAME:
-                self.refuse(line, f"{name!a:.60} is not a name of a column", "Name every column", i)
-            if name in seen:
-                self.refuse(line, f"column {name!a:.60} comes twice, also as field {seen[name] + 1}", "Rename one", i)
-            seen[name] = i
-
-    def refuse(self, line: int, fact: str, way_out: str, field: int | None = None) -> NoReturn:
-        place = f"{self.path}:{line}" if field is None else f"{self.path}:{line}:{field + 1}"
-        raise ScenarioError(f"{place}: {fact}. {way_out}.")
-
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        try:
-            for row in self._reader:
-                if row and any(field.strip() for field in row):
-                    yield self._reader.line_num, row
-        except csv.Error as error:
-            self.refuse(self._reader.line_num, f"is not CSV: {error}", "Save it as CSV again")
-
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        for line, row in self._rows():
-            if len(row) != len(self.header):
-                hint = "Give every line a field for each column"
-                if len(row) > len(self.header) and any(re.fullmatch(r"[0-9]{3}", field.strip()) for field in row[1:]):
-                    hint += ", and write 1000 and not 1,000"
-                self.refuse(
-                    line,
-                    f"there are {len(row)} fields, and {len(self.header)} columns in the header",
-                    hint,
-                    min(len(row), len(self.header)),
-                )
-            yield line, row
-
-    def name(self, line: int, row: list[str], place: int, noun: str) -> str:
-        name = row[place].strip()
-        if not name:
-            self.refuse(line, f"{noun} has no name", "Write its id", place)
-        if len(name) > LARGEST_NAME or not name.isprintable():
-            self.refuse(
-                line, f"{name!a:.40} is not a name of {noun}", f"Use up to {LARGEST_NAME} printable ones", place
-            )
-        return name
-
-    def count(self, line: int, row: list[str], place: int) -> int:
-        text = row[place].strip()
-        if text.isascii() and text.isdigit() and len(text) <= 13:
-            number = int(text)
-            if number <= LARGEST_COUNT:
-                return number
-        column = f"in column {self.header[place]!a:.40}"
-        rule = f"Counts are whole numbers from 0 to {LARGEST_COUNT}"
-        if "group" not in self.header and _near("group", [self.header[place]]):
-            rule = f"Call the column 'group' if it is that. {rule}"
-        if not text:
-            self.refuse(line, f"nothing stands {column}", f"{rule}; write 0 for none", place)
-        plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("'", "")
-        if NUMBER.fullmatch(plain) and (value := float(plain)) == int(min(max(value, -1e15), 1e15)) >= 0:
-            rule += f"; write {int(value)}" if value <= LARGEST_COUNT else ""
-        fact = f"{text!a:.40} {column} is negative" if text.startswith("-") else f"{text!a:.40} {column} is no count"
-        self.refuse(line, fact, rule, place)
-
-    def number(self, line: int, row: list[str], place: int, noun: str, *, signed: bool = False) -> float:
-        text = row[place].strip()
-        value = float(text) if NUMBER.fullmatch(text) else float("nan")
-        if not abs(value) <= 1e100 or (value < 0 and not signed):
-            rule = "a number up to 1e100" if signed else "a number from 0 to 1e100"
-            self.refuse(
-                line, f"{text!a:.40} in column {self.header[place]!a:.40} is not {noun}", f"Write {rule}", place
-            )
-        return value
-
-
-def _need(table: _Table, places: dict[str, int], name: str, way_out: str = "Add it") -> None:
-    if name not in places:
-        table.refuse(table.first, f"there is no column {name!a:.60}{_near(name, table.header)}", way_out)
-
-
-def _near(name: str, header: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name, [column.lower() for column in header], n=1, cutoff=0.75)
-    if not near:
-        return ""
-    written = next(column for column in header if column.lower() == near[0])
-    return f" (is {written!a:.40} it?)"
-
-
-def _text(path: Path) -> str:
-    raw = capped(path, LARGEST_FILE, ". Merge rare labels, or write the wide form.")
-    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ScenarioError(f"{path}:1: is UTF-16 text. Save it as UTF-8.")
-    at = raw.find(b"\0")
-    if at >= 0:
-        line = raw.count(b"\n", 0, at) + 1
-        raise ScenarioError(f"{path}:{line}: has a NUL byte, so it is no text. Check the path.")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ScenarioError(f"{path}:{line}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None

@@ -12,6 +12,7 @@ the clients the counts were drawn from; docs/measuring.md derives them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -44,37 +45,58 @@ class Interval:
 
 @dataclass(frozen=True)
 class Spread:
-    """Both squared deviations of one grouping.
+    """The squared deviation of every tier of one grouping, top first.
 
     Attributes:
-        zeta2, delta2: as the counts stand.
-        zeta2_noise, delta2_noise: what counting adds to them on average.
-        of_clients: what every client adds to ``zeta2``, without the noise; sums to ``zeta2 - zeta2_noise``.
-        of_groups: what every group adds to ``delta2``, likewise.
+        squares: as the counts stand.
+        noises: what counting adds to them on average.
+        parts: what every node adds to the square of its tier, without the noise.
     """
 
-    zeta2: float
-    delta2: float
-    zeta2_noise: float
-    delta2_noise: float
-    of_clients: Floats
-    of_groups: Floats
+    squares: tuple[float, ...]
+    noises: tuple[float, ...]
+    parts: tuple[Floats, ...]
+
+    @property
+    def zeta2(self) -> float:
+        """Of clients in their groups, as the counts stand."""
+        return self.squares[-1]
+
+    @property
+    def delta2(self) -> float:
+        """Of the groups of the top tier, as the counts stand."""
+        return self.squares[0]
+
+    @property
+    def zeta2_noise(self) -> float:
+        """What counting adds to ``zeta2`` on average."""
+        return self.noises[-1]
+
+    @property
+    def delta2_noise(self) -> float:
+        """What counting adds to ``delta2`` on average."""
+        return self.noises[0]
+
+    @property
+    def net(self) -> tuple[float, ...]:
+        """Squares without the noise; below rounding and below 0 they are 0."""
+        pairs = ((square, square - noise) for square, noise in zip(self.squares, self.noises, strict=True))
+        return tuple(net if net > 1e-13 * square else 0.0 for square, net in pairs)
 
     @property
     def kept(self) -> float:
         """How much of a client's counted distance from the whole is its own, and not noise: from 0 to 1."""
-        whole = self.zeta2 + self.delta2
-        return min(max(1 - (self.zeta2_noise + self.delta2_noise) / whole, 0.0), 1.0) if whole else 0.0
+        whole = sum(self.squares)
+        return min(max(1 - sum(self.noises) / whole, 0.0), 1.0) if whole else 0.0
 
     def if_chosen(self) -> tuple[float, float]:
-        """Both squared deviations to expect where the groups were chosen by the counts.
+        """Both squared deviations, ``(zeta^2, delta^2)``, to expect where the groups were chosen by the counts.
 
         Then nothing is known of the noise but what the spread of clients says: a client's shares are expected at
         the fraction `kept` of their counted distance, with that fraction of the counted variance around it.
         """
-        delta2 = self.kept**2 * self.delta2 + self.kept * self.delta2_noise
-        net = self.zeta2 - self.zeta2_noise + self.delta2 - self.delta2_noise
-        return max(net - delta2, 0.0), delta2
+        delta2 = self.kept**2 * self.delta2 + self.kept * self.noises[0]
+        return max(sum(self.squares) - sum(self.noises) - delta2, 0.0), delta2
 
 
 @dataclass(frozen=True)
@@ -83,7 +105,8 @@ class Measured:
 
     Attributes:
         plain: without the noise of counting taken out.
-        zeta2, delta2, ratio: with it taken out, and their intervals.
+        tiers: squared deviation of every tier, top first, with it taken out, and their intervals.
+        ratio: of two tiers, that of the lower over that of the upper; None for any other number.
         lengths: the ratio's range where lengths of class gradients differ by up to a factor `LENGTHS`; None where a
             Gram matrix says what they are.
         draws: of the bootstrap.
@@ -91,24 +114,56 @@ class Measured:
     """
 
     plain: Spread
-    zeta2: Interval
-    delta2: Interval
+    tiers: tuple[Interval, ...]
     ratio: Interval
     lengths: tuple[float, float] | None
     draws: int
     chosen: bool = False
 
+    @property
+    def zeta2(self) -> Interval:
+        """Of clients in their groups."""
+        return self.tiers[-1]
 
-def weights(table: LabelCounts, weighting: Weighting) -> tuple[Floats, Floats]:
-    """Weight of every client in its group, and of every group; both sum to 1.
+    @property
+    def delta2(self) -> Interval:
+        """Of the groups of the top tier."""
+        return self.tiers[0]
 
-    ``groups`` is the objective of the theorems: the mean over groups of the mean over their clients. ``clients``
-    counts every client the same, ``samples`` every sample.
+
+def weights(table: LabelCounts, weighting: Weighting) -> tuple[Floats, ...]:
+    """Weight of every node among the children of its parent, by tier, top first; they sum to 1.
+
+    ``groups`` is the objective of the theorems: at every node the mean over its children. ``clients`` counts every
+    client the same, ``samples`` every sample.
     """
-    mass = table.counts.sum(axis=1) if weighting == "samples" else np.ones(len(table.clients))
-    whole = np.bincount(table.group_of, weights=mass, minlength=len(table.groups))
-    shares = np.full(len(whole), 1 / len(whole)) if weighting == "groups" else whole / whole.sum()
-    return mass / whole[table.group_of], shares
+    mass: Floats = table.counts.sum(axis=1) if weighting == "samples" else np.ones(len(table.clients))
+    found: list[Floats] = []
+    for parents in reversed(table.parents):
+        whole: Floats = np.bincount(parents, weights=mass).astype(np.float64)
+        found.append(mass / whole[parents])
+        mass = np.ones(len(whole)) if weighting == "groups" else whole
+    return tuple(reversed(found))
+
+
+def deviations(
+    table: LabelCounts, *, gram: Floats | None = None, weighting: Weighting = "groups", counts: Counts = "sample"
+) -> tuple[float, ...]:
+    """The deviation of every tier of a table, top first: between the children of the nodes above, root mean square.
+
+    Of two tiers they are delta and zeta. Their squares sum to the variance between all clients. The unit is that of
+    label shares, or of gradients with a Gram matrix.
+
+    Args:
+        table: with groups, nested to any depth.
+        gram: inner products of class gradients.
+        weighting: of the nodes of every tier.
+        counts: ``sample`` of what the clients have, whose noise is taken out, or ``all`` of it.
+    """
+    shares = table.shares() if gram is None else table.shares() @ root(gram)
+    variances = noise(table.counts, gram) if counts == "sample" else np.zeros(len(shares))
+    found = nested_spread(shares, variances, table.parents, weights(table, weighting))
+    return tuple(math.sqrt(square) for square in found.net)
 
 
 def noise(counts: Floats, gram: Floats | None = None) -> Floats:
@@ -143,21 +198,32 @@ def spread(points: Floats, variances: Floats, group_of: Indices, within: Floats,
         within: weight of every client in its group.
         between: weight of every group.
     """
-    means = _means(points, group_of, within, len(between))
-    apart = ((points - means[group_of]) ** 2).sum(axis=1)
-    from_all = ((means - between @ means) ** 2).sum(axis=1)
-    group_noise = np.bincount(group_of, weights=within**2 * variances, minlength=len(between))
-    client_part = variances * (1 - 2 * within) + group_noise[group_of]
-    group_part = group_noise * (1 - 2 * between) + between**2 @ group_noise
-    mass = between[group_of] * within
-    return Spread(
-        zeta2=float(mass @ apart),
-        delta2=float(between @ from_all),
-        zeta2_noise=float(mass @ client_part),
-        delta2_noise=float(between @ group_part),
-        of_clients=mass * (apart - client_part),
-        of_groups=between * (from_all - group_part),
-    )
+    return nested_spread(points, variances, (np.zeros(len(between), dtype=np.int64), group_of), (between, within))
+
+
+def nested_spread(points: Floats, variances: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> Spread:
+    """The deviations of points in nested groups.
+
+    Args:
+        points: of clients, such that squared distances are those of gradients.
+        variances: of the points, by client.
+        parents: the parent of every node, by tier, top first; clients are the nodes of the last.
+        shares: weight of every node among the children of its parent.
+    """
+    masses = [shares[0]]
+    for above, own in zip(parents[1:], shares[1:], strict=True):
+        masses.append(masses[-1][above] * own)
+    squares, noises, parts = [], [], []
+    for above, own, mass in zip(reversed(parents), reversed(shares), reversed(masses), strict=True):
+        means = _means(points, above, own)
+        apart = ((points - means[above]) ** 2).sum(axis=1)
+        noise_above: Floats = np.bincount(above, weights=own**2 * variances).astype(np.float64)
+        part = variances * (1 - 2 * own) + noise_above[above]
+        squares.append(float(mass @ apart))
+        noises.append(float(mass @ part))
+        parts.append(mass * (apart - part))
+        points, variances = means, noise_above
+    return Spread(tuple(reversed(squares)), tuple(reversed(noises)), tuple(reversed(parts)))
 
 
 def measure(
@@ -170,7 +236,7 @@ def measure(
     seed: int = 0,
     draws: int | None = None,
 ) -> Measured:
-    """Both squared deviations, their ratio, and what counting leaves uncertain of them.
+    """The squared deviation of every tier, and what counting leaves uncertain of them; of two tiers their ratio too.
 
     The clients and groups are those of the fleet and stay; their samples are drawn again (a parametric bootstrap),
     from shares pulled together so that their deviations are the estimated ones and not the inflated ones that
@@ -189,72 +255,73 @@ def measure(
         seed: of the bootstrap.
         draws: of the bootstrap; by default as many as a minute allows, and never more than that.
     """
-    within, between = weights(table, weighting)
-    turn = None if gram is None else root(gram)
+    shares, parents, turn = weights(table, weighting), table.parents, None if gram is None else root(gram)
+    sizes = table.counts.sum(axis=1)
 
-    def of(numbers: Floats, points: Floats | None = None) -> Spread:
-        shares = numbers / numbers.sum(axis=1, keepdims=True) if points is None else points
+    def of(points: Floats, numbers: Floats) -> Spread:
         variances = noise(numbers, gram) if counts == "sample" else np.zeros(len(numbers))
-        return spread(shares if turn is None else shares @ turn, variances, table.group_of, within, between)
+        return nested_spread(points if turn is None else points @ turn, variances, parents, shares)
 
-    found = of(table.counts)
-    lengths = None if turn is not None else _lengths(table, within, between, counts)
+    seen = table.shares()
+    found = of(seen, table.counts)
+    two = len(parents) == 2
+    lengths = _lengths(table, shares[1], shares[0], counts) if two and turn is None else None
     if counts == "all":
-        zeta2, delta2 = found.zeta2, found.delta2
-        exact = [Interval(value, value, value) for value in (zeta2, delta2, _ratio(zeta2, delta2))]
-        return Measured(found, exact[0], exact[1], exact[2], lengths, 0)
+        exact = tuple(Interval(square, square, square) for square in found.squares)
+        ratio = _ratio(found.squares)
+        return Measured(found, exact, Interval(ratio, ratio, ratio), lengths, 0)
     if chosen is None:
-        chosen = too_alike(table, found)
+        chosen = two and too_alike(table, found)
     affordable = max(CELLS // table.counts.size, DRAWS[0])
     draws = int(min(affordable, DRAWS[1] if draws is None else draws))
     rng = np.random.default_rng(seed)
-    sizes = table.counts.sum(axis=1).astype(np.int64)
-    shares = table.shares()
     if chosen:
         lengths = None
         zeta2, delta2 = found.if_chosen()
-        kept = found.kept
-        centre = between @ _means(shares, table.group_of, within, len(between))
-        likely = centre + kept * (shares - centre)
+        squares: tuple[float, ...] = (delta2, zeta2)
+        centre = _node_means(seen, parents, shares)[0]
+        likely = centre + found.kept * (seen - centre)
 
-        def draw() -> tuple[float, float]:
-            again = rng.multinomial(sizes, shares) / sizes[:, None]
-            apart = of(table.counts, likely + math.sqrt(kept) * (again - shares)).delta2
-            return max(zeta2 + delta2 - apart, 0.0), apart
+        def draw() -> tuple[float, ...]:
+            again = rng.multinomial(sizes.astype(np.int64), seen) / sizes[:, None]
+            apart = of(likely + math.sqrt(found.kept) * (again - seen), table.counts).delta2
+            return apart, max(sum(squares) - apart, 0.0)
 
     else:
-        zeta2, delta2 = _net(found)
-        pulled = _pulled(table, within, between, found)
+        squares, pulled = found.net, _pulled(seen, parents, shares, found)
 
-        def draw() -> tuple[float, float]:
-            return _net(of(rng.multinomial(sizes, pulled).astype(float)))
+        def draw() -> tuple[float, ...]:
+            again = rng.multinomial(sizes.astype(np.int64), pulled).astype(float)
+            return of(again / sizes[:, None], again).net
 
     sample = np.array([draw() for _ in range(draws)])
-    ratios = np.array([_number(_ratio(z, d)) for z, d in sample])
+    ratios = np.array([math.nan if (ratio := _ratio(row)) is None else ratio for row in sample.tolist()])
     return Measured(
         found,
-        _interval(zeta2, sample[:, 0]),
-        _interval(delta2, sample[:, 1]),
-        _interval(_ratio(zeta2, delta2), ratios),
+        tuple(_interval(square, sample[:, tier]) for tier, square in enumerate(squares)),
+        _interval(_ratio(squares), ratios),
         lengths,
         draws,
         chosen,
     )
 
 
-def _means(points: Floats, group_of: Indices, within: Floats, groups: int) -> Floats:
-    if len(points) * groups <= 10**6:  # quicker than adding up client by client
-        member: Floats = (group_of == np.arange(groups)[:, None]) * within
+def _means(points: Floats, parents: Indices, weight: Floats) -> Floats:
+    count = int(parents.max()) + 1
+    if len(points) * count <= 10**6:  # quicker than adding up node by node
+        member: Floats = (parents == np.arange(count)[:, None]) * weight
         return member @ points
-    means = np.zeros((groups, points.shape[1]))
-    np.add.at(means, group_of, points * within[:, None])
-    return means
+    return np.stack([np.bincount(parents, weights=weight * column, minlength=count) for column in points.T], axis=1)
 
 
-def _net(found: Spread) -> tuple[float, float]:
-    """Deviations without the noise; below rounding and below 0 they are 0."""
-    zeta2, delta2 = found.zeta2 - found.zeta2_noise, found.delta2 - found.delta2_noise
-    return (zeta2 if zeta2 > 1e-13 * found.zeta2 else 0.0), (delta2 if delta2 > 1e-13 * found.delta2 else 0.0)
+def _node_means(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> list[Floats]:
+    """The mean of the whole, and by tier, top first, that of the node that every client is in; its own is the last."""
+    at, found, means = np.arange(len(points)), [points], points
+    for above, own in zip(reversed(parents), reversed(shares), strict=True):
+        means = _means(means, above, own)
+        at = above[at]
+        found.append(means[at])
+    return found[::-1]
 
 
 def too_alike(table: LabelCounts, found: Spread) -> bool:
@@ -268,29 +335,23 @@ def too_alike(table: LabelCounts, found: Spread) -> bool:
     labels = (table.counts.sum(axis=0) / table.counts.sum()) ** 2
     freedom = (len(table.groups) - 1) * max(1 / labels.sum() - 1, 1.0)
     least = max(1 - 2 / (9 * freedom) - 3.72 * math.sqrt(2 / (9 * freedom)), 0.0) ** 3  # Wilson and Hilferty
-    return bool(found.delta2 < least * found.delta2_noise)
+    return bool(found.delta2 < least * found.noises[0])
 
 
-def _ratio(zeta2: float, delta2: float) -> float | None:
-    """None where both are 0."""
-    if delta2 < 1e-14:
-        return math.inf if zeta2 >= 1e-14 else None
-    return zeta2 / delta2
+def _ratio(squares: Sequence[float]) -> float | None:
+    """Of two tiers, ``zeta^2 / delta^2``; None where both are 0, and for any other number of tiers."""
+    if len(squares) != 2 or max(squares) < 1e-14:
+        return None
+    delta2, zeta2 = squares
+    return zeta2 / delta2 if delta2 >= 1e-14 else math.inf
 
 
-def _number(ratio: float | None) -> float:
-    return math.nan if ratio is None else ratio
-
-
-def _pulled(table: LabelCounts, within: Floats, between: Floats, found: Spread) -> Floats:
-    """Shares with the estimated deviations: clients pulled to their group, groups to the whole."""
-    zeta2, delta2 = _net(found)
-    inner = math.sqrt(zeta2 / found.zeta2) if found.zeta2 else 1.0
-    outer = math.sqrt(delta2 / found.delta2) if found.delta2 else 1.0
-    shares = table.shares()
-    means = _means(shares, table.group_of, within, len(between))
-    whole = between @ means
-    pulled = whole + outer * (means - whole)[table.group_of] + inner * (shares - means[table.group_of])
+def _pulled(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats], found: Spread) -> Floats:
+    """Label shares with the estimated deviations: every node is pulled to the one above it."""
+    means = _node_means(points, parents, shares)
+    pulled = means[0]
+    for square, net, above, own in zip(found.squares, found.net, means, means[1:], strict=False):
+        pulled = pulled + (math.sqrt(net / square) if square else 1.0) * (own - above)
     pulled = np.maximum(pulled, 0)
     result: Floats = pulled / pulled.sum(axis=1, keepdims=True)
     return result
@@ -317,13 +378,13 @@ def _lengths(table: LabelCounts, within: Floats, between: Floats, counts: Counts
     """
     shares = table.shares()
     sizes = table.counts.sum(axis=1)
-    means = _means(shares, table.group_of, within, len(between))
+    means = _means(shares, table.group_of, within)
     mass = between[table.group_of] * within
     zeta2 = mass @ (shares - means[table.group_of]) ** 2
     delta2 = between @ (means - between @ means) ** 2
     if counts == "sample":
         single = shares * (1 - shares) / np.maximum(sizes - 1, 1)[:, None] * (sizes > 1)[:, None]
-        of_group = _means(single, table.group_of, within**2, len(between))
+        of_group = _means(single, table.group_of, within**2)
         zeta2 = zeta2 - (mass * (1 - within)) @ single
         delta2 = delta2 - (between * (1 - between)) @ of_group
     zeta2, delta2 = np.maximum(zeta2, 0), np.maximum(delta2, 0)

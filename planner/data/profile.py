@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -67,6 +68,13 @@ class Concentrations(Part):
     inter: Range | None
 
 
+class Tier(Part):
+    """One tier of nested groups."""
+
+    deviation2: Range = Field(description="squared deviation between the children of a node")
+    children: Positive = Field(description="of a node, in the mean")
+
+
 class Profile(Part):
     """Aggregates of a fleet, enough for `hfl-plan recommend --heterogeneity FILE`."""
 
@@ -83,14 +91,15 @@ class Profile(Part):
     level: float = Field(0.95, gt=0, lt=1, description="of the intervals")
     zeta2: Range = Field(description="squared INTRA-group deviation")
     delta2: Range = Field(description="squared INTER-group deviation")
-    ratio: Range = Field(description="zeta2 / delta2; null where delta2 is 0")
+    ratio: Range = Field(description="zeta2 / delta2; null where delta2 is 0, and where there are not two tiers")
+    tiers: list[Tier] | None = Field(None, description="all tiers of nested groups, top first; left out for two tiers")
     concentrations: Concentrations | None = None
     constants: Constants = Constants()
     warnings: list[Annotated[str, Field(max_length=500)]] = Field(default=[], max_length=50)
 
     def text(self) -> str:
         """The file."""
-        document = self.model_dump(mode="json", exclude_none=False)
+        document = self.model_dump(mode="json", exclude={"tiers"} if self.tiers is None else None)
         return json.dumps(_rounded(document), indent=1, allow_nan=False) + "\n"
 
 
@@ -175,9 +184,16 @@ def from_counts(
         zeta2=_range(found.zeta2, factor),
         delta2=_range(found.delta2, factor),
         ratio=_range(found.ratio),
+        tiers=None if len(found.tiers) == 2 else _tiers(table, found, factor),
         concentrations=fitted,
         warnings=cautions,
     )
+
+
+def _tiers(table: LabelCounts, found: Measured, factor: float) -> list[Tier]:
+    nodes = [1, *(len(parents) for parents in table.parents)]
+    children = (n / above for above, n in pairwise(nodes))
+    return [Tier(deviation2=_range(t, factor), children=n) for t, n in zip(found.tiers, children, strict=True)]
 
 
 def _range(found: Interval | Concentration, factor: float = 1.0) -> Range:

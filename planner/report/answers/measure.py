@@ -141,8 +141,8 @@ def _measure_document(
     known = absolute or length is not None
     factor = 1.0 if length is None else length**2
     net_zeta, net_delta = found.zeta2.value or 0.0, found.delta2.value or 0.0
-    top_clients = np.argsort(-found.plain.of_clients, kind="stable")[:SHOWN]
-    top_groups = np.argsort(-found.plain.of_groups, kind="stable")[:SHOWN]
+    top_clients = np.argsort(-found.plain.parts[-1], kind="stable")[:SHOWN]
+    top_groups = np.argsort(-found.plain.parts[0], kind="stable")[:SHOWN]
     pooled = np.zeros((len(sizes), len(table.labels)))
     np.add.at(pooled, table.group_of, table.counts)
     pooled /= pooled.sum(axis=1, keepdims=True)
@@ -186,21 +186,21 @@ def _measure_document(
             {
                 "client": table.clients[i],
                 "group": table.groups[table.group_of[i]],
-                "share_of_zeta2": float(found.plain.of_clients[i] / (found.plain.zeta2 - found.plain.zeta2_noise)),
+                "share_of_zeta2": float(found.plain.parts[-1][i] / (found.plain.squares[-1] - found.plain.noises[-1])),
                 **mostly(shares[i]),
             }
             for i in top_clients
-            if net_zeta > 0 and found.plain.of_clients[i] > 0
+            if net_zeta > 0 and found.plain.parts[-1][i] > 0
         ],
         "dominant_groups": [
             {
                 "group": table.groups[g],
                 "clients": int(sizes[g]),
-                "share_of_delta2": float(found.plain.of_groups[g] / (found.plain.delta2 - found.plain.delta2_noise)),
+                "share_of_delta2": float(found.plain.parts[0][g] / (found.plain.squares[0] - found.plain.noises[0])),
                 **mostly(pooled[g]),
             }
             for g in top_groups
-            if net_delta > 0 and not found.chosen and found.plain.of_groups[g] > 0
+            if net_delta > 0 and not found.chosen and found.plain.parts[0][g] > 0
         ],
         "warnings": warnings,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +16,9 @@ from planner.data import grouping, label_shift
 from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
 from planner.data.label_counts import LabelCounts, read_counts
-from planner.data.label_shift import measure, noise, spread, weights
-from planner.data.profile import SCHEMA, Profile, read_profile
+from planner.data.label_shift import deviations, measure, nested_spread, noise, spread, weights
+from planner.data.profile import SCHEMA, Profile, from_counts, read_profile
+from planner.errors import ScenarioError
 
 
 @pytest.fixture
@@ -108,16 +111,127 @@ def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
         drawn, truth = [], None
         for _ in range(2000):
             found = table(rng.multinomial(sizes, shares), group_of)
-            within, between = weights(found, weighting)
+            between, within = weights(found, weighting)
             truth = spread(shares, np.zeros(12), group_of, within, between)
             one = spread(found.shares(), noise(found.counts), group_of, within, between)
-            drawn.append([one.zeta2 - one.zeta2_noise, one.delta2 - one.delta2_noise, one.zeta2])
-            assert one.of_clients.sum() == pytest.approx(one.zeta2 - one.zeta2_noise)
-            assert one.of_groups.sum() == pytest.approx(one.delta2 - one.delta2_noise)
+            drawn.append([one.zeta2 - one.noises[1], one.delta2 - one.noises[0], one.zeta2])
+            assert one.parts[1].sum() == pytest.approx(one.zeta2 - one.noises[1])
+            assert one.parts[0].sum() == pytest.approx(one.delta2 - one.noises[0])
         mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(2000)
         assert abs(mean[0] - truth.zeta2) < 4 * error[0]
         assert abs(mean[1] - truth.delta2) < 4 * error[1]
         assert mean[2] - truth.zeta2 > 20 * error[2]  # what stands uncorrected is far off
+
+
+def nested(rng: np.random.Generator, depth: int, counts: str = "wide") -> tuple[str, list[tuple[str, ...]], np.ndarray]:
+    """A table of a random tree, its paths, and its counts."""
+
+    def below(path: tuple[str, ...], left: int) -> list[tuple[str, ...]]:
+        names = ["ab"[: 1 + rng.integers(2)], *"xyz"][: 1 + rng.integers(1, 4)]
+        return [path] if not left else [found for name in names for found in below((*path, name), left - 1)]
+
+    paths = [(*path[:-1], "/".join(path)) for path in below((), depth)]
+    numbers = rng.integers(1, 30, (len(paths), 3))
+    header = [f"tier {i}" for i in range(1, depth)] + ["client", "cat", "dog", "eel"]
+    rows = [[*path, *map(str, row)] for path, row in zip(paths, numbers.tolist(), strict=True)]
+    order = rng.permutation(len(rows))
+    return "\n".join(",".join(row) for row in [header, *(rows[i] for i in order)]) + "\n", paths, numbers
+
+
+def exactly(paths: list[tuple[str, ...]], points: list[list[Fraction]], depth: int) -> tuple[list[Fraction], Fraction]:
+    """The squared deviation of every tier in fractions, each node's mean over its children; and that of clients."""
+
+    def mean(of: list[list[Fraction]]) -> list[Fraction]:
+        return [sum(column, Fraction(0)) / len(of) for column in zip(*of, strict=True)]
+
+    def far(a: list[Fraction], b: list[Fraction]) -> Fraction:
+        return sum(((x - y) ** 2 for x, y in zip(a, b, strict=True)), Fraction(0))
+
+    nodes = dict(zip(paths, points, strict=True))
+    tiers = [dict(nodes)]
+    for t in range(depth - 1, -1, -1):
+        inner: dict[tuple[str, ...], list[list[Fraction]]] = {}
+        for path, point in tiers[0].items():
+            inner.setdefault(path[:t], []).append(point)
+        tiers.insert(0, {path: mean(children) for path, children in inner.items()})
+    mass: dict[tuple[str, ...], Fraction] = {(): Fraction(1)}
+    found = []
+    for t in range(depth):
+        children = [path[:t] for path in tiers[t + 1]]
+        mass |= {path: mass[path[:t]] / children.count(path[:t]) for path in tiers[t + 1]}
+        found.append(
+            sum((mass[path] * far(point, tiers[t][path[:t]]) for path, point in tiers[t + 1].items()), Fraction(0))
+        )
+    return found, sum((mass[path] * far(point, tiers[0][()]) for path, point in nodes.items()), Fraction(0))
+
+
+@pytest.mark.parametrize("depth", [2, 3, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_each_tier_has_its_deviation_and_they_sum_to_that_of_clients(tmp_path: Path, depth: int, seed: int) -> None:
+    text, paths, numbers = nested(np.random.default_rng([depth, seed]), depth)
+    file = tmp_path / "nested.csv"
+    file.write_text(text)
+    read = read_counts(file)
+    points = [[Fraction(n, sum(row)) for n in row] for row in numbers.tolist()]
+    wanted, everything = exactly(paths, points, depth)
+    found = deviations(read, counts="all")
+    assert sum(wanted) == everything
+    assert [d**2 for d in found] == pytest.approx([float(square) for square in wanted], rel=1e-12, abs=1e-15)
+    measured = measure(read, counts="all")
+    assert [tier.value for tier in measured.tiers] == pytest.approx([d**2 for d in found], rel=1e-12, abs=1e-15)
+    for weighting in ("clients", "samples"):
+        mass = read.counts.sum(axis=1) if weighting == "samples" else np.ones(len(read.clients))
+        shares = read.shares()
+        variance = mass @ ((shares - mass @ shares / mass.sum()) ** 2).sum(axis=1) / mass.sum()
+        assert sum(d**2 for d in deviations(read, counts="all", weighting=weighting)) == pytest.approx(
+            variance, rel=1e-12
+        )
+
+
+def test_the_noise_is_taken_out_of_every_tier() -> None:
+    rng = np.random.default_rng(5)
+    group_of, above = np.repeat(np.arange(6), 3), np.array([0, 0, 0, 1, 1, 1])
+    shares = rng.dirichlet(np.full(4, 1.0), 18)
+    names = replace(table(shares * 10**6, group_of), above=(above,), tiers=("region", "edge", "client"))
+    truth = nested_spread(shares, np.zeros(18), names.parents, weights(names, "groups")).squares
+    drawn = []
+    for _ in range(3000):
+        counts = rng.multinomial(8, shares).astype(float)
+        found = nested_spread(counts / 8, noise(counts), names.parents, weights(names, "groups"))
+        drawn.append([square - part for square, part in zip(found.squares, found.noises, strict=True)])
+        assert [part.sum() for part in found.parts] == pytest.approx(drawn[-1])
+    error = np.std(drawn, axis=0) / math.sqrt(len(drawn))
+    assert (np.abs(np.mean(drawn, axis=0) - truth) < 4 * error).all()
+    seen = measure(replace(names, counts=rng.multinomial(200, shares).astype(float)), draws=200)
+    for tier, wanted in zip(seen.tiers, truth, strict=True):
+        assert tier.low < wanted < tier.high
+
+
+def test_nested_groups_give_a_deviation_for_each_tier_of_a_file(tmp_path: Path) -> None:
+    text, _, _ = nested(np.random.default_rng(3), 3)
+    file = tmp_path / "nested.csv"
+    file.write_text(text)
+    said = parse(str(file))
+    read = read_counts(file)
+    scale = 2.0 / math.sqrt(1 - 1 / 3)
+    assert said.deviations_of_tiers(2.0) == pytest.approx([scale * d for d in deviations(read)])
+    profile = tmp_path / "profile.json"
+    profile.write_text(from_counts(read, measure(read, draws=50), length=3.0).text())
+    again = parse(str(profile))
+    assert again.deviations_of_tiers(2.0) == pytest.approx([3 * d for d in deviations(read)], rel=1e-4)
+    assert math.prod(again.measured.children) == pytest.approx(len(read.clients), rel=1e-4)
+    assert parse("both").deviations_of_tiers(1.0) == ()
+
+
+def test_nested_groups_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "nested.csv"
+    file.write_text("region,edge,client,a,b\nn,e,c,1,2\nn,f,d,1,2\ns,e,c,1,2\n")
+    with pytest.raises(ScenarioError, match=r"nested.csv:4:1: client 'c' is in region 's' here, and in 'n' on line 2"):
+        read_counts(file)
+    file.write_text("region,edge,client,a,b\nn,e,c,1,2\nn,f,d,1,2\ns,e,g,1,2\n")
+    read = read_counts(file)
+    assert read.groups == ("n/e", "n/f", "s/e")
+    assert [parents.tolist() for parents in read.parents] == [[0, 0], [0, 0, 1], [0, 1, 2]]
 
 
 def test_with_a_gram_matrix_the_noise_is_unbiased_too() -> None:
