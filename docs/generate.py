@@ -14,14 +14,14 @@ from textwrap import wrap
 from typing import Any
 
 from hflbounds import catalogue
-from hflbounds.audit import report as ledger
+from hflbounds.audit import report
 from hflbounds.core.bound import Bound, Erratum
 from hflbounds.core.expression import Expr, Relation, mul
 from hflbounds.core.quantities import ABOUT
 from hflbounds.core.registry import errata
-from hflbounds.core.typesetting import latex
 from hflbounds.errors import ConditionError, DomainError
 from hflbounds.export import Style, render
+from hflbounds.typeset.formulas import latex
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "catalog"
@@ -61,7 +61,7 @@ def index() -> str:
     """All bounds by paper, with a hidden table of contents."""
     out = ["# The catalogue", ""]
     out.append(f"{len(catalogue())} statements. What the columns mean is on the page of each.")
-    for key in ledger.papers():
+    for key in report.papers():
         bounds = [bound for bound in catalogue().values() if bound.id.partition(".")[0] == key]
         if not bounds:
             continue
@@ -238,7 +238,7 @@ def entry(erratum: Erratum) -> list[str]:
     out = [f"* Where: {text(erratum.place)}.", f"* Kind: {erratum.gravity}, {kinds[erratum.gravity]}."]
     out += [f"* Printed: {side(erratum.printed)}.", f"* Supported: {side(erratum.proved)}."]
     out += [f"* Because {text(erratum.because)}."]
-    numbers = ledger.numbers(erratum)
+    numbers = report.numbers(erratum)
     out += [f"* Numbers: {text(numbers)}."] if numbers else []
     out += [f"* Effect: {text(erratum.effect)}."]
     out += ["* It may be a recognition error of the text copy that was read."] if erratum.artefact else []
@@ -254,14 +254,14 @@ def side(what: Expr | Relation | str) -> str:
 
 def audit_table() -> str:
     """What `hfl-plan audit` finds."""
-    rows = list(ledger.rows())
+    rows = list(report.rows())
     verdicts = ("holds", "holds up to a constant", "fails", "cannot tell", "note")
     out = [
         "# The audit",
         "",
         "What `hfl-plan audit` prints. A printed line that fails names the erratum that says why.",
     ]
-    tally = ledger.tally(rows)
+    tally = report.tally(rows)
     counts = ((paper, *(str(of.get(v, 0)) for v in verdicts)) for paper, of in tally.items())
     out += ["", *table(("paper", *verdicts), counts)]
     out += ["", "## Lines of derivations", ""]

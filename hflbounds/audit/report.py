@@ -17,8 +17,8 @@ from hflbounds.audit import checks as audit
 from hflbounds.core.bound import Bound, Erratum
 from hflbounds.core.expression import Expr, Relation
 from hflbounds.core.registry import catalogue, errata
-from hflbounds.core.typesetting import latex
 from hflbounds.errors import UnknownBoundError
+from hflbounds.typeset.formulas import latex
 
 Kind = Literal["line", "erratum", "bound", "family"]
 Outcome = Literal["holds", "holds up to a constant", "fails", "cannot tell", "note"]

@@ -13,7 +13,7 @@ from functools import cache
 
 from hflbounds.core.bound import Bound
 from hflbounds.errors import FormatError
-from hflbounds.export._statement import Statement, Style
+from hflbounds.typeset.statement import Statement, Style
 
 __all__ = ["Statement", "Style", "formats", "render", "takes"]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from hflbounds.core.bound import Paper
-from hflbounds.export import _text
-from hflbounds.export._statement import Statement, Style
+from hflbounds.typeset import wording
+from hflbounds.typeset.statement import Statement, Style
 
 TAKES = ()
 PROCEEDINGS = re.compile(
@@ -49,10 +49,10 @@ def entry(paper: Paper) -> str:
         where["pages"] = (parts["pages"] or "").replace("-", "--")
     fields = {
         "author": AUTHORS.get(paper.key) or _authors(paper.authors),
-        "title": f"{{{_text.bibtex(paper.title)}}}",
-        **{name: _text.bibtex(said) for name, said in where.items()},
+        "title": f"{{{wording.bibtex(paper.title)}}}",
+        **{name: wording.bibtex(said) for name, said in where.items()},
         "year": str(int(paper.year)),
-        "note": _text.bibtex(version(paper)),
+        "note": wording.bibtex(version(paper)),
     }
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
     return f"@{kind}{{{key(paper)},\n{lines}}}\n"
@@ -74,6 +74,6 @@ def key(paper: Paper) -> str:
 def _authors(said: str) -> str:
     """Names as BibTeX wants them: with ``and`` between, and ``others`` at the end."""
     if re.match(r"(the|anonymous)\b", said, re.IGNORECASE):  # a group
-        return f"{{{_text.bibtex(said)}}}"
+        return f"{{{wording.bibtex(said)}}}"
     said = re.sub(r",?\s+et al\.?$", " and others", said.strip())
-    return " and ".join(_text.bibtex(name) for name in re.split(r",\s+(?:and\s+)?|\s+and\s+", said) if name)
+    return " and ".join(wording.bibtex(name) for name in re.split(r",\s+(?:and\s+)?|\s+and\s+", said) if name)

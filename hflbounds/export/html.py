@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from hflbounds.export import _tex, _text
-from hflbounds.export._statement import CONSTANTS, STATUS, Statement, Style, number, power_of_ten, words
+from hflbounds.typeset import markup, wording
+from hflbounds.typeset.statement import CONSTANTS, STATUS, Statement, Style, number, power_of_ten, words
 
 TAKES = ("notation", "letters", "values", "aligned", "standalone")
 HEAD = """<!DOCTYPE html>
@@ -45,25 +45,25 @@ def render(statements: Sequence[Statement], style: Style) -> str:
 
 def inline(tex: str) -> str:
     """A formula in a line of text."""
-    return f'<span data-tex="{html.escape(tex)}">{_tex.mathml(tex)}</span>'
+    return f'<span data-tex="{html.escape(tex)}">{markup.mathml(tex)}</span>'
 
 
 def display(tex: str) -> str:
     """A formula on lines of its own."""
-    return f'<div class="formula" data-tex="{html.escape(tex)}">{_tex.mathml(tex, display=True)}</div>'
+    return f'<div class="formula" data-tex="{html.escape(tex)}">{markup.mathml(tex, display=True)}</div>'
 
 
 def _said(text: str) -> str:
-    return _text.sentence(text, _text.html, inline)
+    return wording.sentence(text, wording.html, inline)
 
 
 def _bound(statement: Statement, style: Style) -> str:
     bound = statement.bound
     out = [
-        f'<section id="{_text.html(bound.id)}">',
-        f"<h2>{_said(_text.capital(bound.title))}</h2>",
-        f"<p><code>{_text.html(bound.id)}</code>: {_said(statement.prose(str(bound.source)))}. "
-        f"Status: {_text.html(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.</p>",
+        f'<section id="{wording.html(bound.id)}">',
+        f"<h2>{_said(wording.capital(bound.title))}</h2>",
+        f"<p><code>{wording.html(bound.id)}</code>: {_said(statement.prose(str(bound.source)))}. "
+        f"Status: {wording.html(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.</p>",
     ]
     if style.aligned:
         value = statement.value
@@ -71,7 +71,7 @@ def _bound(statement: Statement, style: Style) -> str:
         for i, (name, tex) in enumerate(statement.terms.items()):
             side = f"{statement.left} {statement.sign} {tex}" if i == 0 else tex if tex.startswith("-") else f"+ {tex}"
             amount = f"{value.terms[name]:.6g}" if value is not None and value.terms else ""
-            rows.append(f"<tr><td>{inline(side)}</td><td>{_text.html(words(name))}</td><td>{amount}</td></tr>")
+            rows.append(f"<tr><td>{inline(side)}</td><td>{wording.html(words(name))}</td><td>{amount}</td></tr>")
         out += ["<table>", *rows, "</table>"]
     else:
         out.append(display(f"{statement.left} {statement.sign} {' '.join(statement.lines(float('inf')))}"))
@@ -83,19 +83,23 @@ def _bound(statement: Statement, style: Style) -> str:
     for name, tex, meaning in statement.symbols:
         given = f"{statement.numbers[name]:.6g}" if name in statement.numbers else ""
         out.append(f"<tr><td>{inline(tex)}</td><td>{_said(meaning)}</td><td>{given}</td></tr>")
-    out += [f"<tr><td>{inline(t)}</td><td>{_text.html(m)}</td><td></td></tr>" for t, m in statement.functions]
+    out += [f"<tr><td>{inline(t)}</td><td>{wording.html(m)}</td><td></td></tr>" for t, m in statement.functions]
     out.append("</table>")
     value = statement.value
     if value is not None:
         total = number(value.total) if value.total is not None else power_of_ten(value.log10 or 0)
         out.append(f"<p>At these numbers the right-hand side is {inline(total)}.</p>")
-    out += ["<ul>", *(f"<li>{_said(_text.capital(assumption))}</li>" for assumption in statement.assumptions), "</ul>"]
+    out += [
+        "<ul>",
+        *(f"<li>{_said(wording.capital(said))}</li>" for said in statement.assumptions),
+        "</ul>",
+    ]
     notes = statement.errata(grave=True)
     if notes:
         out += ["<p>Printed otherwise:</p>", "<ul>"]
         out += [
             f"<li>{_said(statement.prose(e.place))} prints {_said(printed)}; supported is {_said(proved)}. "
-            f"{_said(_text.capital(statement.prose(e.because)))}</li>"
+            f"{_said(wording.capital(statement.prose(e.because)))}</li>"
             for e, printed, proved in notes
         ]
         out.append("</ul>")

@@ -38,8 +38,8 @@ from hflbounds.core.expression import (
 from hflbounds.core.functions import SCALAR
 from hflbounds.core.quantities import ABOUT
 from hflbounds.errors import FormatError
-from hflbounds.export import _tex, _text
-from hflbounds.export._statement import Statement, Style
+from hflbounds.typeset import markup, wording
+from hflbounds.typeset.statement import Statement, Style
 
 TAKES = ("notation", "letters", "values")
 SCHEMA = "hfl-plan/bounds/1"
@@ -81,7 +81,7 @@ def describe(statement: Statement) -> dict[str, Any]:
             "dim": list(bound.bounds.dim),
             "latex": statement.left,
         },
-        "statement": {"text": _tex.unicode(whole), "latex": whole, "mathml": _tex.mathml(whole, display=True)},
+        "statement": {"text": markup.unicode(whole), "latex": whole, "mathml": markup.mathml(whole, display=True)},
         "terms": [
             {"name": name, "expression": expression(term), **_shown(statement.terms[name])}
             for name, term in bound.terms.items()
@@ -100,7 +100,7 @@ def describe(statement: Statement) -> dict[str, Any]:
         ],
         "quantities": {
             name: {
-                "meaning": _text.sentence(meaning, _text.line, _tex.unicode),
+                "meaning": wording.sentence(meaning, wording.line, markup.unicode),
                 "domain": ABOUT[name].domain,
                 "dim": list(ABOUT[name].dim),
                 "latex": tex,
@@ -119,7 +119,7 @@ def describe(statement: Statement) -> dict[str, Any]:
 
 
 def _shown(tex: str) -> dict[str, str]:
-    return {"text": _tex.unicode(tex), "latex": tex, "mathml": _tex.mathml(tex)}
+    return {"text": markup.unicode(tex), "latex": tex, "mathml": markup.mathml(tex)}
 
 
 def _erratum(statement: Statement, erratum: Erratum) -> dict[str, Any]:

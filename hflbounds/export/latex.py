@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from hflbounds.core.bound import Paper
 from hflbounds.errors import FormatError
-from hflbounds.export import _tex, _text, bibtex
-from hflbounds.export._statement import CONSTANTS, LINE, STATUS, Statement, Style, label_of, number, power_of_ten, words
+from hflbounds.export import bibtex
+from hflbounds.typeset import markup, wording
+from hflbounds.typeset.statement import CONSTANTS, LINE, STATUS, Statement, Style, label_of, number, power_of_ten, words
 
 TAKES = ("notation", "letters", "values", "aligned", "standalone", "macros", "label", "bare")
 FOOTNOTES = 3  # more of them are a paragraph
@@ -50,7 +51,7 @@ def _macros(statements: Sequence[Statement]) -> str:
     for statement in statements:
         for name, command, meaning in statement.symbols:
             lines.setdefault(
-                command, rf"\providecommand{{{command}}}{{{statement.plain[name]}}} % {_text.line(meaning)}"
+                command, rf"\providecommand{{{command}}}{{{statement.plain[name]}}} % {wording.line(meaning)}"
             )
     return "\n".join(lines.values())
 
@@ -60,12 +61,12 @@ def _bound(statement: Statement, style: Style) -> str:
     label = label_of(statement)
     place = _said(statement.prose(bound.source.place))
     cited = rf"\cite{{{bibtex.key(bound.source.paper)}}}, {place}"
-    head = _said(_text.capital(bound.title))
-    status = f"Status: {_text.latex(STATUS[bound.status])}; {_text.latex(CONSTANTS[bound.constants])}."
+    head = _said(wording.capital(bound.title))
+    status = f"Status: {wording.latex(STATUS[bound.status])}; {wording.latex(CONSTANTS[bound.constants])}."
     heading = (
-        [rf"\subsection*{{{head}}}", rf"\texttt{{{_text.latex(bound.id)}}}; {cited}. {status}"]
+        [rf"\subsection*{{{head}}}", rf"\texttt{{{wording.latex(bound.id)}}}; {cited}. {status}"]
         if style.standalone
-        else [rf"% {_text.line(bound.id)}", rf"\paragraph{{{head}}} ({cited}). {status}"]
+        else [rf"% {wording.line(bound.id)}", rf"\paragraph{{{head}}} ({cited}). {status}"]
     )
     notes = _noted(statement)
     if len(notes) <= FOOTNOTES:
@@ -83,7 +84,7 @@ def _bound(statement: Statement, style: Style) -> str:
     named = [*((tex, meaning) for _, tex, meaning in statement.symbols), *statement.functions]
     letters = "; ".join(f"${tex}$: {_said(meaning)}" for tex, meaning in named)
     lines += ["", rf"\emph{{Letters.}} {letters}."]
-    assumed = " ".join(f"({i}) {_said(_text.capital(said))}." for i, said in enumerate(statement.assumptions, 1))
+    assumed = " ".join(f"({i}) {_said(wording.capital(said))}." for i, said in enumerate(statement.assumptions, 1))
     lines += ["", rf"\emph{{Hypotheses.}} {assumed}", "", rf"\emph{{Bounded:}} {_said(statement.bounded)}."]
     if len(notes) > FOOTNOTES:
         listed = " ".join(f"({i}) {note}" for i, note in enumerate(notes, 1))
@@ -93,7 +94,7 @@ def _bound(statement: Statement, style: Style) -> str:
 
 def _alone(statement: Statement, style: Style) -> str:
     """The equation environment and nothing else, with definitions and conditions on lines of their own in it."""
-    head = _text.line(f"{statement.bound.id}: {statement.bound.source}")
+    head = wording.line(f"{statement.bound.id}: {statement.bound.source}")
     begin, *body, end = _equation(statement, style, label_of(statement))
     tail: list[str] = []
     for name, parts in statement.definition_lines(LINE - 6):
@@ -104,7 +105,7 @@ def _alone(statement: Statement, style: Style) -> str:
         return "\n".join([f"% {head}", begin, *body, end])
     if len(body) == 1:  # a line, as yet without an environment
         condition = statement.conditions[0] if len(tail) == 1 and statement.conditions else ""
-        if condition and _tex.width(body[0]) + _tex.width(condition) < LINE - 8:
+        if condition and markup.width(body[0]) + markup.width(condition) < LINE - 8:
             return "\n".join([f"% {head}", begin, rf"{body[0]} \quad\text{{if }} {condition}", end])
         body = [r"\begin{split}", f"  & {body[0].strip()}", r"\end{split}"]
     *inner, last = body
@@ -116,7 +117,7 @@ def _equation(statement: Statement, style: Style, label: str) -> list[str]:
     begin = [r"\begin{equation}" + rf"\label{{{label}}}"]
     if style.aligned:
         value = statement.value
-        alone = len(statement.terms) == 1 and _tex.width(left) + _tex.width(statement.lines()[0]) < LINE - 15
+        alone = len(statement.terms) == 1 and markup.width(left) + markup.width(statement.lines()[0]) < LINE - 15
         rows = [] if alone else [rf"  & {left}"]
         for i, (name, tex) in enumerate(statement.terms.items()):
             signed = rf"{{}} - {tex[1:].lstrip()}" if tex.startswith("-") else rf"{{}} + {tex}"
@@ -125,10 +126,10 @@ def _equation(statement: Statement, style: Style, label: str) -> list[str]:
             amount = ""
             if value is not None and name in value.terms:
                 amount = f": ${number(value.terms[name])}$"
-            rows.append(rf"  & {side} && \text{{({_text.latex(words(name))}{amount})}}")
+            rows.append(rf"  & {side} && \text{{({wording.latex(words(name))}{amount})}}")
         return [*begin, r"\begin{aligned}", " \\\\\n".join(rows), r"\end{aligned}", r"\end{equation}"]
     whole = statement.lines()
-    if len(whole) == 1 and _tex.width(left) + _tex.width(whole[0]) < LINE:
+    if len(whole) == 1 and markup.width(left) + markup.width(whole[0]) < LINE:
         return [*begin, f"  {left} {sign} {whole[0]}", r"\end{equation}"]
     rows = [rf"  & {left}", rf"  & \quad {sign} {whole[0]}", *(rf"  & \qquad {{}} {line}" for line in whole[1:])]
     return [*begin, r"\begin{split}", " \\\\\n".join(rows), r"\end{split}", r"\end{equation}"]
@@ -152,16 +153,16 @@ def _noted(statement: Statement) -> list[str]:
     notes = []
     for erratum, printed, proved in statement.errata(grave=True):
         said = [
-            f"{_said(_text.capital(statement.prose(erratum.place)))} prints: {_said(printed)}",
+            f"{_said(wording.capital(statement.prose(erratum.place)))} prints: {_said(printed)}",
             f"Supported: {_said(proved)}",
-            _said(_text.capital(statement.prose(erratum.because))),
+            _said(wording.capital(statement.prose(erratum.because))),
         ]
         notes.append(" ".join(f"{part.rstrip('.')}." for part in said))
     return notes
 
 
 def _said(text: str) -> str:
-    return _text.sentence(text, _text.latex, _inline)
+    return wording.sentence(text, wording.latex, _inline)
 
 
 def _inline(tex: str) -> str:
@@ -177,8 +178,8 @@ def _citations(papers: Iterable[Paper]) -> list[str]:
 def _references(papers: Iterable[Paper]) -> str:
     items = []
     for paper in papers:
-        where = f" {_text.latex(paper.where)}," if paper.where else ""
-        by, title, version = map(_text.latex, (paper.authors, paper.title, bibtex.version(paper)))
+        where = f" {wording.latex(paper.where)}," if paper.where else ""
+        by, title, version = map(wording.latex, (paper.authors, paper.title, bibtex.version(paper)))
         said = f"{by}. {title}.{where} {paper.year}{f' ({version})' if version else ''}."
         items.append(rf"\bibitem{{{bibtex.key(paper)}}} {said}")
     return "\n".join([rf"\begin{{thebibliography}}{{{len(items)}}}", *items, r"\end{thebibliography}"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hflbounds.export import _text
-from hflbounds.export._statement import CONSTANTS, STATUS, Statement, Style, number, power_of_ten, words
+from hflbounds.typeset import wording
+from hflbounds.typeset.statement import CONSTANTS, STATUS, Statement, Style, number, power_of_ten, words
 
 TAKES = ("notation", "letters", "values", "aligned")
 
@@ -19,10 +19,10 @@ def render(statements: Sequence[Statement], style: Style) -> str:
 def _bound(statement: Statement, style: Style) -> str:
     bound = statement.bound
     out = [
-        f"## {_said(_text.capital(bound.title))}",
+        f"## {_said(wording.capital(bound.title))}",
         "",
         f"`{_code(bound.id)}`: {_said(statement.prose(str(bound.source)))}. "
-        f"Status: {_text.markdown(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.",
+        f"Status: {wording.markdown(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.",
         "",
         *_display(statement, style),
     ]
@@ -30,7 +30,7 @@ def _bound(statement: Statement, style: Style) -> str:
         ("with", [f"${name} = {_safe(tex)}$" for name, tex in statement.definitions]),
         ("if", [f"${_safe(condition)}$" for condition in statement.conditions]),
         ("where", [f"${_safe(tex)}${_given(statement, name)}: {_said(m)}" for name, tex, m in statement.symbols]),
-        ("and", [f"${_safe(tex)}$: {_text.markdown(meaning)}" for tex, meaning in statement.functions]),
+        ("and", [f"${_safe(tex)}$: {wording.markdown(meaning)}" for tex, meaning in statement.functions]),
         ("under", [_said(assumption) for assumption in statement.assumptions]),
     ]
     for heading, items in lists:
@@ -40,13 +40,13 @@ def _bound(statement: Statement, style: Style) -> str:
     if value is not None:
         total = number(value.total) if value.total is not None else power_of_ten(value.log10 or 0)
         out += ["", f"At these numbers the right-hand side is ${total}$:", ""]
-        out += [f"- {_text.markdown(words(name))}: ${number(term)}$" for name, term in value.terms.items()]
+        out += [f"- {wording.markdown(words(name))}: ${number(term)}$" for name, term in value.terms.items()]
     notes = statement.errata(grave=True)
     if notes:
         out += ["", "Printed otherwise", ""]
         out += [
             f"- {_said(statement.prose(e.place))} prints {_said(printed)}; supported is {_said(proved)}. "
-            f"{_said(_text.capital(statement.prose(e.because)))}"
+            f"{_said(wording.capital(statement.prose(e.because)))}"
             for e, printed, proved in notes
         ]
     return "\n".join(out) + "\n"
@@ -59,12 +59,12 @@ def _display(statement: Statement, style: Style) -> list[str]:
     rows = []
     for i, (name, tex) in enumerate(statement.terms.items()):
         side = f"{left} {tex}" if i == 0 else rf"\qquad {{}} {tex if tex.startswith('-') else f'+ {tex}'}"
-        rows.append(rf"& {_safe(side)} && \text{{({_text.latex(words(name))})}}")
+        rows.append(rf"& {_safe(side)} && \text{{({wording.latex(words(name))})}}")
     return ["$$", r"\begin{aligned}", " \\\\\n".join(rows), r"\end{aligned}", "$$"]
 
 
 def _said(text: str) -> str:
-    return _text.sentence(text, _text.markdown, lambda tex: f"${_safe(tex)}$")
+    return wording.sentence(text, wording.markdown, lambda tex: f"${_safe(tex)}$")
 
 
 def _safe(tex: str) -> str:
@@ -77,4 +77,4 @@ def _given(statement: Statement, name: str) -> str:
 
 
 def _code(text: str) -> str:
-    return re.sub(r"[`<>&$]", "", _text.line(text))
+    return re.sub(r"[`<>&$]", "", wording.line(text))

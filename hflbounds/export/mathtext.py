@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hflbounds.export import _tex, _text
-from hflbounds.export._statement import Statement, Style
+from hflbounds.typeset import markup, wording
+from hflbounds.typeset.statement import Statement, Style
 
 TAKES = ("notation", "letters", "values", "aligned")
 
@@ -15,12 +15,12 @@ def render(statements: Sequence[Statement], style: Style) -> str:
     out = []
     for statement in statements:
         bound = statement.bound
-        out.append(f"# {_text.line(bound.id)}: {_text.line(bound.title)}")
+        out.append(f"# {wording.line(bound.id)}: {wording.line(bound.title)}")
         terms = list(statement.terms.values())
         lines = terms if style.aligned else [" ".join(statement.lines(float("inf")))]
         for i, line in enumerate(lines):
             begins = f"{statement.left} {statement.sign} " if i == 0 else "" if line.startswith("-") else "+ "
-            out.append(f"${_tex.mathtext(begins + line)}$")
-        out += [f"${_tex.mathtext(f'{name} = {tex}')}$" for name, tex in statement.definitions]
-        out += [f"${_tex.mathtext(condition)}$" for condition in statement.conditions]
+            out.append(f"${markup.mathtext(begins + line)}$")
+        out += [f"${markup.mathtext(f'{name} = {tex}')}$" for name, tex in statement.definitions]
+        out += [f"${markup.mathtext(condition)}$" for condition in statement.conditions]
     return "\n".join(out) + "\n"

@@ -11,9 +11,9 @@ from hflbounds.core import functions
 from hflbounds.core.bound import Bound
 from hflbounds.core.expression import Choice, Expr, Maximum, Special
 from hflbounds.core.quantities import ABOUT, IN_WORDS
-from hflbounds.export import _text
-from hflbounds.export._meanings import meaning
-from hflbounds.export._statement import CONSTANTS, STATUS, Statement, Style
+from hflbounds.typeset import wording
+from hflbounds.typeset.meanings import meaning
+from hflbounds.typeset.statement import CONSTANTS, STATUS, Statement, Style
 
 TAKES = ()
 CHECK = '''
@@ -183,4 +183,4 @@ def _python(formula: Expr, known: dict[Expr, str]) -> str:
 
 def _doc(text: str) -> str:
     r"""Words that cannot end a docstring."""
-    return _text.line(text).replace("\\", "/").replace('"', "'").rstrip(".")
+    return wording.line(text).replace("\\", "/").replace('"', "'").rstrip(".")

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from hflbounds.audit import report as ledger
-from hflbounds.export._tex import unicode
-from hflbounds.export._text import sentence
+from hflbounds.typeset.markup import unicode
+from hflbounds.typeset.wording import sentence
 from planner.errors import ScenarioError
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")

@@ -18,9 +18,10 @@ from hflbounds.core.bound import Bound, Notation, Status
 from hflbounds.core.quantities import ABOUT, ARRAYS
 from hflbounds.errors import ConditionError, FormatError, UnknownBoundError
 from hflbounds.evaluate.evaluation import bind
-from hflbounds.export import Statement, Style, _tex, _text, formats, render, takes
-from hflbounds.export._statement import CONSTANTS, STATUS, letter, words
+from hflbounds.export import Statement, Style, formats, render, takes
 from hflbounds.export.json import describe
+from hflbounds.typeset import markup, wording
+from hflbounds.typeset.statement import CONSTANTS, STATUS, letter, words
 from planner.errors import NoAnswerError, ScenarioError
 
 LIST_SCHEMA = "hfl-plan/bounds-list/1"
@@ -121,17 +122,17 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
     bound, value = statement.bound, statement.value
     amounts = {} if value is None else {name: f"{term:.6g}" for name, term in value.terms.items()}
     plain = Statement(bound, Style(notation=statement.style.notation))  # letters, with the numbers beside them
-    sign = _tex.unicode(plain.sign)
+    sign = markup.unicode(plain.sign)
     rows = []
     for i, (name, tex) in enumerate(plain.terms.items()):
-        text = _tex.unicode(tex)
+        text = markup.unicode(tex)
         side = text if i == 0 else f"- {text.removeprefix('−')}" if text.startswith("−") else f"+ {text}"
         rows.append((f"{'  ' if i == 0 else ''}{side}", words(name), amounts.get(name, "")))
-    out = [bound.id, _plain(_text.capital(bound.title)), _plain(plain.prose(str(bound.source)))]
-    out.append(f"{_text.capital(bound.kind)}. {_text.capital(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.")
-    out += ["", f"  {_tex.unicode(plain.left)} {sign}", _indented(_columns(rows), 4)]
-    out += [f"  with {_tex.unicode(f'{name} = {tex}')}" for name, tex in plain.definitions]
-    out += [f"  if {_tex.unicode(condition)}" for condition in plain.conditions]
+    out = [bound.id, _plain(wording.capital(bound.title)), _plain(plain.prose(str(bound.source)))]
+    out.append(f"{wording.capital(bound.kind)}. {wording.capital(STATUS[bound.status])}; {CONSTANTS[bound.constants]}.")
+    out += ["", f"  {markup.unicode(plain.left)} {sign}", _indented(_columns(rows), 4)]
+    out += [f"  with {markup.unicode(f'{name} = {tex}')}" for name, tex in plain.definitions]
+    out += [f"  if {markup.unicode(condition)}" for condition in plain.conditions]
     if value is not None:
         out.append("")
         if value.total is None:
@@ -148,21 +149,21 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
     letters = [
         (
             name,
-            _tex.unicode(tex),
+            markup.unicode(tex),
             f"= {statement.numbers[name]:.6g}" if name in statement.numbers else "",
             _plain(meaning),
         )
         for name, tex, meaning in plain.symbols
     ]
     out += ["", "Quantities", _indented(_columns(letters), 2)]
-    out += [f"  {_tex.unicode(tex)}: {_plain(meaning)}" for tex, meaning in plain.functions]
+    out += [f"  {markup.unicode(tex)}: {_plain(meaning)}" for tex, meaning in plain.functions]
     out += ["", "Hypotheses", *_bullets([_plain(said) for said in plain.assumptions])]
     notes = statement.errata()
     if notes:
         said = [
             f"{e.id} ({e.gravity}), {_plain(plain.prose(e.place))}: "
             f"printed {_plain(printed)}; supported {_plain(proved)}. "
-            f"{_plain(_text.capital(plain.prose(e.because))).rstrip('.')}."
+            f"{_plain(wording.capital(plain.prose(e.because))).rstrip('.')}."
             for e, printed, proved in notes
         ]
         out += ["", "Printed otherwise", *_bullets(said)]
@@ -392,7 +393,7 @@ def _refusals() -> Iterator[None]:
 
 
 def _plain(text: str) -> str:
-    return _text.sentence(text, _text.line, _tex.unicode)
+    return wording.sentence(text, wording.line, markup.unicode)
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:

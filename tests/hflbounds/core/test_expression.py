@@ -40,7 +40,7 @@ from hflbounds.core.expression import (
     sqrt,
 )
 from hflbounds.core.quantities import ABOUT, A, G, K, L, M, P, delta, eta_eff, sigma, zeta
-from hflbounds.core.typesetting import latex
+from hflbounds.typeset.formulas import latex
 
 Twin = tuple[Expr, Any]  # the same formula, in both languages
 SYMBOLS = (G, M, P, K, L, A, sigma, zeta, delta, eta_eff)

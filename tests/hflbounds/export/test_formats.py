@@ -27,12 +27,13 @@ from hflbounds.core.assumptions import Assumption
 from hflbounds.core.bound import Bound, Erratum, Paper
 from hflbounds.core.expression import Expr, Symbol, choice, maximum, power, raised, special, sqrt
 from hflbounds.core.quantities import ABOUT, A, G, L, M, P, p2, sigma
-from hflbounds.core.typesetting import in_a_sum, latex
 from hflbounds.errors import ConditionError, DomainError, FormatError
-from hflbounds.export import Statement, Style, _prose, _tex, _text, bibtex, formats, render, takes
+from hflbounds.export import Statement, Style, bibtex, formats, render, takes
 from hflbounds.export import json as json_format
-from hflbounds.export._statement import letter, macro, number
 from hflbounds.export.python import function_name
+from hflbounds.typeset import markup, sentences, wording
+from hflbounds.typeset.formulas import in_a_sum, latex
+from hflbounds.typeset.statement import letter, macro, number
 
 BOUNDS = tuple(catalogue().values())
 FLEET = {"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}
@@ -87,12 +88,12 @@ def test_there_are_the_formats_that_are_promised() -> None:
 def test_all_mathematics_of_the_catalogue_is_read() -> None:
     """MathML, plain text, mathtext and the breaking of lines stand on the reader."""
     for bound in BOUNDS:
-        assert _tex.mathematics(bound.latex()) is not None, bound.id
+        assert markup.mathematics(bound.latex()) is not None, bound.id
         texts = [*(a.statement for a in bound.assumes), bound.source.place, bound.title]
         texts += [side for e in bound.errata for side in (e.printed, e.proved, e.because) if isinstance(side, str)]
         for text in texts:
             for part in re.findall(r"\$([^$]*)\$", text):
-                assert _tex.mathematics(part) is not None, (bound.id, part)
+                assert markup.mathematics(part) is not None, (bound.id, part)
 
 
 def test_latex_balances_and_names_every_quantity() -> None:
@@ -517,10 +518,10 @@ def test_an_export_of_hostile_words_still_computes() -> None:
 
 @pytest.mark.parametrize("text", [HOSTILE, "plain", "北京 ζ", "a\tb\r\nc", "", "$", "$\\input{x}$"])
 def test_escapes_leave_one_line(text: str) -> None:
-    for escape in (_text.latex, _text.bibtex, _text.html, _text.markdown, _text.line):
+    for escape in (wording.latex, wording.bibtex, wording.html, wording.markdown, wording.line):
         assert "\n" not in escape(text)
         assert "\r" not in escape(text)
-    shown = _text.sentence(text, _text.latex, lambda tex: f"${tex}$")
+    shown = wording.sentence(text, wording.latex, lambda tex: f"${tex}$")
     assert r"\input" not in shown
 
 
@@ -543,7 +544,7 @@ def test_escapes_leave_one_line(text: str) -> None:
     ],
 )
 def test_plain_text_of_formulas(tex: str, text: str) -> None:
-    assert _tex.unicode(tex) == text
+    assert markup.unicode(tex) == text
 
 
 @pytest.mark.parametrize(
@@ -551,17 +552,17 @@ def test_plain_text_of_formulas(tex: str, text: str) -> None:
     [r"\input{x}", r"\frac{1}", "{", "}", r"\left( x", "x_1_2", r"\begin{document}", "a % b", "x # y", "{" * 200, "$"],
 )
 def test_what_is_not_ours_is_not_read(tex: str) -> None:
-    assert _tex.mathematics(tex) is None
-    assert _tex.unicode(tex) == tex
-    ET.fromstring(_tex.mathml(tex))  # noqa: S314 - our own
+    assert markup.mathematics(tex) is None
+    assert markup.unicode(tex) == tex
+    ET.fromstring(markup.mathml(tex))  # noqa: S314 - our own
 
 
 def test_terms_too_long_for_a_line_are_split_and_named() -> None:
     for bound in BOUNDS:
         for style in (Style(), Style(aligned=True)):
             said = Statement(bound, style)
-            assert all(_tex.width(line) < 75 for line in said.lines()), bound.id
-            assert all(_tex.width(line) < 75 for _, lines in said.definition_lines() for line in lines), bound.id
+            assert all(markup.width(line) < 75 for line in said.lines()), bound.id
+            assert all(markup.width(line) < 75 for _, lines in said.definition_lines() for line in lines), bound.id
 
 
 def test_definitions_come_before_their_use() -> None:
@@ -646,11 +647,11 @@ def test_letters_of_xie2024_are_right_in_all_its_statements() -> None:
     ],
 )
 def test_formulas_in_a_sentence_are_typeset(text: str, tex: str | None) -> None:
-    shown = _prose.typeset(text)
+    shown = sentences.typeset(text)
     if tex is None:
         tex = r"$\beta^{2} X (2 x + 1)/((\beta \mu + 1) (x + 1)) > 0$, and"
     assert shown == tex
-    assert _prose.typeset(shown) == shown
+    assert sentences.typeset(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -666,7 +667,7 @@ def test_formulas_in_a_sentence_are_typeset(text: str, tex: str | None) -> None:
     ],
 )
 def test_words_in_a_sentence_stay_words(text: str) -> None:
-    assert _prose.typeset(text) == text
+    assert sentences.typeset(text) == text
 
 
 def test_no_export_shows_a_name_of_the_vocabulary_as_it_is_typed() -> None:

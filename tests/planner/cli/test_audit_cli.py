@@ -9,28 +9,28 @@ import pytest
 from test_cli import run
 
 from hflbounds import catalogue, derive
-from hflbounds.audit import report as ledger
+from hflbounds.audit import report
 from hflbounds.core.registry import errata
 
 
 @pytest.fixture(scope="module")
-def everything() -> list[ledger.Row]:
-    return list(ledger.rows())
+def everything() -> list[report.Row]:
+    return list(report.rows())
 
 
-def test_everything_is_as_recorded(everything: list[ledger.Row]) -> None:
+def test_everything_is_as_recorded(everything: list[report.Row]) -> None:
     assert [row for row in everything if not row.as_recorded] == []
 
 
-def test_nothing_is_left_out(everything: list[ledger.Row]) -> None:
+def test_nothing_is_left_out(everything: list[report.Row]) -> None:
     ids = {kind: [row.id for row in everything if row.kind == kind] for kind in ("line", "erratum", "bound", "family")}
     assert ids["line"] == [line.id for line in derive.lines()]
     assert ids["erratum"] == [erratum.id for erratum in errata()]
     assert ids["bound"] == list(catalogue())
-    assert len(ids["line"]) + len(ids["erratum"]) + len(ids["bound"]) == ledger.size()
+    assert len(ids["line"]) + len(ids["erratum"]) + len(ids["bound"]) == report.size()
 
 
-def test_a_failing_line_names_an_erratum_and_a_witness(everything: list[ledger.Row]) -> None:
+def test_a_failing_line_names_an_erratum_and_a_witness(everything: list[report.Row]) -> None:
     known = {erratum.id for erratum in errata()}
     failing = [row for row in everything if row.kind == "line" and row.verdict == "fails"]
     for row in failing:
@@ -81,13 +81,13 @@ def test_what_is_misspelt_is_refused(
 def test_a_row_that_is_not_as_recorded_makes_the_command_fail(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = ledger.rows
+    real = report.rows
 
-    def doctored(paper: str | None = None) -> list[ledger.Row]:
+    def doctored(paper: str | None = None) -> list[report.Row]:
         first, *others = real(paper)
         return [replace(first, as_recorded=False), *others]
 
-    monkeypatch.setattr(ledger, "rows", doctored)
+    monkeypatch.setattr(report, "rows", doctored)
     code, out, _ = run("audit", "--paper", "devos2023", "--only", "wrong", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 1
     assert "NOT AS RECORDED" in out

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from hflbounds.core.quantities import ABOUT
-from hflbounds.export import _tex
+from hflbounds.typeset import markup
 
-GREEK = "|".join(sorted(_tex.GREEK, key=len, reverse=True))
+GREEK = "|".join(sorted(markup.GREEK, key=len, reverse=True))
 NAMES = {name: about.latex for name, about in ABOUT.items() if "_" in name or any(c.isdigit() for c in name)}
 NAMES = {name: tex for name, tex in NAMES.items() if not tex.startswith(r"\textstyle")}
 NAMES |= {"c0": "c_0", "c1": "c_1", "c2": "c_2", "T0": "T_0", "x0": "x_0", "eta_hat": r"\hat\eta_s", "eta_t": r"\eta_t"}
@@ -90,7 +90,7 @@ def _run(text: str, start: int) -> tuple[str, int] | None:
         return None
     if text[end : end + 1] == ")" and not re.search(r"(?:^|\s)\([^()]*$", text[:start]):
         return None  # a piece of something larger
-    return (tex, end) if _tex.mathematics(tex) is not None else None
+    return (tex, end) if markup.mathematics(tex) is not None else None
 
 
 class _Reader:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from hflbounds.core import typesetting
 from hflbounds.core.bound import Bound, Erratum, Notation
 from hflbounds.core.expression import Choice, Expr, Maximum, Raised, Relation, Special, Sum
 from hflbounds.core.functions import SCALAR
@@ -18,9 +17,9 @@ from hflbounds.core.quantities import ABOUT
 from hflbounds.core.registry import get
 from hflbounds.errors import ConditionError, FormatError
 from hflbounds.evaluate.evaluation import bind
-from hflbounds.export import _meanings, _prose, _tex
+from hflbounds.typeset import formulas, markup, meanings, sentences
 
-LINE = 46.0  # of an article on A4, in letters as `_tex.width` counts them
+LINE = 46.0  # of an article on A4, in letters as `markup.width` counts them
 STATUS = {
     "proved": "derived again here",
     "printed": "as printed, not derived again here",
@@ -118,7 +117,7 @@ class Statement:
         apart = ", ".join(f"{name} = {tex}" for name, tex in self.definitions)
         conditions = ", ".join(self.conditions)
         tail = rf" \quad\text{{with }} {apart}" * bool(apart) + rf" \quad\text{{if }} {conditions}" * bool(conditions)
-        return f"{self.left} {self.sign} {typesetting.in_a_sum(list(self.terms.values()))}{tail}"
+        return f"{self.left} {self.sign} {formulas.in_a_sum(list(self.terms.values()))}{tail}"
 
     def _refuse_one_letter_for_two(self) -> None:
         taken: dict[str, str] = dict.fromkeys(self.bound.where, "an abbreviation")
@@ -139,7 +138,7 @@ class Statement:
 
     def tex(self, formula: Expr | Relation, names: Mapping[Expr, str] | None = None) -> str:
         """LaTeX of a formula in the letters of this style."""
-        return typesetting.latex(formula, self.names if names is None else names, self.letters)
+        return formulas.latex(formula, self.names if names is None else names, self.letters)
 
     def relettered(self, tex: str) -> str:
         """LaTeX that is written in the common letters, in those of this style; numbers stay letters."""
@@ -158,7 +157,7 @@ class Statement:
 
     def prose(self, text: str) -> str:
         """A sentence in the letters of this style, with its formulas between dollars."""
-        return re.sub(r"\$([^$]*)\$", lambda found: f"${self._told(found.group(1))}$", _prose.typeset(text))
+        return re.sub(r"\$([^$]*)\$", lambda found: f"${self._told(found.group(1))}$", sentences.typeset(text))
 
     def _told(self, tex: str) -> str:
         """A formula of a sentence; what would say that a letter is itself says the letter."""
@@ -181,9 +180,9 @@ class Statement:
                 if len(named) > 30:
                     break
                 others = {p: name for p, name in named.items() if p is not summand and p is not part}
-                while _tex.width(self._raw(summand, others)) > most:
+                while markup.width(self._raw(summand, others)) > most:
                     inside = [p for p in _reached(summand, others) if isinstance(p, Sum | Choice | Maximum | Raised)]
-                    wide = [(w, p) for p in inside if 6 < (w := _tex.width(self._raw(p, others))) <= LINE]
+                    wide = [(w, p) for p in inside if 6 < (w := markup.width(self._raw(p, others))) <= LINE]
                     if not wide:
                         break
                     found = max(wide, key=lambda pair: pair[0])[1]
@@ -205,7 +204,7 @@ class Statement:
 
     def _raw(self, formula: Expr, named: Mapping[Expr, str]) -> str:
         letters = self.plain | {name: number(value) for name, value in self.numbers.items()}
-        return typesetting.latex(formula, named, letters)
+        return formulas.latex(formula, named, letters)
 
     @cached_property
     def apart(self) -> list[Expr]:
@@ -249,7 +248,7 @@ class Statement:
         """Name, LaTeX and meaning of every quantity; formulas in a meaning stand between dollars."""
         shown = {name: macro(name) for name in self.own} if self.style.macros else self.plain
         papers = self.style.notation == "paper"
-        said = {name: self.prose(_meanings.meaning(self.bound, name, papers)) for name in self.bound.needs}
+        said = {name: self.prose(meanings.meaning(self.bound, name, papers)) for name in self.bound.needs}
         return [(name, shown[name], said[name]) for name in self.bound.needs]
 
     @property
@@ -303,7 +302,7 @@ class Statement:
         if isinstance(side, str):
             return self.prose(side)
         letters = {name: macro(name) for name in self.own} if self.style.macros else self.plain
-        return f"${typesetting.latex(side, {p: n for n, p in self.bound.where.items()}, letters)}$"
+        return f"${formulas.latex(side, {p: n for n, p in self.bound.where.items()}, letters)}$"
 
     def lines(self, most: float = LINE) -> list[str]:
         """The right-hand side, its terms packed into lines."""
@@ -358,14 +357,14 @@ def packed(terms: Iterable[str], plain: Iterable[str], most: float) -> list[str]
     lines: list[list[str]] = [[]]
     used = 0.0
     for term, measured in zip(terms, plain, strict=True):
-        wide = _tex.width(measured) + 2
+        wide = markup.width(measured) + 2
         if lines[-1] and used + wide > most:
             lines.append([])
             used = 0.0
         lines[-1].append(term)
         used += wide
     first, *others = lines
-    return [typesetting.in_a_sum(first), *(typesetting.in_a_sum(["", *line]).strip() for line in others)]
+    return [formulas.in_a_sum(first), *(formulas.in_a_sum(["", *line]).strip() for line in others)]
 
 
 def number(value: float) -> str:
@@ -398,7 +397,7 @@ def letter(tex: str, name: str) -> str:
     """
     if re.fullmatch(r"[A-Za-z][A-Za-z0-9]{1,39}", tex):
         return rf"\mathrm{{{tex}}}"
-    node = _tex.mathematics(tex) if len(tex) <= 60 else None
+    node = markup.mathematics(tex) if len(tex) <= 60 else None
     if node is not None and _is_letter(node):
         return tex
     wrong = "is longer than 60 characters" if len(tex) > 60 else "is not LaTeX that is read here"
@@ -406,7 +405,7 @@ def letter(tex: str, name: str) -> str:
     raise FormatError(rf"{tex!a:.60} for {name} {wrong}; accepted are s, \sigma, \sigma_1, \hat\sigma, \mathcal{{S}}")
 
 
-def _is_letter(node: _tex.Node) -> bool:
+def _is_letter(node: markup.Node) -> bool:
     if node.kind == "letter":
         return True
     if node.kind in ("accent", "font"):
@@ -417,7 +416,7 @@ def _is_letter(node: _tex.Node) -> bool:
     return False
 
 
-def _only_letters(node: _tex.Node) -> bool:
+def _only_letters(node: markup.Node) -> bool:
     kinds = ("letter", "number", "word")
     return node.kind in kinds or (
         node.kind in ("row", "font")

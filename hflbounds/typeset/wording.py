@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from hflbounds.export import _tex
+from hflbounds.typeset import markup
 
 LATEX = {
     **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%"},
@@ -16,7 +16,7 @@ LATEX = {
     **{"–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\dots{}"},
     **{"≤": r"\ensuremath{\le}", "≥": r"\ensuremath{\ge}", "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}"},
     **{"²": r"\ensuremath{^2}", "³": r"\ensuremath{^3}", "→": r"\ensuremath{\to}", "∞": r"\ensuremath{\infty}"},
-    **{letter: rf"\ensuremath{{\{name}}}" for name, letter in _tex.GREEK.items()},
+    **{letter: rf"\ensuremath{{\{name}}}" for name, letter in markup.GREEK.items()},
 }
 
 
@@ -57,7 +57,7 @@ def pieces(text: str) -> Iterator[tuple[bool, str]]:
         yield False, text
         return
     for i, part in enumerate(parts):
-        if i % 2 and _tex.mathematics(part) is None:
+        if i % 2 and markup.mathematics(part) is None:
             yield False, f"${part}$"
         elif part:
             yield bool(i % 2), part

@@ -1,0 +1,1 @@
+"""Formulas, words and whole statements as LaTeX, MathML and plain text, for every format."""
