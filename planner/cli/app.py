@@ -11,7 +11,7 @@ from collections.abc import Iterator, MutableMapping
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from planner.cli import commands, output
 
@@ -44,7 +44,7 @@ class Commands(MutableMapping[str, Any]):
                 from planner.cli.options import with_scenario
 
                 alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-                alone.command(name)(with_scenario(one))
+                alone.command(name, cls=Panels)(with_scenario(one))
                 one = alone
             self._made[name] = typer.main.get_command(one)
         return self._made[name]
@@ -60,6 +60,23 @@ class Commands(MutableMapping[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         del self._modules[name]
+
+
+class Panels(TyperCommand):
+    """A command that lists its options under the headings of their panels."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List arguments, the command's own options, and then those of every panel."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record: Any = parameter.get_help_record(ctx)
+            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record is not None:
+                panels.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        for panel, records in panels.items():
+            if records:
+                with formatter.section(panel):
+                    formatter.write_dl(records)
 
 
 class Lazy(TyperGroup):

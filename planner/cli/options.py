@@ -29,7 +29,8 @@ Spoken = dict[str, tuple[str, Any]]
 BESIDE: Mapping[str, Any] = {
     "config": Annotated[Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")],
     "settings": Annotated[
-        list[str] | None, typer.Option("--set", help="Any key of a scenario: --set network.server_link.up=1Gbit/s.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
     ],
     "zeta": Annotated[str | None, typer.Option("--zeta", hidden=True)],
     "delta": Annotated[str | None, typer.Option("--delta", hidden=True)],
@@ -64,7 +65,7 @@ class Said:
         from planner.scenario.fields import FIELDS
         from planner.scenario.resolve import load
 
-        named = {field.key: field.options[0] for field in FIELDS}
+        named = {field.key: field.options[0] for field in FIELDS if field.options}
         other = {key: (named[key], value) for key, value in (instead or {}).items() if value is not None}
         return load(self.config, {**self.options, **other})
 
@@ -100,23 +101,26 @@ def with_scenario(command: Command) -> Command:
     fields = {}
     for field in FIELDS:
         if field.key not in without and (not only or field.key in only):
-            spellings, text = reworded.get(field.key, (" ".join(field.options), field.help))
+            spellings, text = reworded.get(field.key, (field.spellings, field.sentence))
             left = tuple(name for name in spellings.split() if name not in taken)
             if left:
-                fields[field.key.replace(".", "_")] = field.key, left, text
+                fields[field.key.replace(".", "_")] = field, left, text
     annotations: dict[str, Any] = {
-        name: Annotated[str | None, typer.Option(*left, help=text)] for name, (_, left, text) in fields.items()
-    } | dict(BESIDE)
+        name: Annotated[str | None, typer.Option(*left, help=text, rich_help_panel=field.panel)]
+        for name, (field, left, text) in fields.items()
+    }
 
     def run(**given: Any) -> None:
-        options = {key: (left[0], given[name]) for name, (key, left, _) in fields.items() if given[name] is not None}
+        options = {
+            field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
+        }
         said = Said(given["config"], _spoken(given, options))
         what = said.scenario() if first == "scenario" else said
         command(what, **{parameter.name: given[parameter.name] for parameter in own})
 
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in annotations.items()
+        for name, annotation in {**BESIDE, **annotations}.items()
     ]
     signature = inspect.Signature([*(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own), *shared])
     run.__name__, run.__doc__ = command.__name__, command.__doc__

@@ -8,7 +8,6 @@ ratio of the two; unless it also says the scale, that is the Dirichlet form's.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from planner.errors import ScenarioError
 from planner.io import intervals as spread
+from planner.io.text import NUMBER, suggest
 
 if TYPE_CHECKING:
     from planner.data.profile import Range
@@ -81,6 +81,7 @@ class Heterogeneity:
             numbers of groups and clients are known; None where the user left one out.
         intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
         measured: what a file says.
+        tiers: for ``numbers``, one for each tier, top first, where they were given so.
     """
 
     form: Literal["preset", "numbers", "dirichlet", "file"]
@@ -90,6 +91,14 @@ class Heterogeneity:
     intra: float = math.inf
     inter: float = math.inf
     measured: FromFile | None = None
+    tiers: tuple[float, ...] | None = None
+
+    @classmethod
+    def per_tier(cls, numbers: tuple[float, ...], text: str = "") -> Heterogeneity:
+        """One deviation for each tier, top first: of two, ``delta`` and ``zeta``."""
+        delta, zeta = numbers if len(numbers) == 2 else (None, None)
+        shown = text or "/".join(f"{number:g}" for number in numbers)
+        return cls("numbers", shown, zeta=zeta, delta=delta, tiers=numbers)
 
     def deviations_of_tiers(self, sigma: float) -> tuple[float, ...]:
         """The deviation of every tier that a file of nested groups says, top first; empty where there is no such file.
@@ -167,8 +176,11 @@ def parse(text: object) -> Heterogeneity:
         return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
     if text.lower().endswith(FILES):
         return Heterogeneity("file", text, measured=_from_file(Path(text)))
-    near = difflib.get_close_matches(text.lower(), [*PRESETS, "dirichlet:"], n=1)
-    hint = f"Did you mean {near[0]}?" if near else _forms()
+    if "/" in text or NUMBER.fullmatch(text):
+        parts = [part.strip() for part in text.split("/")]
+        one = _one("deviation", text, positive=False)
+        return Heterogeneity.per_tier(tuple(spread.read(part, one, field="deviation") for part in parts), text)
+    hint = suggest(text, [*PRESETS, "dirichlet:"]) or _forms()
     raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
 
 
@@ -232,8 +244,7 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
         if not sign:
             raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {_forms()}")
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"Known here are {' and '.join(names)}."
+            hint = suggest(name, names) or f"Known here are {' and '.join(names)}."
             raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
         if name in found:
             raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.")
@@ -261,6 +272,6 @@ def _one(name: str, whole: str, *, positive: bool) -> Callable[[object], float]:
 
 def _forms() -> str:
     return (
-        "Write iid, intra, inter or both, zeta=0.5,delta=2, dirichlet:intra=0.1,inter=0.3, or a file: counts.csv, "
-        "profile.json."
+        "Write iid, intra, inter or both, zeta=0.5,delta=2, one number for each tier 0.5/1/2, "
+        "dirichlet:intra=0.1,inter=0.3, or a file: counts.csv, profile.json."
     )

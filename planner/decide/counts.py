@@ -1,14 +1,6 @@
 """Counts that are to be chosen: how many groups, and how many rounds, steps and clients drawn, under one target.
 
-Regrouping moves heterogeneity and keeps its sum ``H^2 = zeta^2 + delta^2``, the mean squared distance of a client's
-gradient from the whole's. For ``N`` clients put at random into ``G`` groups of ``M = N/G`` the mean of a group is
-that of a sample drawn without replacement from a population of variance ``H^2``, so
-
-    E delta^2 = H^2/M * (N - M)/(N - 1) = H^2 (G - 1)/(N - 1)        and        E zeta^2 = H^2 (N - G)/(N - 1),
-
-the second because the sum stays. With groups of sizes ``n_g`` the first is ``sum_g n_g/N * H^2/n_g (N - n_g)/(N - 1)``
-where every client counts the same, and so are both. Where label counts are known the groups are chosen instead, each
-division by the search of `planner.data.grouping`, if that is cheap. The target must not move with a choice either:
+The divisions of clients into groups are those of `planner.scenario.divisions`. The target must not move with a choice:
 where none is given, it is what Star-Star reaches in the coarsest division, with the least of every other count.
 """
 
@@ -17,271 +9,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import ties
 from planner.cost.round import CostError
-from planner.data import grouping, label_shift
-from planner.data.heterogeneity import FromFile, Heterogeneity
-from planner.data.label_counts import LabelCounts, read_counts
 from planner.decide.recommendation import Division, Recommendation
-from planner.errors import NoAnswerError, ScenarioError
+from planner.errors import NoAnswerError
 from planner.io.wording import title
 from planner.predict.participation import ask
 from planner.predict.question import ceil_rounds, first_bound, with_default_order
-from planner.scenario.fields import CHOICES, Objective, ScenarioFile, Span
-from planner.scenario.resolve import Known, Origin, Regrouped, Scenario, resolve_groups
+from planner.scenario.divisions import groups_of
+from planner.scenario.fields import CHOICES, Objective
+from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import format_duration, format_size
 
-MOST = 48  # divisions that are searched; every N below 5040 has at most so many
-FEW = 6  # divisions into groups of one size; where there are fewer, groups that differ by one client are searched too
-SPARE = 0.05  # share of their places that may then stay empty, if all groups had the largest size
-LARGEST_CHOSEN = 2_000  # clients up to which groups are chosen by label counts
 PLANS = 8_000  # plans that are looked at at once, over all divisions
 PLANS_DEAR = 400  # the same where each costs more than a bound's formula, or random compute times are simulated
 PASSES = 8  # of ever finer grids, where there are more plans
 LEADERS = 3  # divisions in which those are made
-Exact = TypeVar("Exact", float, Fraction)
-Grouping = Literal["random", "chosen"]
 Integers = NDArray[np.int64]
-
-
-def expected(total2: Exact, clients: int, groups: int) -> tuple[Exact, Exact]:
-    """``(E zeta^2, E delta^2)`` over random divisions into groups.
-
-    Args:
-        total2: ``zeta^2 + delta^2``.
-        clients: how many, N.
-        groups: how many; of one size, or where every client counts the same of any sizes.
-    """
-    others = max(clients - 1, 1)  # one client has nothing to differ from, and then both factors are 0
-    return total2 * (clients - groups) / others, total2 * (groups - 1) / others
-
-
-def divisors(number: int) -> list[int]:
-    """All of them, in order."""
-    small = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
-    return small + [number // d for d in reversed(small) if d * d != number]
-
-
-def near_divisors(number: int) -> list[int]:
-    """Numbers of groups of the same size up to one, in order.
-
-    That is, where a part `SPARE` of the places at most stays empty if all groups have the largest size.
-    """
-    groups = np.arange(1, number + 1)
-    found: list[int] = groups[groups * -(-number // groups) <= (1 + SPARE) * number].tolist()
-    return found
-
-
-# ---------------------------------------------------------------- from a file to scenarios
-
-
-def ungrouped(path: str) -> Heterogeneity:
-    """What label counts say of clients without groups: all as one group; a column of groups is not looked at."""
-    table = _without_groups(Path(path))
-    found = _spread(table, np.zeros(len(table.clients), dtype=np.int64), 1)
-    size = len(table.clients)
-    measured = FromFile(
-        zeta=math.sqrt(max(found.zeta2 - found.zeta2_noise, 0.0)),
-        delta=0.0,
-        absolute=False,
-        labels=int((table.counts > 0).any(axis=0).sum()),
-        groups=1,
-        clients=(size, size, size),
-        ratio=(None, None, None),
-        warnings=tuple(table.warnings),
-    )
-    return Heterogeneity("file", path, measured=measured)
-
-
-def scenarios(written: ScenarioFile, name: Callable[[str], str]) -> Scenario:
-    """One scenario for every division that is searched; the first, with all of them and the ranges of other counts.
-
-    Raises:
-        ScenarioError: where no division fits what was given.
-    """
-    fleet = written.fleet
-    ranges = {symbol: span for symbol, key in CHOICES.items() if isinstance(span := getattr(fleet, key), Span)}
-    least = fleet.model_copy(update={CHOICES[symbol]: span.low for symbol, span in ranges.items()})
-    plain = written.model_copy(update={"fleet": least})
-    if fleet.clients is not None and fleet.clients_per_group is None:
-        found = _divisions(plain, name)
-    else:
-        found = [replace(resolve_groups(plain, name), grouping="given")]
-        for symbol, whole in (("S1", "G"), ("S2", "M")):
-            there = found[0].number(whole)
-            if symbol in ranges and ranges[symbol].high > there:
-                raise ScenarioError(
-                    f"{name(f'fleet.{CHOICES[symbol]}')}: {symbol} = {ranges[symbol].high} exceeds the {there} there "
-                    f"are. Search up to {there}."
-                )
-    if ranges and written.plan.objective is None:  # by rounds the most of everything would come first
-        found = [replace(s, objective="time") for s in found]
-    choices = {symbol: (span.low, span.high) for symbol, span in ranges.items()}
-    return replace(found[0], divisions=tuple(found), choices=choices)
-
-
-def _divisions(written: ScenarioFile, name: Callable[[str], str]) -> list[Scenario]:
-    """A scenario for every number of groups, the fewest first."""
-    clients = written.fleet.clients
-    assert clients is not None  # noqa: S101 - what brought us here
-    form = written.problem.heterogeneity
-    measured = form.measured if form is not None else None
-    if measured is not None and round(measured.groups * measured.clients[1]) != clients:
-        counted = round(measured.groups * measured.clients[1])
-        raise ScenarioError(
-            f"{name('fleet.clients')}: {clients} contradicts the {counted} client{'s' * (counted != 1)} of "
-            f"{form.text}. Write {counted}."
-        )
-    counts, warnings = _searched(written, clients, name)
-    total2, said, about = _total(written, clients)
-    table = _without_groups(Path(form.text)) if form is not None and _is_counts(form) else None
-    if table is not None and clients > LARGEST_CHOSEN:
-        about.append(
-            f"Groups are taken at random: choosing them for more than {LARGEST_CHOSEN:,} clients takes long. "
-            "`hfl-plan group` does it for one number of groups."
-        )
-        table = None
-    seed = written.plan.seed or 0
-    found = []
-    for groups in counts:
-        kind: Grouping = "random" if table is None else "chosen"
-        zeta2, delta2 = expected(total2, clients, groups) if table is None else _chosen(table, groups, seed)
-        if table is not None:
-            scale2 = total2 / max(measured.zeta**2, 1e-300) if measured is not None else 1.0
-            zeta2, delta2 = zeta2 * scale2, delta2 * scale2
-        how = f"{clients} clients into {_groups_of(clients, groups)} " + (
-            "at random, in expectation" if kind == "random" else "chosen by their label counts"
-        )
-        origin: Origin = "default" if form is None else "given" if form.form == "numbers" else "derived"
-        regrouped = Regrouped(
-            groups=groups,
-            clients=round(clients / groups),
-            largest=-(-clients // groups),
-            zeta=math.sqrt(zeta2),
-            delta=math.sqrt(delta2),
-            origin=origin,
-            note=f"{how}; {said}",
-            kind=kind,
-            spread=form.spread if form is not None else None,
-        )
-        scenario = resolve_groups(written, name, regrouped)
-        known = {**scenario.known, "clients": Known(clients, "given", note="N = G M; G is searched")}
-        found.append(replace(scenario, known=known, warnings=(*about, *warnings, *scenario.warnings)))
-    everyone = [s for s in found if not s.partial]
-    if everyone and len(everyone) < len(found):  # the two are about different theorems, and orders of rings
-        found = [s for s in found if s.partial]
-    return found
-
-
-def _groups_of(clients: int, groups: int) -> str:
-    least, more = divmod(clients, groups)
-    size = f"{least:,}" if not more else f"{least:,} or {least + 1:,}"
-    return f"{groups:,} group{'s' * (groups > 1)} of {size}"
-
-
-def _searched(written: ScenarioFile, clients: int, name: Callable[[str], str]) -> tuple[list[int], list[str]]:
-    """Numbers of groups to look at, and what to say about the others."""
-    fleet = written.fleet
-    drawn, of_each = fleet.groups_per_round, fleet.clients_per_round
-    assert not isinstance(drawn, Span) and not isinstance(of_each, Span)  # noqa: S101 - their least stands here
-    allowed = fleet.groups if isinstance(fleet.groups, Span) else Span(1, clients)
-    least, most = max(drawn or 1, allowed.low), min(clients // (of_each or 1), allowed.high)
-    whole = divisors(clients)
-    fitting = [g for g in whole if least <= g <= most]
-    warnings = []
-    if len(whole) < FEW or not fitting:
-        near = [g for g in near_divisors(clients) if least <= g <= most]
-        if len(near) > len(fitting):
-            warnings.append(
-                f"{clients} clients divide into groups of one size in {len(fitting)} "
-                f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}, so groups that differ by one "
-                f"client are searched too, as long as they fill {1 - SPARE:.0%} of the places of equal ones. For them "
-                "the bounds take the mean size, rounded, and the clock and the traffic take all groups to be as large "
-                "as the largest."
-            )
-        if len(near) > MOST:
-            near = sorted({near[i] for i in np.searchsorted(near, np.geomspace(near[0], near[-1], MOST) - 1e-9)})
-            warnings.append(f"Of these, {len(near)} are searched, so a neighbour of the best may be better.")
-        fitting = near
-    if not fitting:
-        asked = " and ".join(f"{s} = {n}" for s, n in (("S1", drawn), ("S2", of_each)) if n is not None)
-        span = f"from {allowed.low} to {allowed.high} groups" if isinstance(fleet.groups, Span) else ""
-        raise ScenarioError(
-            f"{name('fleet.clients')}: no division of {clients} clients into groups of one size, or nearly so, has "
-            f"room for {' with '.join(part for part in (span, asked) if part)}. "
-            f"{'Draw fewer' if asked else 'Allow other numbers'}, or give --groups and --clients-per-group."
-        )
-    if len(fitting) > MOST:
-        places = np.unique(np.round(np.linspace(0, len(fitting) - 1, MOST)).astype(int))
-        warnings.append(
-            f"{clients} clients divide into groups of one size in {len(fitting)} ways; {len(places)} of them are "
-            "searched, so a neighbour of the best may be better."
-        )
-        fitting = [fitting[i] for i in places]
-    return fitting, warnings
-
-
-def _total(written: ScenarioFile, clients: int) -> tuple[float, str, list[str]]:
-    """``H^2``, what it stands on, and what to say about it."""
-    form, sigma = written.problem.heterogeneity, written.problem.sigma
-    measured = form.measured if form is not None else None
-    if sigma is None:
-        sigma = float(measured.constants.get("sigma", 1.0)) if measured is not None else 1.0
-    warnings = list(measured.warnings) if measured is not None else []
-    if form is None:
-        form = Heterogeneity("preset", "both")
-        warnings.append(
-            "Heterogeneity was not given, and it decides the answer: zeta^2 + delta^2 = 2 sigma^2 is assumed. "
-            "Say --heterogeneity iid, inter or both, give numbers, or label counts."
-        )
-    elif form.text in ("intra", "inter"):
-        warnings.append(
-            "Where groups are free, intra and inter say the same, zeta^2 + delta^2 = sigma^2: the division decides "
-            "how much of it is intra-group."
-        )
-    if form.form == "dirichlet":
-        zeta, delta = form.deviations(sigma, clients, 1)
-        said = f"{form.text}, every client drawn around shares of its own"
-    else:
-        zeta, delta = form.deviations(sigma, 1, clients)
-        said = form.text
-        if measured is not None and not measured.absolute:
-            warnings.append(
-                f"Label counts do not say how large the deviations are: a client with a single label is taken to stand "
-                f"sigma = {sigma:g} from an even mixture."
-            )
-    total2 = zeta**2 + delta**2
-    return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings
-
-
-def _is_counts(form: Heterogeneity) -> bool:
-    return form.measured is not None and form.text.lower().endswith(".csv")
-
-
-def _without_groups(path: Path) -> LabelCounts:
-    return read_counts(path, grouped=False)
-
-
-def _spread(table: LabelCounts, group_of: grouping.Indices, groups: int) -> label_shift.Spread:
-    size = np.bincount(group_of, minlength=groups)
-    within, between = 1 / size[group_of], size / len(group_of)
-    return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, within, between)
-
-
-def _chosen(table: LabelCounts, groups: int, seed: int) -> tuple[float, float]:
-    """Both squared deviations to expect where the groups are chosen by the counts, in units of label shares."""
-    clients = len(table.clients)
-    least, most = clients // groups, -(-clients // groups)
-    problem, unit = grouping.pose(table.shares(), np.ones(clients), groups, least, most, names=table.clients)
-    found = grouping.solve(problem, seed, restarts=1)
-    return _spread(table, found.group_of[unit], groups).if_chosen()
 
 
 # ---------------------------------------------------------------- every plan of a division
@@ -608,7 +357,7 @@ def _sentence(
         found = f"With {ranges}, the best is {counts}"
     else:
         clients = int(scenario.number("clients"))
-        said = _groups_of(clients, groups)
+        said = groups_of(clients, groups)
         if groups == 1:
             said = "one group of all"
         elif groups == clients:

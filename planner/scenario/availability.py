@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from planner.errors import ScenarioError
-from planner.scenario.fields import AvailabilitySection, OnFailure
+from planner.scenario.fields import OnFailure
 from planner.scenario.network import Compute
-from planner.scenario.resolve import Known
+from planner.scenario.values import Known
+from planner.scenario.written import Written
 
 PATIENCE: Final = 2.0
 """Usual turns of a client until a device that does not come is given up, where nobody said."""
@@ -49,67 +49,61 @@ class Availability:
         return self.client == self.server == 1 and self.mtbf is None and not cut
 
 
-def resolve(section: AvailabilitySection, known: dict[str, Known], name: Callable[[str], str]) -> Availability | None:
-    """The settings that a section says, with the origin of each; None where it says nothing.
+def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
+    """Resolve who comes, with the origin of each setting; None where nothing is said.
 
     Args:
-        section: as written.
-        known: of the scenario; what is resolved joins it.
-        name: what a field is called in errors.
+        written: Of the scenario.
+        known: Of the scenario; what is resolved joins it.
 
     Raises:
-        ScenarioError: where fields contradict each other.
+        ScenarioError: If fields contradict each other.
     """
-    if section == AvailabilitySection():
+    if not written.says("availability"):
         return None
-    policy: OnFailure = section.policy or ("timeout" if section.timeout is not None else "fail")
-    if section.timeout is not None and policy != "timeout":
-        raise ScenarioError(
-            f"{name('availability.timeout')}: under the policy {policy} nobody is cut off. "
-            "Write --on-failure timeout, or leave the timeout out."
-        )
-    if section.detect is not None and policy == "timeout":
-        raise ScenarioError(
-            f"{name('availability.detect')}: under the policy timeout a device is given up after the timeout. "
-            "Leave one of the two out."
-        )
-    if section.quorum is not None and policy != "fail":
-        raise ScenarioError(
-            f"{name('availability.quorum')}: under the policy {policy} a round goes on with whoever comes. "
-            "Write --on-failure fail, or leave the quorum out."
-        )
-    if section.server is not None and known["tiers"].value == 1:
-        raise ScenarioError(
-            f"{name('availability.server')}: with one tier there are no group servers that could be missing. "
-            "Leave it out, or set --tiers 2."
-        )
-    origin_of_policy = Known(policy, "given" if section.policy else "derived" if section.timeout else "default")
-    known["availability.policy"] = origin_of_policy
+    parts = ("client", "server", "policy", "detect", "timeout", "mtbf", "quorum")
+    said = {part: written.get(f"availability.{part}") for part in parts}
+    policy: OnFailure = said["policy"] or ("timeout" if said["timeout"] is not None else "fail")
+    for part, wrong, why in (
+        (
+            "timeout",
+            policy != "timeout",
+            f"under the policy {policy} nobody is cut off. Write --on-failure timeout, or leave the timeout out.",
+        ),
+        (
+            "detect",
+            policy == "timeout",
+            "under the policy timeout a device is given up after the timeout. Leave one of the two out.",
+        ),
+        (
+            "quorum",
+            policy != "fail",
+            f"under the policy {policy} a round goes on with whoever comes. Write --on-failure fail, or leave the "
+            "quorum out.",
+        ),
+        (
+            "server",
+            known["tiers"].value == 1,
+            "with one tier there are no group servers that could be missing. Leave it out, or set --tiers 2.",
+        ),
+    ):
+        if said[part] is not None and wrong:
+            raise ScenarioError(f"{written.name(f'availability.{part}')}: {why}")
+    known["availability.policy"] = Known(
+        policy, "given" if said["policy"] else "derived" if said["timeout"] else "default"
+    )
     for part, note in (("client", "every client that is asked"), ("server", "every group server")):
-        share = getattr(section, part)
-        known[f"availability.{part}"] = (
-            Known(1.0, "default", note=f"{note} completes its turn")
-            if share is None
-            else Known(float(share), "given", reading=share.reading)
-        )
+        known[f"availability.{part}"] = Known.of(said[part], 1.0, f"{note} completes its turn")
     for part, default in (
         ("detect", None if policy == "timeout" else f"{PATIENCE:g} usual turns of a client until one is given up"),
         ("timeout", "the fewest seconds per client that comes" if policy == "timeout" else None),
         ("mtbf", None),
     ):
-        duration = getattr(section, part)
-        if duration is not None:
-            known[f"availability.{part}"] = Known(float(duration), "given", "s", reading=duration.reading)
+        if said[part] is not None:
+            known[f"availability.{part}"] = Known.given(said[part], "s")
         elif default is not None:
             known[f"availability.{part}"] = Known(None, "default" if part == "detect" else "derived", "s", default)
-    if section.quorum is not None:
-        known["availability.quorum"] = Known(float(section.quorum), "given", reading=section.quorum.reading)
-    return Availability(
-        client=float(section.client or 1.0),
-        server=float(section.server or 1.0),
-        policy=policy,
-        detect=None if section.detect is None else float(section.detect),
-        timeout=None if section.timeout is None else float(section.timeout),
-        mtbf=None if section.mtbf is None else float(section.mtbf),
-        quorum=None if section.quorum is None else float(section.quorum),
-    )
+    if said["quorum"] is not None:
+        known["availability.quorum"] = Known.given(said["quorum"])
+    others = {part: None if said[part] is None else float(said[part]) for part in parts[3:]}
+    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, **others)

@@ -1,24 +1,25 @@
-"""What may be written: the tables and keys of a scenario file, and what is refused in which words."""
+"""The table of scenario fields: what may be written, by which option, how it is read, and what it means.
+
+Everything that knows the fields is made from `FIELDS` and `TIER_FIELDS`: the keys of a file, the options of the command
+line, the keywords of the Python functions, the JSON Schema and the reference page.
+"""
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import tomllib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
-
+from hflbounds.topology import Topology, TopologyError
 from planner.data import heterogeneity
-from planner.errors import ScenarioError
-from planner.io import intervals as spread
-from planner.scenario.network import Hop, Sharing, link_preset, parse_straggler
+from planner.errors import PlannerError, ScenarioError
+from planner.io import intervals, text
+from planner.scenario.network import PRESETS, Hop, Sharing, link_preset, parse_straggler
 from planner.scenario.units import parse_duration, parse_rate, parse_size
 
 Objective = Literal["rounds", "time", "bytes"]
@@ -27,13 +28,12 @@ Metric = Literal["gradient", "loss", "accuracy"]
 CostMethod = Literal["schedule", "formula", "diluted"]
 OnFailure = Literal["fail", "skip", "timeout"]
 
-HERE = "\x00"  # stands for the field's name until it is known whether an option or a file spoke
-LARGEST_FILE = 1 << 20  # bytes
-LARGEST_COUNT = 10**6  # groups, clients of a group, group rounds, local steps
-LARGEST_ROUNDS = 10**12
-CHOICES = {"P": "group_rounds", "K": "local_steps", "S1": "groups_per_round", "S2": "clients_per_round"}
+LARGEST_FILE: Final = 1 << 20  # bytes
+LARGEST_COUNT: Final = 10**6  # groups, clients of a group, group rounds, local steps
+LARGEST_ROUNDS: Final = 10**12
+CHOICES: Final = {"P": "group_rounds", "K": "local_steps", "S1": "groups_per_round", "S2": "clients_per_round"}
 """By letter, the keys of `fleet` that may be ranges wherever they stand; groups may be one beside all clients."""
-DRAWS = (256, 16384)  # least and most; the number is a power of two
+DRAWS: Final = (256, 16384)  # least and most; the number is a power of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,91 +44,11 @@ class Span:
     high: int
 
 
-# ---------------------------------------------------------------- what may be written
-def _count(largest: int, least: int = 1) -> Callable[[Any], int]:
-    rule = f"a whole number from {least} to {largest}"
-
-    def read(value: Any) -> int:
-        if isinstance(value, list):
-            raise ValueError(f"{HERE}: a list is not {rule}. For groups of unequal size give the mean.")
-        if isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value.strip()):
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            hint = ""
-            try:
-                number = float(value) if isinstance(value, str | float) else math.nan
-            except ValueError:
-                number = math.nan
-            if least <= number <= largest and number == math.floor(number):
-                hint = f" Write {int(number)}."
-            raise ValueError(f"{HERE}: {value!r:.40} is not {rule}.{hint}")
-        if not least <= value <= largest:
-            raise ValueError(f"{HERE}: {value} is not {rule}." if value < least else f"{HERE}: that is not {rule}.")
-        return value
-
-    return read
-
-
-def _count_or_span(largest: int) -> Callable[[Any], int | Span]:
-    count = _count(largest)
-
-    def read(value: Any) -> int | Span:
-        if not isinstance(value, str) or ":" not in value:
-            return count(value)
-        ends = re.fullmatch(r"\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*", value)
-        if ends is None:
-            raise ValueError(f"{HERE}: {value!r:.40} is not a range of whole numbers from 1 to {largest}. Write 1:8.")
-        low, high = (count(end) for end in ends.groups())
-        if low > high:
-            raise ValueError(f"{HERE}: {value!r:.40} starts above its end. Write {high}:{low}.")
-        return low if low == high else Span(low, high)
-
-    return read
-
-
-def _number(*, zero: bool) -> Callable[[Any], float]:
-    rule = "0, or a number from 1e-100 to 1e100" if zero else "a number from 1e-100 to 1e100"
-
-    def read(value: Any) -> float:
-        number = math.nan
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            number = float(value) if abs(value) <= 1e300 else math.inf
-        elif isinstance(value, str) and re.fullmatch(r"[0-9.eE+-]{1,40}", value.strip()):
-            try:
-                number = float(value)
-            except ValueError:
-                number = math.nan
-        good = 1e-100 <= number <= 1e100 or (zero and number == 0 and math.copysign(1, number) > 0)
-        if not good:
-            raise ValueError(f"{HERE}: {value!r:.40} is not {rule}.")
-        return number
-
-    return read
-
-
 class Share(str):
     """A share of the squared gradient at the start, with how far it is known."""
 
-    spread: spread.Spread | None = None
+    spread: intervals.Spread | None = None
     reading = ""
-
-
-def _target(value: Any) -> str | float:
-    try:
-        if not isinstance(value, str) or not value.strip().endswith("%"):
-            return spread.read(value, _number(zero=False), field=HERE)
-        number = spread.read(value.replace("%", ""), _number(zero=False), field=HERE)
-        share = Share(f"{float(number)!r}%")
-        if isinstance(number, spread.Uncertain):
-            share.spread, share.reading = number.spread, f"{value.strip()}, {number.spread.kind}"
-        return share
-    except spread.SpreadError:
-        raise
-    except ValueError:
-        raise ValueError(
-            f"{HERE}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
-            "or a share of it at the start such as 1%."
-        ) from None
 
 
 class Probability(float):
@@ -137,355 +57,513 @@ class Probability(float):
     reading: str = ""
 
 
-def _probability(value: Any) -> Probability:
-    text = str(value).strip() if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
-    number, percent = text.removesuffix("%").strip(), text.endswith("%")
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Tiers in short, top first, such as ``ring:4/star:5``.
+
+    Attributes:
+        sizes: Children of each node; None where only patterns were written.
+        topology: The patterns; None where only sizes were written.
+    """
+
+    sizes: tuple[int, ...] | None
+    topology: Topology | None
+
+    @property
+    def depth(self) -> int:
+        """Number of tiers."""
+        return len(self.sizes) if self.sizes is not None else 0 if self.topology is None else self.topology.depth
+
+
+# ---------------------------------------------------------------- kinds of values
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What may be written for a field.
+
+    Attributes:
+        read: Reads a value; is told what the field is called, which opens every refusal.
+        schema: The same as JSON Schema, as far as that can say it.
+    """
+
+    read: Callable[[Any, str], Any]
+    schema: Mapping[str, Any]
+
+
+def _words(*choices: str) -> Kind:
+    return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)})
+
+
+def _count(most: int, least: int = 1) -> Kind:
+    def read(value: Any, field: str) -> int:
+        if isinstance(value, list):
+            raise ScenarioError(
+                f"{field}: a list is not a whole number from {least} to {most}. For groups of unequal size give the "
+                "mean."
+            )
+        return text.count(value, field, least=least, most=most)
+
+    return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
+
+
+def _count_or_span(value: Any, field: str) -> int | Span:
+    if not isinstance(value, str):
+        return int(COUNT.read(value, field))
+    low, high = text.span(value, field, most=LARGEST_COUNT)
+    return low if low == high else Span(low, high)
+
+
+def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any]) -> Kind:
+    """A number, or one within limits: ``0.2:1``, ``2+-0.5``."""
+    return Kind(
+        lambda value, field: intervals.read(value, lambda one: read(one, field), field=field),
+        {"anyOf": [schema, {"type": "string"}]} if schema.get("type") != "string" else schema,
+    )
+
+
+def _quantity(parse: Callable[..., float], example: str) -> Kind:
+    return _uncertain(lambda value, field: parse(value, field=field), {"type": "string", "examples": [example]})
+
+
+def _target(value: Any, field: str) -> str | float:
+    def one(number: object) -> float:
+        return text.number(number, field)
+
+    try:
+        if not isinstance(value, str) or not value.strip().endswith("%"):
+            return intervals.read(value, one, field=field)
+        number = intervals.read(value.replace("%", ""), one, field=field)
+    except intervals.SpreadError:
+        raise
+    except ValueError:
+        raise ScenarioError(
+            f"{field}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
+            "or a share of it at the start such as 1%."
+        ) from None
+    share = Share(f"{float(number)!r}%")
+    if isinstance(number, intervals.Uncertain):
+        share.spread, share.reading = number.spread, f"{value.strip()}, {number.spread.kind}"
+    return share
+
+
+def _probability(value: Any, field: str) -> Probability:
+    said = str(value).strip() if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
+    number, percent = said.removesuffix("%").strip(), said.endswith("%")
     share = math.nan
-    if re.fullmatch(r"[0-9.eE+-]{1,40}", number):
-        with suppress(ArithmeticError):
+    if text.NUMBER.fullmatch(number) and len(number) <= text.LONGEST:
+        try:
             share = float(Decimal(number) / (100 if percent else 1))
+        except (InvalidOperation, OverflowError):
+            share = math.nan
     if not 1e-9 <= share <= 1:
         hint = "Write it as 99% or 0.99."
         if share == 0:
             hint = "Then nobody ever comes, and no round is completed. " + hint
         elif not percent and 1 < share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
-        raise ValueError(f"{HERE}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}")
+        raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}")
     probability = Probability(share)
     probability.reading = f"{number}%" if percent else f"{share:.12g}"
     return probability
 
 
-def _resolution(value: Any) -> float:
-    number = _number(zero=True)(value)
+def _resolution(value: Any, field: str) -> float:
+    number = text.number(value, field, zero=True)
     if number > 0.5:
-        raise ValueError(
-            f"{HERE}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02."
+        raise ScenarioError(
+            f"{field}: {number:g} would tie everything. Write a relative difference up to 0.5, such as 0.02."
         )
     return number
 
 
-def _version(value: Any) -> int:
+def _version(value: Any, field: str) -> int:
     if value != 1 or isinstance(value, bool):
-        raise ValueError(
-            f"{HERE}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it."
+        raise ScenarioError(
+            f"{field}: this version reads schema_version = 1, not {value!r:.40}. A newer hfl-plan may read it."
         )
     return 1
 
 
-def _choice(choices: tuple[str, ...]) -> Callable[[Any], str]:
-    def read(value: Any) -> str:
-        if value not in choices or not isinstance(value, str):
-            near = difflib.get_close_matches(str(value)[:40].lower(), choices, n=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise ValueError(f"{HERE}: {value!r:.40} is not one of {', '.join(choices)}.{hint}")
-        return value
-
-    return read
-
-
-def _cap(value: Any) -> str | float:
+def _cap(value: Any, field: str) -> str | float:
     if value in ("own", "none", "common"):
         return str(value)
     try:
-        return _number(zero=False)(value)
+        return text.number(value, field)
     except ValueError:
-        raise ValueError(f"{HERE}: {value!r:.40} is not own, none, common or a number.") from None
+        raise ScenarioError(f"{field}: {value!r:.40} is not own, none, common or a number.") from None
 
 
-def _text(value: Any) -> str:
+def _line(value: Any, field: str) -> str:
     if not isinstance(value, str) or len(value) > 200 or not value.isprintable():
-        raise ValueError(f"{HERE}: a title is at most 200 printable characters on one line.")
+        raise ScenarioError(f"{field}: a title is at most 200 printable characters on one line.")
     return value
 
 
-def _by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        return parse(value, field=HERE)
-
-    return read
-
-
-def _uncertain_by(parse: Callable[..., Any]) -> Callable[[Any], Any]:
-    def read(value: Any) -> Any:
-        return spread.read(value, _by(parse), field=HERE)
-
-    return read
-
-
-def _uncertain(*, zero: bool) -> Callable[[Any], float]:
-    def read(value: Any) -> float:
-        return spread.read(value, _number(zero=zero), field=HERE)
-
-    return read
-
-
-def _draws(value: Any) -> int:
+def _draws(value: Any, field: str) -> int:
     least, most = DRAWS
-    number = _count(most, least=0)(value)
+    number = text.count(value, field, least=0, most=most)
     if number and (number < least or number & (number - 1)):
-        raise ValueError(f"{HERE}: {number} is not 0, or a power of two from {least} to {most}. Write 4096.")
+        raise ScenarioError(f"{field}: {number} is not 0, or a power of two from {least} to {most}. Write 4096.")
     return number
 
 
-def _positive_duration(value: Any) -> Any:
-    return parse_duration(value, field=HERE, positive=True)
-
-
-def _heterogeneity(value: Any) -> heterogeneity.Heterogeneity:
+def _heterogeneity(value: Any, field: str) -> heterogeneity.Heterogeneity:
     if isinstance(value, heterogeneity.Heterogeneity):
         return value
     try:
         return heterogeneity.parse(value)
     except ScenarioError as error:
-        raise ValueError(f"{HERE}: {error}") from None
+        raise ScenarioError(f"{field}: {error}") from None
 
 
-def _preset(value: Any) -> str:
-    return link_preset(value if isinstance(value, str) else repr(value), field=HERE).name
-
-
-Count = Annotated[int, BeforeValidator(_count(LARGEST_COUNT))]
-Choice = Annotated[int | Span, BeforeValidator(_count_or_span(LARGEST_COUNT))]
-Rounds = Annotated[int, BeforeValidator(_count(LARGEST_ROUNDS))]
-# Any, because a float that knows its limits would be made a plain one.
-Positive = Annotated[Any, BeforeValidator(_uncertain(zero=False))]
-NotNegative = Annotated[Any, BeforeValidator(_uncertain(zero=True))]
-RateText = Annotated[Any, BeforeValidator(_uncertain_by(parse_rate))]
-SizeText = Annotated[Any, BeforeValidator(_uncertain_by(parse_size))]
-DurationText = Annotated[Any, BeforeValidator(_uncertain_by(parse_duration))]
-
-
-class Section(BaseModel):
-    """A table of a scenario file; unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class FleetSection(Section):
-    """Who takes part: groups, clients, rounds and steps; a range is searched."""
-
-    clients: Count | None = None
-    groups: Choice | None = None
-    clients_per_group: Count | None = None
-    group_rounds: Choice | None = None
-    local_steps: Choice | None = None
-    groups_per_round: Choice | None = None
-    clients_per_round: Choice | None = None
-    order: Annotated[Order | None, BeforeValidator(_choice(get_args(Order)))] = None
-
-
-class ProblemSection(Section):
-    """What is learned and how far: noise, heterogeneity, smoothness, gap, rounds, target."""
-
-    heterogeneity: Annotated[Any, BeforeValidator(_heterogeneity)] = None
-    sigma: NotNegative = None
-    smoothness: Positive = None
-    initial_gap: Positive = None
-    rounds: Rounds | None = None
-    target: Annotated[Any, BeforeValidator(_target)] = None
-
-
-class ModelSection(Section):
-    """What is sent."""
-
-    size: SizeText = None
-
-
-class LinkSection(Section):
-    """One tier's links: a preset, and what differs from it."""
-
-    preset: Annotated[str | None, BeforeValidator(_preset)] = None
-    up: RateText = None
-    down: RateText = None
-    latency: DurationText = None
-    sharing: Annotated[Sharing | None, BeforeValidator(_choice(get_args(Sharing)))] = None
-    hop: Annotated[Hop | None, BeforeValidator(_choice(get_args(Hop)))] = None
-
-
-class NetworkSection(Section):
-    """Tiers and their links."""
-
-    tiers: Annotated[Literal[1, 2] | None, BeforeValidator(_count(2))] = None
-    client_link: LinkSection = LinkSection()
-    server_link: LinkSection = LinkSection()
-
-
-class ComputeSection(Section):
-    """How long a local step takes, and how unevenly."""
-
-    step_time: DurationText = None
-    straggler: Annotated[Any, BeforeValidator(_by(parse_straggler))] = None
-
-
-class AvailabilitySection(Section):
-    """Who comes when asked, and what is done about those who do not."""
-
-    client: Annotated[Any, BeforeValidator(_probability)] = None
-    server: Annotated[Any, BeforeValidator(_probability)] = None
-    policy: Annotated[OnFailure | None, BeforeValidator(_choice(get_args(OnFailure)))] = None
-    detect: Annotated[Any, BeforeValidator(_positive_duration)] = None
-    timeout: Annotated[Any, BeforeValidator(_positive_duration)] = None
-    mtbf: Annotated[Any, BeforeValidator(_positive_duration)] = None
-    quorum: Annotated[Any, BeforeValidator(_probability)] = None
-
-
-class PlanSection(Section):
-    """How the answer is made."""
-
-    objective: Annotated[Objective | None, BeforeValidator(_choice(get_args(Objective)))] = None
-    metric: Annotated[Metric | None, BeforeValidator(_choice(get_args(Metric)))] = None
-    predictor: Annotated[str | None, BeforeValidator(_text)] = None
-    bounds: Annotated[str | None, BeforeValidator(_text)] = None
-    cap: Annotated[str | float | None, BeforeValidator(_cap)] = None
-    cost: Annotated[CostMethod | None, BeforeValidator(_choice(get_args(CostMethod)))] = None
-    resolution: Annotated[float | None, BeforeValidator(_resolution)] = None
-    seed: Annotated[int | None, BeforeValidator(_count(2**31, least=0))] = None
-    draws: Annotated[int | None, BeforeValidator(_draws)] = None
-
-
-class ScenarioFile(Section):
-    """A scenario file, version 1."""
-
-    schema_version: Annotated[Literal[1], BeforeValidator(_version)] = 1
-    title: Annotated[str, BeforeValidator(_text)] = ""
-    fleet: FleetSection = FleetSection()
-    problem: ProblemSection = ProblemSection()
-    model: ModelSection = ModelSection()
-    network: NetworkSection = NetworkSection()
-    compute: ComputeSection = ComputeSection()
-    availability: AvailabilitySection = AvailabilitySection()
-    plan: PlanSection = PlanSection()
-
-
-# ---------------------------------------------------------------- reading files
-def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
-    """The table of a TOML file, and a function that says where in it a key is."""
+def _tree(value: Any, field: str) -> int | Tree:
+    """1 or 2, sizes such as ``4/5/20``, patterns such as ``ring/star/ring``, or both: ``ring:4/star:5/ring:20``."""
+    if not isinstance(value, str) or value.strip().isdigit() or not value.strip():
+        return text.count(value, field, most=2)
+    patterns, sizes = [], []
+    for part in value.split("/"):
+        pattern, _, size = part.partition(":") if not part.strip().isdigit() else ("", "", part)
+        patterns.append(pattern.strip())
+        sizes.append(size.strip())
+    if len({bool(one) for one in patterns}) > 1 or len({bool(one) for one in sizes}) > 1:
+        raise ScenarioError(
+            f"{field}: {value!a:.60} gives some tiers what it leaves out for others. "
+            "Write 4/5/20, ring/star/ring or ring:4/star:5/ring:20."
+        )
     try:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.")
-    try:
-        text = raw.decode("utf-8-sig")
-        table = tomllib.loads(text)
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-    except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.") from None
-    except RecursionError:
-        raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
-
-    def shown(path: str) -> str:
-        key = re.escape(path.rpartition(".")[2])
-        lines = [i for i, line in enumerate(text.splitlines(), 1) if re.match(rf"\s*[\"']?{key}[\"']?\s*=", line)]
-        return f"{file}:{lines[0]}: {path}" if len(lines) == 1 else f"{file}: {path}"
-
-    return table, shown
+        topology = Topology.of("/".join(patterns)) if all(patterns) else None
+    except TopologyError as error:
+        raise ScenarioError(f"{field}: {error}") from None
+    counts = tuple(text.count(size, field, most=LARGEST_COUNT) for size in sizes) if all(sizes) else None
+    if counts is not None and topology is None and len(counts) > 8:
+        raise ScenarioError(f"{field}: {len(counts)} tiers are not 1 to 8.")
+    return Tree(counts, topology)
 
 
-def put(table: dict[str, Any], path: str, value: Any, option: str) -> None:
-    """Put an option's value at its key of the file's table.
+def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
+    """``[[fleet.tiers]]``: what every tier says, by key, top first."""
+    if not isinstance(value, list | tuple) or not all(isinstance(tier, Mapping) for tier in value):
+        raise ScenarioError(f"{field}: {value!r:.40} is not a list of tables. Write [[fleet.tiers]] for every tier.")
+    if not 1 <= len(value) <= 8:
+        raise ScenarioError(f"{field}: {len(value)} tiers are not 1 to 8.")
+    found = []
+    for place, tier in enumerate(value, 1):
+        found.append(read_table(tier, TIER_FIELDS, lambda key, at=f"{field}[{place}]": f"{at}.{key}"))  # type: ignore[misc]
+        if "count" not in found[-1]:
+            raise ScenarioError(f"{field}[{place}].count: is missing. Say how many children each node of it has.")
+    return tuple(found)
 
-    Raises:
-        ScenarioError: where the file has something else than a table on the way.
-    """
-    *sections, key = path.split(".")
-    for section in sections:
-        table = table.setdefault(section, {})
-        if not isinstance(table, dict):
-            raise ScenarioError(f"{option}: {section} is not a table in the file, so {path} cannot be set.")
-    table[key] = value
 
-
-def in_words(error: ValidationError, name: Callable[[str], str]) -> str:
-    """The first thing that is wrong, in one or two lines."""
-    first = error.errors(include_url=False)[0]
-    path = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        *sections, key = path.split(".")
-        model: Any = ScenarioFile
-        for section in sections:
-            model = model.model_fields[section].annotation
-        near = difflib.get_close_matches(key, model.model_fields, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Known here are {', '.join(model.model_fields)}."
-        return f"{name(path)}: {key!a:.60} is not a key of a scenario. {hint}"
-    cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, ValueError):
-        return str(cause).replace(HERE, name(path))
-    if first["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        return f"{name(path)}: {first['input']!r:.40} is not a table. Write [{path}] and keys below it."
-    return f"{name(path)}: {first['msg']}, not {first['input']!r:.40}."
+COUNT: Final = _count(LARGEST_COUNT)
+COUNT_OR_RANGE: Final = Kind(
+    _count_or_span, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^ *[0-9]+ *(: *[0-9]+ *)?$"}]}
+)
+POSITIVE: Final = _uncertain(text.number, {"type": "number", "exclusiveMinimum": 0})
+NOT_NEGATIVE: Final = _uncertain(
+    lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}
+)
+RATE: Final = _quantity(parse_rate, "20Mbit/s")
+SIZE: Final = _quantity(parse_size, "45MB")
+DURATION: Final = _quantity(parse_duration, "0.2s")
+PERIOD: Final = Kind(
+    lambda value, field: parse_duration(value, field=field, positive=True), {"type": "string", "examples": ["10min"]}
+)
+PROBABILITY: Final = Kind(
+    _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}
+)
+LINE: Final = Kind(_line, {"type": "string", "maxLength": 200})
+LINK: Final = Kind(
+    lambda value, field: link_preset(value if isinstance(value, str) else repr(value), field=field).name,
+    {"enum": list(PRESETS)},
+)
+ORDER: Final = _words(*get_args(Order))
+SHARING: Final = _words(*get_args(Sharing))
+HOP: Final = _words(*get_args(Hop))
 
 
 # ---------------------------------------------------------------- the table
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A key of a scenario that has an option.
+    """One key of a scenario.
 
     Attributes:
         key: In a file, such as ``fleet.groups``.
-        spellings: Of its option, the first first, separated by spaces.
-        help: A noun phrase.
+        kind: What may be written.
+        help: A noun phrase with unit and choices.
+        default: What stands where nothing is written, in words; "" for nothing.
+        spellings: Of its option, the first first, separated by spaces; "" for none but ``--set``.
+        symbol: In the answers, if it is one of the numbers there.
     """
 
     key: str
-    spellings: str
+    kind: Kind
     help: str
+    default: str = ""
+    spellings: str = ""
+    symbol: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:
         """Spellings of its option."""
         return tuple(self.spellings.split())
 
+    @property
+    def sentence(self) -> str:
+        """The help and the default, as a text."""
+        return f"{self.help[0].upper()}{self.help[1:]}." + (f" Default: {self.default}." if self.default else "")
 
-FIELDS = (
-    Field("fleet.clients", "--clients", "Clients in all; the groups are searched for."),
-    Field("fleet.groups", "--groups --G -G", "Groups; 2:12 beside --clients."),
-    Field("fleet.clients_per_group", "--clients-per-group --M -M", "Clients in each group."),
-    Field("fleet.group_rounds", "--group-rounds --P -P", "Group rounds in a global round; 1:8 to search."),
-    Field("fleet.local_steps", "--local-steps --K -K", "Local steps in a group round; 1:20 to search."),
-    Field("fleet.groups_per_round", "--groups-per-round --S1", "Groups drawn each round; or 1:4."),
-    Field("fleet.clients_per_round", "--clients-per-round --S2", "Clients drawn in each of those groups; or 1:9."),
-    Field("fleet.order", "--order", "Of rings: fixed, or random (drawn each round)."),
+    @property
+    def panel(self) -> str:
+        """The heading under which its option is listed."""
+        return PANELS[self.key.partition(".")[0]]
+
+
+PANELS: Final = {
+    "schema_version": "Answer",
+    "title": "Answer",
+    "fleet": "Fleet",
+    "problem": "Data and target",
+    "model": "Model",
+    "network": "Network",
+    "compute": "Network",
+    "availability": "Network",
+    "plan": "Answer",
+}
+
+
+def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tuple[Field, ...]:
+    """The fields of one link."""
+    rows = (
+        ("preset", LINK, f"preset for {whose}: {', '.join(PRESETS)}", default),
+        ("up", RATE, f"rate from {whose} upwards, such as 20Mbit/s", "of the preset"),
+        ("down", RATE, f"rate down to {whose}, such as 100Mbit/s", "of the preset"),
+        ("latency", DURATION, f"latency to {whose}, one way and per hop, such as 20ms", "of the preset"),
+        ("sharing", SHARING, f"sharing of the rate among {whose}: per-client or per-server", "of the preset"),
+        ("hop", HOP, f"hops of a ring of {whose}: direct, or relayed by the server", "of the preset"),
+    )
+    symbol = path.removeprefix("network.") if path.startswith("network.") else ""
+    return tuple(
+        Field(
+            f"{path}.{part}" if path else part,
+            kind,
+            says,
+            stands,
+            options.get(part, ""),
+            symbol and (symbol if part == "preset" else f"{symbol}.{part}"),
+        )
+        for part, kind, says, stands in rows
+    )
+
+
+FIELDS: Final = (
+    Field("schema_version", Kind(_version, {"const": 1}), "version of this format", "1"),
+    Field("title", LINE, "title of the answer, one line"),
+    Field("fleet.clients", COUNT, "clients in all; alone, the groups are searched for", "G times M", "--clients"),
+    Field(
+        "fleet.groups",
+        COUNT_OR_RANGE,
+        "groups; beside --clients also a range, 4:20",
+        "required, or counted in the file of heterogeneity",
+        "--groups --G -G",
+        "G",
+    ),
+    Field(
+        "fleet.clients_per_group",
+        COUNT,
+        "clients of each group; the mean where they differ",
+        "required, or counted in the file of heterogeneity",
+        "--clients-per-group --M -M",
+        "M",
+    ),
+    Field(
+        "fleet.group_rounds",
+        COUNT_OR_RANGE,
+        "group rounds in a global round; a range is searched, 1:8",
+        "1",
+        "--group-rounds --P -P",
+        "P",
+    ),
+    Field(
+        "fleet.local_steps",
+        COUNT_OR_RANGE,
+        "local steps of a client in a group round; a range is searched, 1:20",
+        "2",
+        "--local-steps --K -K",
+        "K",
+    ),
+    Field(
+        "fleet.groups_per_round",
+        COUNT_OR_RANGE,
+        "groups drawn for each round; a range is searched, 1:4",
+        "all",
+        "--groups-per-round --S1",
+        "S1",
+    ),
+    Field(
+        "fleet.clients_per_round",
+        COUNT_OR_RANGE,
+        "clients drawn in each of these groups; a range is searched, 1:9",
+        "all",
+        "--clients-per-round --S2",
+        "S2",
+    ),
+    Field(
+        "fleet.order",
+        ORDER,
+        "order of rings: fixed, or random for one drawn each round",
+        "fixed; random where only some take part",
+        "--order",
+        "order",
+    ),
+    Field(
+        "fleet.tiers",
+        Kind(_tiers, {}),
+        "tiers of a tree of any depth, top first, in place of groups and clients; keys below",
+        "two: groups, and clients of a group",
+    ),
     Field(
         "problem.heterogeneity",
+        Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}),
+        "heterogeneity: iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
+        "dirichlet:intra=0.1,inter=0.3; label counts counts.csv; profile.json",
+        "both, with a warning",
         "--heterogeneity -H",
-        "iid, intra, inter, both; zeta=0.5,delta=2; dirichlet:intra=0.1,inter=0.3; counts.csv; profile.json.",
     ),
-    Field("problem.sigma", "--sigma", "Standard deviation of a stochastic gradient."),
-    Field("problem.smoothness", "--smoothness --L", "Smoothness of the losses."),
-    Field("problem.initial_gap", "--initial-gap --A", "F(x0) - F*."),
-    Field("problem.rounds", "--rounds --R -R", "Global rounds: the horizon, or with a target the most."),
-    Field("problem.target", "--target", "Squared gradient norm to reach, or a share of it at the start: 1%."),
-    Field("model.size", "--model-size", "What one transfer carries: 45MB."),
-    Field("network.client_link.preset", "--client-link", "Preset for clients: 5g, wifi, broadband ..."),
-    Field("network.server_link.preset", "--server-link", "Preset for group servers: wan, lan ..."),
-    Field("network.client_link.up", "--uplink", "Rate from a client: 20Mbit/s."),
-    Field("network.client_link.down", "--downlink", "Rate to a client: 100Mbit/s."),
-    Field("network.client_link.latency", "--latency", "Of a client's link, one way: 20ms."),
-    Field("network.client_link.sharing", "--link-sharing", "Whose the rate is: per-client, or per-server (shared)."),
-    Field("network.client_link.hop", "--hop", "In a ring of clients: direct, or relayed by the server."),
-    Field("network.tiers", "--tiers", "2 with group servers, 1 without."),
-    Field("compute.step_time", "--step-time", "Mean time of a local step: 0.2s."),
-    Field("compute.straggler", "--straggler", "Spread of compute times: none, lognormal:0.3, exponential:0.5."),
-    Field("availability.client", "--availability", "Probability that a client that is asked completes its turn: 99%."),
-    Field("availability.policy", "--on-failure", "Where a device of a ring does not come: fail, skip or timeout."),
-    Field("plan.objective", "--objective -o", "rounds, time or bytes."),
-    Field("plan.metric", "--metric", "What is to get better: gradient (squared), loss, or accuracy."),
+    Field("problem.sigma", NOT_NEGATIVE, "standard deviation of a stochastic gradient", "1", "--sigma", "sigma"),
+    Field("problem.smoothness", POSITIVE, "smoothness of the losses", "1", "--smoothness --L", "L"),
+    Field("problem.initial_gap", POSITIVE, "initial gap of the loss, F(x0) - F*", "2.3", "--initial-gap --A", "A"),
+    Field(
+        "problem.rounds",
+        _count(LARGEST_ROUNDS),
+        "global rounds: the horizon, or beside a target the most that are allowed",
+        "1000",
+        "--rounds --R -R",
+        "R",
+    ),
+    Field(
+        "problem.target",
+        Kind(_target, {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}),
+        "target: a squared gradient norm, or a share of it at the start, 1%",
+        "what Star-Star reaches in the rounds",
+        "--target",
+        "target",
+    ),
+    Field("model.size", SIZE, "size of one transfer, such as 45MB", "44.7 MB", "--model-size", "model_size"),
+    Field(
+        "network.tiers",
+        Kind(_tree, {"anyOf": [{"enum": [1, 2]}, {"type": "string", "examples": ["4/5/20", "ring/star/ring"]}]}),
+        "tiers: 2 with group servers, 1 without; or sizes 4/5/20, patterns ring/star/ring or both "
+        "ring:4/star:5/ring:20, top first",
+        "2",
+        "--tiers",
+        "tiers",
+    ),
+    *_link(
+        "network.client_link",
+        "clients",
+        "broadband",
+        {
+            "preset": "--client-link",
+            "up": "--uplink",
+            "down": "--downlink",
+            "latency": "--latency",
+            "sharing": "--link-sharing",
+            "hop": "--hop",
+        },
+    ),
+    *_link("network.server_link", "group servers", "wan", {"preset": "--server-link"}),
+    Field(
+        "compute.step_time", DURATION, "mean time of a local step, such as 0.2s", "0.1 s", "--step-time", "step_time"
+    ),
+    Field(
+        "compute.straggler",
+        Kind(lambda value, field: parse_straggler(value, field=field), {"type": "string"}),
+        "spread of a client's compute times: none, lognormal:0.3, exponential:0.5",
+        "none",
+        "--straggler",
+        "straggler",
+    ),
+    Field(
+        "availability.client",
+        PROBABILITY,
+        "probability that a client that is asked completes its turn: 99% or 0.99",
+        "1",
+        "--availability",
+        "availability.client",
+    ),
+    Field("availability.server", PROBABILITY, "the same probability of a group server", "1"),
+    Field(
+        "availability.policy",
+        _words(*get_args(OnFailure)),
+        "conduct of a ring where a device is missing: fail, skip or timeout",
+        "fail; timeout where one is given",
+        "--on-failure",
+        "availability.policy",
+    ),
+    Field("availability.detect", PERIOD, "time from asking a device to giving it up", "two usual turns"),
+    Field("availability.timeout", PERIOD, "longest turn that is waited for, under timeout", "the cheapest per client"),
+    Field("availability.mtbf", PERIOD, "mean time between failures of a client at work", "no such failures"),
+    Field("availability.quorum", PROBABILITY, "least share of its endpoints that a star needs, under fail", "one"),
+    Field(
+        "plan.objective",
+        _words(*get_args(Objective)),
+        "objective: rounds, time or bytes",
+        "time with a network or where counts are searched, else rounds",
+        "--objective -o",
+    ),
+    Field(
+        "plan.metric",
+        _words(*get_args(Metric)),
+        "metric: the mean squared gradient, the loss, or the lack of accuracy",
+        "gradient",
+        "--metric",
+    ),
     Field(
         "plan.predictor",
+        LINE,
+        "predictor of the rounds: typical (of runs), bound (guaranteed), or surrogate (simulated)",
+        "typical; bound where bounds or a cap are given",
         "--predictor",
-        "Whose rounds: typical (of runs), bound (guaranteed), or surrogate (simulated).",
     ),
-    Field("plan.bounds", "--bounds", "Bound family: hflbounds.sharp, zhou2026.thm1 ..."),
-    Field("plan.cap", "--cap", "On the effective rate: own, none, common, or a number."),
-    Field("plan.cost", "--cost", "How a round is timed: schedule, formula or diluted."),
-    Field("plan.resolution", "--resolution", "Relative difference that still ties: 0.02."),
-    Field("plan.seed", "--seed", "Of every random draw."),
+    Field("plan.bounds", LINE, "family of bounds: hflbounds.sharp, zhou2026.thm1 ...", "the one that fits", "--bounds"),
+    Field(
+        "plan.cap",
+        Kind(_cap, {"anyOf": [{"enum": ["own", "none", "common"]}, {"type": "number", "exclusiveMinimum": 0}]}),
+        "cap on the effective learning rate: own, none, common, or a number",
+        "own; common for hidden constants",
+        "--cap",
+    ),
+    Field(
+        "plan.cost",
+        _words(*get_args(CostMethod)),
+        "timing of a round: schedule, formula or diluted",
+        "schedule",
+        "--cost",
+    ),
+    Field(
+        "plan.resolution",
+        Kind(_resolution, {"type": "number", "minimum": 0, "maximum": 0.5}),
+        "relative difference that still ties",
+        "0.02",
+        "--resolution",
+    ),
+    Field("plan.seed", _count(2**31, least=0), "seed of every random draw", "0", "--seed"),
+    Field(
+        "plan.draws",
+        Kind(_draws, {"type": "integer", "minimum": 0, "maximum": DRAWS[1]}),
+        f"draws of what is not known exactly: 0, or a power of two from {DRAWS[0]} to {DRAWS[1]}",
+        "4096",
+    ),
 )
+TIER_FIELDS: Final = (
+    Field("name", LINE, "name of its children, such as region", "group, client or tier 1 ..."),
+    Field("count", COUNT_OR_RANGE, "children of each node", "required"),
+    Field("passes", COUNT_OR_RANGE, "passes through its children before a node answers its parent", "1"),
+    Field("drawn", COUNT_OR_RANGE, "children drawn for each pass", "all"),
+    Field("order", ORDER, "order of rings: fixed, or random; the same on every tier", "that of the fleet"),
+    Field("deviation", NOT_NEGATIVE, "heterogeneity between the children of a node", "that of the problem"),
+    *_link("link", "its children", "broadband for clients, else wan", {}),
+)
+"""Keys of one table of ``[[fleet.tiers]]``."""
 
 
 def keywords() -> dict[str, str]:
@@ -496,3 +574,88 @@ def keywords() -> dict[str, str]:
         for option in field.options
         if option.startswith("--")
     }
+
+
+# ---------------------------------------------------------------- reading
+def read_table(
+    table: Mapping[str, Any], fields: tuple[Field, ...], name: Callable[[str], str], at: str = ""
+) -> dict[str, Any]:
+    """Read what is written, by key.
+
+    Args:
+        table: Tables and values.
+        fields: What may be there.
+        name: What a key is called in errors.
+        at: Path of the table.
+
+    Raises:
+        ScenarioError: With the first value that is none, or key that is unknown.
+    """
+    known = {field.key: field for field in fields}
+    below = list(dict.fromkeys(key.removeprefix(at).partition(".")[0] for key in known if key.startswith(at)))
+    found: dict[str, Any] = {}
+    for key in table:
+        if key not in below:
+            hint = text.suggest(key, below) or f"Known here are {', '.join(below)}."
+            raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}")
+    for key in below:
+        value, path = table.get(key), f"{at}{key}"
+        if value is None:
+            continue
+        if path in known:
+            try:
+                found[path] = known[path].kind.read(value, name(path))
+            except ScenarioError:
+                raise
+            except PlannerError as error:
+                raise ScenarioError(str(error)) from None
+        elif isinstance(value, Mapping):
+            found |= read_table(value, fields, name, f"{path}.")
+        else:
+            raise ScenarioError(f"{name(path)}: {value!r:.40} is not a table. Write [{path}] and keys below it.")
+    return found
+
+
+def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
+    """Read the table of a TOML file, and return it with a function that says where in the file a key is.
+
+    Raises:
+        ScenarioError: If it cannot be read, or is no TOML.
+    """
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.") from None
+    if len(raw) > LARGEST_FILE:
+        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.")
+    try:
+        content = raw.decode("utf-8-sig")
+        table = tomllib.loads(content)
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+    except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.") from None
+    except RecursionError:
+        raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
+
+    def shown(path: str) -> str:
+        key = re.escape(path.rpartition(".")[2])
+        lines = [i for i, line in enumerate(content.splitlines(), 1) if re.match(rf"\s*[\"']?{key}[\"']?\s*=", line)]
+        return f"{file}:{lines[0]}: {path}" if len(lines) == 1 else f"{file}: {path}"
+
+    return table, shown
+
+
+def put(table: dict[str, Any], path: str, value: Any, option: str) -> None:
+    """Put an option's value at its key of the file's table.
+
+    Raises:
+        ScenarioError: If the file has something else than a table on the way.
+    """
+    *sections, key = path.split(".")
+    for section in sections:
+        table = table.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise ScenarioError(f"{option}: {section} is not a table in the file, so {path} cannot be set.")
+    table[key] = value

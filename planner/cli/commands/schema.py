@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import json
+from typing import Annotated
+
+import typer
 
 from planner.cli.output import write
+from planner.io.text import one_of
+
+OF = ("recommendation", "scenario")
 
 
-def schema() -> None:
-    """Print the JSON Schema of what `recommend --json` prints."""
-    from planner.decide.recommendation import Recommendation
+def schema(
+    of: Annotated[
+        str, typer.Argument(metavar="[recommendation|scenario]", help="Of an answer, or of a scenario file.")
+    ] = "recommendation",
+) -> None:
+    """Print the JSON Schema of what `recommend --json` prints, or of scenario files."""
+    if one_of(of, OF, "schema") == "scenario":
+        from planner.scenario.schema import json_schema
 
-    write(json.dumps(Recommendation.model_json_schema(), indent=2) + "\n")
+        found = json_schema()
+    else:
+        from planner.decide.recommendation import Recommendation
+
+        found = Recommendation.model_json_schema()
+    write(json.dumps(found, indent=2) + "\n")

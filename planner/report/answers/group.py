@@ -14,12 +14,12 @@ import numpy as np
 from planner.data import grouping, label_shift
 from planner.data.label_counts import LabelCounts, read_costs, read_counts, read_gram, read_pairs
 from planner.data.label_shift import Floats, Indices
-from planner.decide import counts as structure
 from planner.decide import regrouping
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import write
 from planner.io.wording import names, title
 from planner.report.answers.counts_text import caveats, columns, counted, document_text, one_of, positive, short
+from planner.scenario import divisions
 from planner.scenario.units import format_duration, format_size
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _effect(
         net = found.zeta2 - found.zeta2_noise, found.delta2 - found.delta2_noise
         zeta2, delta2 = found.if_chosen() if kind == "new" or net[1] < 0 else net
         if kind == "random":
-            zeta2, delta2 = structure.expected(max(sum(net), 0.0), len(group_of), count)
+            zeta2, delta2 = divisions.expected(max(sum(net), 0.0), len(group_of), count)
         labels = int((table.counts > 0).any(axis=0).sum())
         return regrouping.Grouped(kind, zeta2, delta2, gram is not None, labels, sizes.tolist())
 

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from test_cli import run
 
-from planner.decide import counts as structure
-from planner.decide.counts import divisors, expected, near_divisors
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import ask, with_default_order
+from planner.scenario import divisions
+from planner.scenario.divisions import divisors, expected, near_divisors
 from planner.scenario.resolve import Scenario, load
 
 N100 = [1, 2, 4, 5, 10, 20, 25, 50, 100]
@@ -211,7 +211,7 @@ def test_many_clients_are_taken_at_random_and_the_answer_says_so(
 ) -> None:
     rows = [[1_000_000, 0, 0], [0, 1_000_000, 0], [0, 0, 1_000_000], [1_000_000, 0, 0]]
     file = csv_of(rows, tmp_path / "counts.csv")
-    monkeypatch.setattr(structure, "LARGEST_CHOSEN", 3)
+    monkeypatch.setattr(divisions, "LARGEST_CHOSEN", 3)
     found = answer(N=4, H=file)
     assert {d.grouping for d in found.divisions} == {"random"}
     assert any("at random: choosing them for more than 3 clients" in w for w in found.warnings)
@@ -460,7 +460,7 @@ def test_ranges_that_are_none_are_refused_in_one_line(value: str, wanted: str) -
 def test_few_many_and_prime_clients() -> None:
     assert [d.groups for d in answer(N=1, H="both").divisions] == [1]
     huge = answer(N=720720, H="both", o="rounds")
-    assert len(huge.divisions) == structure.MOST < len(divisors(720720)) == 240
+    assert len(huge.divisions) == divisions.MOST < len(divisors(720720)) == 240
     assert (huge.divisions[0].groups, huge.divisions[-1].groups) == (1, 720720)
     assert any("in 240 ways; 48 of them are searched" in w for w in huge.warnings)
 

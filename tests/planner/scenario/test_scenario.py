@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import math
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from hflbounds.topology import tier_symbols
 from planner.data.heterogeneity import parse
 from planner.errors import ScenarioError
-from planner.scenario.resolve import load
+from planner.scenario.fields import FIELDS
+from planner.scenario.resolve import from_keywords, load
+from planner.scenario.schema import json_schema
 
+ROOT = Path(__file__).parents[3]
 BASE = {"fleet.groups": ("--groups", "12"), "fleet.clients_per_group": ("--clients-per-group", "25")}
 
 
@@ -213,3 +223,166 @@ def test_dirichlet_limits() -> None:
     zeta, delta = parse("dirichlet:intra=1e-6,inter=1e6").deviations(1.0, 10**6, 10**6)
     assert zeta == pytest.approx(1, rel=1e-4)
     assert delta == pytest.approx(0, abs=2e-3)
+
+
+def test_the_schema_of_scenarios_describes_every_key_and_takes_every_example() -> None:
+    schema = json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert json.loads((ROOT / "examples" / "scenario.schema.json").read_text()) == schema
+
+    def described(table: dict, at: str = "") -> Iterator[str]:
+        for key, one in table["properties"].items():
+            if "properties" in one:
+                yield from described(one, f"{at}{key}.")
+            else:
+                assert len(one["description"]) > 10
+                yield at + key
+
+    assert list(described(schema)) == [field.key for field in FIELDS]
+    for example in (ROOT / "examples").glob("*.toml"):
+        assert example.read_text().startswith("#:schema scenario.schema.json\n")
+        table = tomllib.loads(example.read_text())
+        jsonschema.validate(table, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**table, "flet": {}}, schema)
+
+
+@pytest.mark.parametrize(
+    ("short", "tiers"),
+    [
+        ({"G": 12, "M": 25}, {"tiers": "12/25"}),
+        (
+            {"G": 12, "M": 25, "S1": 3, "S2": 4, "P": 2},
+            [{"count": 12, "drawn": 3}, {"count": 25, "drawn": 4, "passes": 2}],
+        ),
+        (
+            {"G": 12, "M": 25, "heterogeneity": "zeta=0.5,delta=2", "order": "random"},
+            [{"count": 12, "deviation": 2, "order": "random"}, {"count": 25, "deviation": 0.5, "order": "random"}],
+        ),
+        (
+            {"G": 3, "M": 4, "heterogeneity": "zeta=0.5,delta=1:2", "uplink": "20Mbit/s", "server_link": "lan"},
+            [
+                {"count": 3, "deviation": "1:2", "link": {"preset": "lan"}},
+                {"count": 4, "deviation": 0.5, "link": {"up": "20Mbit/s"}},
+            ],
+        ),
+        ({"G": 3, "M": 4, "P": "1:8"}, [{"count": 3}, {"count": 4, "passes": "1:8"}]),
+    ],
+)
+def test_two_tiers_written_as_tiers_are_the_short_form(short: dict, tiers: object) -> None:
+    other = {"tiers": tiers["tiers"]} if isinstance(tiers, dict) else {}
+    table = {} if other else {"fleet": {"tiers": tiers}}
+    assert from_keywords(table, {}, other) == from_keywords({}, {}, short)
+
+
+TREE = {
+    "fleet": {
+        "tiers": [{"name": "region", "count": 4}, {"count": 5, "passes": 2}, {"name": "phone", "count": 20, "drawn": 8}]
+    }
+}
+
+
+def test_a_tree_of_three_tiers() -> None:
+    scenario = from_keywords(TREE, {}, {"heterogeneity": "0.5/1/2", "uplink": "20Mbit/s", "K": 3})
+    assert scenario.depth == 3
+    assert scenario.names == ("region", "tier 2", "phone")
+    values = {name: known.value for name, known in scenario.known.items()}
+    numbers = {
+        "n1": 4,
+        "n2": 5,
+        "n3": 20,
+        "P2": 2,
+        "P3": 1,
+        "K": 3,
+        "S1": 4,
+        "S2": 5,
+        "S3": 8,
+        "delta1": 0.5,
+        "delta2": 1,
+        "delta3": 2,
+    }
+    assert {name: values[name] for name in numbers} == numbers
+    assert {s for tier in tier_symbols(3) for s in (tier.size, tier.drawn, tier.passes, tier.deviation)} - {None} <= {
+        *numbers
+    }
+    assert scenario.partial and scenario.order == "random"
+    assert len(scenario.network.links) == 3
+    assert scenario.network.client_link.up == 20e6
+    assert values["link1"] == values["server_link"] == "wan"
+    assert scenario.topologies is None
+    origins = {name: scenario.known[name].origin for name in ("n1", "S1", "S3", "P2", "P3", "delta1")}
+    assert origins == {"n1": "given", "S1": "derived", "S3": "given", "P2": "given", "P3": "default", "delta1": "given"}
+
+
+@pytest.mark.parametrize(
+    ("said", "deviations"),
+    [("iid", (0, 0, 0)), ("intra", (0, 0, 3)), ("inter", (3, 0, 0)), ("both", (3, 3, 3)), ("1/0/2", (1, 0, 2))],
+)
+def test_heterogeneity_of_a_tree(said: str, deviations: tuple[float, ...]) -> None:
+    scenario = from_keywords(TREE, {}, {"heterogeneity": said, "sigma": 3})
+    assert tuple(scenario.number(f"delta{i}") for i in (1, 2, 3)) == deviations
+
+
+def test_one_child_has_nothing_to_differ_from() -> None:
+    scenario = from_keywords({}, {}, {"tiers": "4/1/20", "heterogeneity": "both"})
+    assert [scenario.number(f"delta{i}") for i in (1, 2, 3)] == [1, 0, 1]
+    assert scenario.known["delta2"].origin == "derived"
+
+
+def test_patterns_name_the_topology_that_is_asked_about() -> None:
+    assert from_keywords(TREE, {}, {"tiers": "ring/star/ring"}).topologies == ("ring-star-ring",)
+    both = from_keywords({}, {}, {"tiers": "ring:4/star:5/ring:20"})
+    assert both.topologies == ("ring-star-ring",)
+    assert [both.number(f"n{i}") for i in (1, 2, 3)] == [4, 5, 20]
+    assert from_keywords({}, {}, {"tiers": "ring/star", "G": 3, "M": 4}).topologies == ("ring-star",)
+    assert from_keywords({}, {}, {"tiers": "star:7"}).depth == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "wanted"),
+    [
+        ({}, {"tiers": "ring/star/ring"}, "ring:10/star:10/ring:10"),
+        ({}, {"tiers": "ring:4/star"}, "Write 4/5/20"),
+        ({}, {"tiers": "rung/star"}, "Did you mean ring"),
+        ({}, {"tiers": "3"}, "tiers: 'that' is not|tiers: that is not a whole number from 1 to 2"),
+        ({}, {"tiers": "4/0/2"}, "whole number from 1 to 1000000"),
+        ({}, {"tiers": "2/" * 8 + "2"}, "9 tiers are not 1 to 8"),
+        (TREE, {"tiers": "4/5"}, "2 sizes for 3 tiers"),
+        (TREE, {"groups": 3}, "about two tiers, and this fleet has 3"),
+        (TREE, {"P": 3}, "about two tiers, and this fleet has 3"),
+        (TREE, {"clients": 30}, "about two tiers, and this fleet has 3"),
+        (TREE, {"heterogeneity": "0.5/1"}, "is of 2 tiers, and this fleet has 3"),
+        (TREE, {"heterogeneity": "zeta=1,delta=2"}, "Give one number for each, top first: 1/1/1"),
+        (TREE, {"heterogeneity": "dirichlet:inter=1"}, "Give one number for each"),
+        (TREE, {"K": "1:8"}, "searched in two tiers only"),
+        (TREE, {"order": "fixed"}, "drawn in"),
+        ({"fleet": {"tiers": [{"count": 3, "passes": 2}, {"count": 2}]}}, {}, r"tiers\[1\].passes: the top tier"),
+        ({"fleet": {"tiers": [{"count": 3}, {"count": 2}, {"count": "1:8"}]}}, {}, r"tiers\[3\].count: a range"),
+        ({"fleet": {"tiers": [{"count": 3}, {"cuont": 2}]}}, {}, r"tiers\[2\].cuont.*Did you mean count"),
+        ({"fleet": {"tiers": [{"count": 3}, {"name": "x"}]}}, {}, r"tiers\[2\].count: is missing"),
+        ({"fleet": {"tiers": [{"count": 3, "drawn": 4}, {"count": 2}]}}, {}, r"tiers\[1\].drawn: S1 = 4 exceeds the 3"),
+        ({"fleet": {"tiers": [{"count": 3, "deviation": 1}, {"count": 2}]}}, {}, r"tiers\[2\].deviation: is missing"),
+        ({"fleet": {"tiers": 3}}, {}, r"\[\[fleet.tiers\]\]"),
+        ({"fleet": {"tiers": []}}, {}, "0 tiers are not 1 to 8"),
+    ],
+)
+def test_trees_that_cannot_be_meant(table: dict, options: dict, wanted: str) -> None:
+    with pytest.raises(ScenarioError, match=wanted) as caught:
+        from_keywords(table, {}, options)
+    assert len(str(caught.value).splitlines()) <= 2
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 50), st.integers(1, 9)), min_size=1, max_size=6))
+def test_trees_of_any_depth_keep_their_numbers(tiers: list[tuple[int, int, int]]) -> None:
+    rows = [
+        {"count": size, "drawn": min(drawn, size), **({"passes": passes} if i else {})}
+        for i, (size, drawn, passes) in enumerate(tiers)
+    ]
+    scenario = from_keywords({"fleet": {"tiers": rows}}, {}, {"heterogeneity": "/".join("1" for _ in rows)})
+    assert scenario.depth == len(rows) == len(scenario.network.links)
+    for row, symbols in zip(rows, tier_symbols(len(rows)), strict=True):
+        assert scenario.number(symbols.size) == row["count"]
+        assert scenario.number(symbols.drawn) == row["drawn"]
+        assert symbols.passes is None or scenario.number(symbols.passes) == row["passes"]
+        assert scenario.number(symbols.deviation) == (row["count"] > 1)
+    assert scenario.partial == any(row["drawn"] < row["count"] for row in rows)

@@ -1,0 +1,145 @@
+"""What is known of a scenario: every number with its origin, and the frozen scenario that answers stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from planner.io.intervals import Spread
+from planner.scenario.fields import CostMethod, Metric, Objective, Order
+from planner.scenario.network import Compute, Network
+
+if TYPE_CHECKING:
+    from planner.scenario.availability import Availability
+
+Origin = Literal["given", "default", "estimated", "derived"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A number or a word, and where it comes from.
+
+    Attributes:
+        value: In SI units where it has a unit.
+        origin: Who says so.
+        unit: Of ``value``; "" for pure numbers and words.
+        note: What a default stands on, or how a derived number was made.
+        reading: The user's quantity in canonical spelling, where it had a unit or limits.
+        spread: How far the number is known, where that was given or measured; ``value`` is then the middle.
+    """
+
+    value: float | int | str | None
+    origin: Origin
+    unit: str = ""
+    note: str = ""
+    reading: str = ""
+    spread: Spread | None = None
+
+    @classmethod
+    def given(cls, value: Any, unit: str = "") -> Known:
+        """Keep what the user wrote, with its reading and its limits."""
+        plain = float(value) if isinstance(value, float) else value
+        return cls(plain, "given", unit, "", getattr(value, "reading", ""), getattr(value, "spread", None))
+
+    @classmethod
+    def of(cls, value: Any, default: Any, note: str = "", *, origin: Origin = "default", unit: str = "") -> Known:
+        """Keep what the user wrote, or the default where that is None."""
+        return cls(default, origin, unit, note) if value is None else cls.given(value, unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    """A division of clients into groups, and the deviations it makes.
+
+    Attributes:
+        groups, clients: How many groups of how many, in the mean.
+        largest: Clients of the largest group, which the clock and the traffic count.
+        zeta, delta: Deviations.
+        origin, note: Of both.
+        kind: Whether at random, or chosen by label counts.
+        spread: Of one factor on both deviations, where limits of them were given.
+    """
+
+    groups: int
+    clients: int
+    largest: int
+    zeta: float
+    delta: float
+    origin: Origin
+    note: str
+    kind: Literal["random", "chosen"]
+    spread: Spread | None = None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything an answer stands on.
+
+    Attributes:
+        title: The user's.
+        known: By symbol, in the order in which they are shown; those of the tiers are `tier_symbols` of the depth.
+        network, compute: What the clock needs.
+        partial: Whether only some take part in a round.
+        order: Of rings.
+        metric: What is to get small.
+        predictor: Id of what predicts the rounds.
+        bounds: Id of the bound family, None for the one that fits.
+        cap: On the effective learning rate, None for the family's default.
+        objective: What is minimised.
+        cost: How a round is timed.
+        resolution: Relative difference below which topologies tie.
+        seed: Of every random draw.
+        network_given: Whether any part of the network was.
+        target_share: The target as a share of the squared gradient at the start, where it was given as one.
+        warnings: About the input.
+        ratio_error: Where a file says the ratio of the two deviations, the standard error of its logarithm.
+        grouping: How clients came to their groups, where counts were searched for.
+        divisions: Where counts are yet to be searched for, this scenario for every division into groups.
+        choices: Where they are, the ends of the range of each; all others are those of `known`.
+        availability: Who comes when asked; None where nobody said.
+        names: Of the children of every tier, top first.
+        topologies: Ids of those that are asked about; None for all of this depth.
+    """
+
+    title: str
+    known: Mapping[str, Known]
+    network: Network
+    compute: Compute
+    partial: bool
+    order: Order
+    metric: Metric
+    predictor: str
+    bounds: str | None
+    cap: str | float | None
+    objective: Objective
+    cost: CostMethod
+    resolution: float
+    seed: int
+    network_given: bool
+    target_share: float | None = None
+    warnings: tuple[str, ...] = ()
+    ratio_error: float | None = None
+    draws: int = 4096
+    grouping: Literal["random", "chosen", "given"] | None = None
+    divisions: tuple[Scenario, ...] = ()
+    choices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    availability: Availability | None = None
+    names: tuple[str, ...] = ("group", "client")
+    topologies: tuple[str, ...] | None = None
+
+    @property
+    def depth(self) -> int:
+        """Number of tiers."""
+        return len(self.names)
+
+    def number(self, name: str) -> float:
+        """Return the value of a quantity that is a number."""
+        value = self.known[name].value
+        assert isinstance(value, int | float), name  # noqa: S101 - by construction
+        return value
+
+    def with_link(self, **change: Any) -> Scenario:
+        """Return the same with another client link."""
+        link = replace(self.network.client_link, **change)
+        return replace(self, network=replace(self.network, links=(*self.network.links[:-1], link)))

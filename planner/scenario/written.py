@@ -1,0 +1,143 @@
+"""What was written of a scenario, by key, with fleets of tiers of any depth brought to one form.
+
+Two tiers written as ``[[fleet.tiers]]`` are groups and clients: they become ``fleet.groups`` and the like, so that both
+ways to write them are one scenario. The numbers of any other depth are kept by tier, ``fleet.tiers[2].count``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from planner.data.heterogeneity import Heterogeneity
+from planner.errors import ScenarioError
+from planner.scenario.fields import FIELDS, Span, Tree, read_table
+from planner.scenario.network import link_names
+
+SHORT: Final = (
+    {"count": "fleet.groups", "drawn": "fleet.groups_per_round", "passes": ""},
+    {"count": "fleet.clients_per_group", "drawn": "fleet.clients_per_round", "passes": "fleet.group_rounds"},
+)
+"""Keys of the numbers of two tiers, top first."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written, read and without contradictions of form.
+
+    Attributes:
+        values: By key.
+        name: What a key is called in errors.
+        names: Of the children of every tier, top first.
+        topologies: Ids of those that are asked about; None for all.
+    """
+
+    values: Mapping[str, Any]
+    name: Callable[[str], str]
+    names: tuple[str, ...] = ("group", "client")
+    topologies: tuple[str, ...] | None = None
+
+    @property
+    def depth(self) -> int:
+        """Number of tiers."""
+        return len(self.names)
+
+    def get(self, key: str) -> Any:
+        """Return what was written at a key; None for nothing."""
+        return self.values.get(key)
+
+    def says(self, *sections: str) -> bool:
+        """Whether anything was written in these sections."""
+        return any(key.startswith(tuple(f"{section}." for section in sections)) for key in self.values)
+
+    def changed(self, changes: Mapping[str, Any]) -> Written:
+        """Return the same with other values."""
+        return replace(self, values={**self.values, **changes})
+
+    def key_of(self, tier: int, part: str) -> str:
+        """Return the key of a number of a tier, the top tier being 0."""
+        return SHORT[tier][part] if self.depth == 2 else f"fleet.tiers[{tier + 1}].{part}"
+
+    def of_tiers(self, part: str) -> list[Any]:
+        """Return a number of every tier, top first; None where nothing was written."""
+        return [self.get(self.key_of(tier, part)) for tier in range(self.depth)]
+
+
+def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Written:
+    """Read the tables of a scenario.
+
+    Args:
+        table: As TOML gives them.
+        name: What a key is called in errors.
+
+    Raises:
+        ScenarioError: For what cannot be read, or tiers that contradict each other.
+    """
+    values = read_table(table, FIELDS, name)
+    tiers = list(values.pop("fleet.tiers", ()))
+    tree, topologies = values.get("network.tiers"), None
+    if isinstance(tree, Tree):
+        del values["network.tiers"]
+        if tree.sizes is not None:
+            if tiers and len(tiers) != tree.depth:
+                raise ScenarioError(f"{name('network.tiers')}: {tree.depth} sizes for {len(tiers)} tiers.")
+            tiers = [{**old, "count": size} for old, size in zip(tiers or [{}] * tree.depth, tree.sizes, strict=True)]
+        if tree.topology is not None:
+            topologies = (tree.topology.id,)
+            if tree.depth != (len(tiers) or 2):
+                raise ScenarioError(
+                    f"{name('network.tiers')}: {tree.topology.title} has {tree.depth} tiers, and the fleet has "
+                    f"{len(tiers) or 2}. Give the sizes too: "
+                    f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}."
+                )
+    if not tiers:
+        return Written(values, name, topologies=topologies)
+    depth, last = len(tiers), len(tiers) - 1
+    usual = ("group", "client") if depth == 2 else (*(f"tier {i}" for i in range(1, depth)), "client")
+    names = tuple(tier.get("name") or word for tier, word in zip(tiers, usual, strict=True))
+    found = Written({}, name, names, topologies)
+    of_tiers: dict[str, Any] = {}
+    places: dict[str, str] = {}
+    for i, tier in enumerate(tiers):
+        for part in ("count", "drawn", "passes"):
+            key, place = found.key_of(i, part), f"fleet.tiers[{i + 1}].{part}"
+            if part not in tier:
+                continue
+            if part == "passes" and i == 0 and tier[part] != 1:
+                raise ScenarioError(f"{name(place)}: the top tier passes through its children once. Leave it out.")
+            if depth != 2 and isinstance(tier[part], Span):
+                raise ScenarioError(f"{name(place)}: a range is searched in two tiers only. Give one number.")
+            if key:
+                of_tiers[key], places[key] = tier[part], place
+        for key, value in tier.items():
+            if key.startswith("link."):
+                of_tiers[f"network.{link_names(depth)[i]}.{key.removeprefix('link.')}"] = value
+    if orders := {tier["order"] for tier in tiers if "order" in tier}:
+        if len(orders) > 1:
+            raise ScenarioError(f"{name('fleet.tiers')}: the orders of rings differ. Write one fleet.order for all.")
+        of_tiers["fleet.order"] = orders.pop()
+    deviations = [tier.get("deviation") for tier in tiers]
+    if any(one is not None for one in deviations):
+        if None in deviations:
+            i = deviations.index(None) + 1
+            path = f"fleet.tiers[{i}].deviation"
+            raise ScenarioError(f"{name(path)}: is missing. Give it for every tier, or for none.")
+        of_tiers["problem.heterogeneity"] = Heterogeneity.per_tier(tuple(deviations))
+    if depth != 2:
+        _refuse_two(values, name, depth)
+        if isinstance(values.get("fleet.local_steps"), Span):
+            raise ScenarioError(f"{name('fleet.local_steps')}: a range is searched in two tiers only. Give one number.")
+    if last == 0 and any(key.startswith("network.server_link.") for key in values):
+        raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.")
+    return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
+
+
+def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], depth: int) -> None:
+    """Refuse the keys of two tiers where there are not two."""
+    for key in ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key)):
+        if key in values:
+            raise ScenarioError(
+                f"{name(key)}: is about two tiers, and this fleet has {depth}. "
+                "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20."
+            )
