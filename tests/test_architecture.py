@@ -25,8 +25,8 @@ LAYERS = (  # of the planner, lowest first; what stands in one row may not impor
     {"decide"},
     {"families"},
     {"runs"},
-    {"report"},
     {"plot"},
+    {"report"},
     {"cli"},
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from validation.client_losses import Labelled, Losses
 from validation.engine import ValidationError, generator
-from validation.statistics import LEVEL, Interval, _student
+from validation.statistics import LEVEL, Interval, student_quantile
 
 STEPS, BATCHES, POWER, CHOSEN = 50, 51, 52, 53  # what a generator is for
 EVALUATIONS = 400  # mini-batch gradients of a point, over all clients, unless told
@@ -443,7 +443,7 @@ def _of_mean(drawn: Floats, weights: Floats, error: float) -> Interval:
     if variance == 0:
         return _exact(mean, rows * each)
     freedom = variance**2 / float((parts**2).sum() / (each - 1))
-    half = _student(1 - error, max(1, int(freedom))) * math.sqrt(variance)
+    half = student_quantile(1 - error, max(1, int(freedom))) * math.sqrt(variance)
     return Interval(mean, max(0.0, mean - half), mean + half, rows * each)
 
 
@@ -462,7 +462,7 @@ def _jackknife(statistic: Callable[[NDArray[np.intp]], float], each: int, error:
     every = np.arange(each)
     whole = statistic(every)
     pseudo = np.array([each * whole - (each - 1) * statistic(np.delete(every, j)) for j in every])
-    half = _student(1 - error, each - 1) * float(pseudo.std(ddof=1)) / math.sqrt(each)
+    half = student_quantile(1 - error, each - 1) * float(pseudo.std(ddof=1)) / math.sqrt(each)
     return Interval(max(whole, 0.0), max(whole - half, 0.0), max(whole + half, 0.0), each)
 
 

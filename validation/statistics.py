@@ -91,7 +91,7 @@ def paired_ratio(numerator: Sequence[float], denominator: Sequence[float], level
     if under.any():
         return Interval(0.0, 0.0, 0.0 if under.mean() >= 0.5 else math.inf, len(a))
     logs = np.log(a) - np.log(b)
-    half = _student(level, len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    half = student_quantile(level, len(logs) - 1) * float(logs.std(ddof=1)) / math.sqrt(len(logs))
     mean = float(logs.mean())
     return Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(a))
 
@@ -237,7 +237,7 @@ def _sign(a: float, b: float) -> int:
     return int(a > b) - int(a < b)
 
 
-def _student(level: float, freedom: int) -> float:
+def student_quantile(level: float, freedom: int) -> float:
     """Quantile of Student's distribution for a two-sided interval."""
     from scipy.stats import t
 

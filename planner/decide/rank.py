@@ -10,9 +10,9 @@ from hflbounds.evaluate.compare import ties
 from planner.decide import confidence, explain, uncertainty
 from planner.decide.recommendation import KnownValue, Recommendation, Row
 from planner.decide.sensitivity import nearest_flips
+from planner.decide.single_tier import about as one_tier
+from planner.decide.single_tier import families
 from planner.errors import NoAnswerError
-from planner.families.single_tier import about as one_tier
-from planner.families.single_tier import families
 from planner.io.version import version
 from planner.io.wording import names, title
 from planner.predict import participation as attendance
