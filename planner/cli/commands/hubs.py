@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import Json, Said, of_scenario
-from planner.cli.output import color, width, write
+from planner.cli.options import Format, Json, Said, of_scenario
+from planner.cli.output import chosen_format, show
 
 
 @of_scenario(
@@ -38,7 +38,7 @@ from planner.cli.output import color, width, write
         "network.server_link.preset": ("--hub-link", "Preset for hubs: wan, lan ..."),
     },
 )
-def hubs(
+def hubs(  # one parameter for every option
     said: Said,
     nodes: Annotated[
         str | None, typer.Option("--nodes", "-n", help="Nodes that learn; of a scenario, its clients.")
@@ -66,11 +66,10 @@ def hubs(
     b_sh: Annotated[
         str | None, typer.Option("--b-sh", help="Hubs that a node averages; searched if not given.")
     ] = None,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """No trusted cloud: how many hubs, and which budgets, under limits in all and for each machine?"""
-    from planner.report.answers import hubs as answers
-
     own = {
         "nodes": nodes,
         "edges": edges,
@@ -81,4 +80,8 @@ def hubs(
         "b_hh": b_hh,
         "b_sh": b_sh,
     }
-    write(answers.answered(own, said.config, said.options, json=json, width=width(), color=color()))
+    chosen = chosen_format(form, json)
+    from planner.families.hsl.question import pose, solve
+    from planner.report.answers import hubs as answers
+
+    show(answers.document(solve(pose(own, said.config, said.options))), chosen)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import Force, Json, Said, of_scenario
-from planner.cli.output import color, width, write
+from planner.cli.options import Force, Format, Json, Said, of_scenario
+from planner.cli.output import chosen_format, show, write
 
 
 @of_scenario(
@@ -36,7 +36,7 @@ from planner.cli.output import color, width, write
         "problem.rounds": ("--rounds --R -R", "Cloud rounds of HFL that define the target."),
     },
 )
-def overlap(
+def overlap(  # one parameter for every option
     said: Said,
     coverage: Annotated[
         str,
@@ -62,23 +62,30 @@ def overlap(
         Path | None, typer.Option("--output", help="CSV of the links to keep, for `hfl-plan overlap` again.")
     ] = None,
     force: Force = False,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """My cells overlap: is it worth the airtime to attach clients to several servers (HHFL)? Which links to drop?"""
+    from planner.families.hhfl.question import pose, solve
+    from planner.io import atomic
     from planner.report.answers import overlap as answers
 
-    text = answers.answered(
-        coverage,
-        said.config,
-        said.options,
-        convexity=convexity,
-        target=target,
-        upload=upload,
-        objective=objective,
-        output=output,
-        force=force,
-        json=json,
-        width=width(),
-        color=color(),
+    form = chosen_format(form, json)
+    if output is not None:
+        atomic.place(output, force)
+    answer = solve(
+        pose(
+            coverage,
+            said.config,
+            said.options,
+            convexity=convexity,
+            target=target,
+            upload=upload,
+            objective=objective,
+        )
     )
-    write(text)
+    if output is not None:
+        atomic.write(output, answers.links_as_csv(answer.kept.layout), force)
+    show(answers.document(answer), form)
+    if output is not None and form == "table":
+        write(f"\nLinks to keep: {output}\n")

@@ -28,12 +28,18 @@ COLUMNS = (
     *(Column(name, "number") for name in ("updates/h", "waiting", "late mean", "most", "slowest's", "floor")),
     *TOTALS,
 )
+RECORD = (
+    *("K_buf", "seconds_per_step", "updates_per_second", "idle", "simulated_steps", "bytes_per_step", "floor"),
+    *("steps", "seconds", "bytes", "eta_g", "eta_sub"),
+)
 SPARED = ("late mean", "waiting", "slowest's", "floor", "updates/h")
 
 
 def document(answer: Answer) -> Document:
     """Say what waiting and every buffer take, by the clock and by what is proved."""
-    return Document(answer.scenario.title, tuple(_blocks(answer)), _data(answer), kind="Buffers for slow regions")
+    data = _data(answer)
+    records = tuple({key: row[key] for key in RECORD} for row in data["buffers"])
+    return Document(answer.scenario.title, tuple(_blocks(answer)), data, records, "Buffers for slow regions")
 
 
 def _data(answer: Answer) -> dict[str, Any]:

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
-from planner.families.hsl.question import Answer, pose, solve
+from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
 from planner.predict.evidence.claims import beginning
-from planner.report.pages import Page, as_json, assumed, known
+from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
+from planner.report.pages import assumed, known
 from planner.scenario.units import format_duration, format_size
 
 SCHEMA = "hfl-plan/hubs/1"
 SHOWN = 8  # numbers of hubs that are listed in text
-COLUMNS = ("protocol", "edges", "per node", "per hub", "rounds", "time", "traffic", "time/round", "beta", "kappa")
+TOTALS = (Column("rounds", "number"), Column("time", "duration"), Column("traffic", "size"))
+COLUMNS = (
+    Column("protocol"),
+    *(Column(name, "number") for name in ("edges", "per node", "per hub")),
+    *TOTALS,
+    Column("time/round", "duration"),
+    Column("beta", "number"),
+    Column("kappa", "number"),
+)
+BY_HUBS = (Column("hubs"), *(Column(name, "number") for name in (*model.BUDGETS[1:], "edges")), *TOTALS)
 SPARED = ("time/round", "beta", "kappa", "per node", "per hub", "edges")
 
 
-def answered(
-    own: Mapping[str, str | None],
-    config: Path | None,
-    said: Mapping[str, tuple[str, Any]],
-    *,
-    json: bool,
-    width: int,
-    color: bool,
-) -> str:
-    """Answer in text or JSON; the arguments are those of `planner.families.hsl.question.pose` and of a page.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
-        NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
-    """
-    answer = solve(pose(own, config, said))
-    return as_json(_data(answer)) if json else _page(answer, width, color)
+def document(answer: Answer) -> Document:
+    """Say how many hubs and which budgets, with what else the same edges would buy."""
+    protocols = (asdict(one) for one in (answer.hubs, *answer.others))
+    records = tuple({key: value for key, value in one.items() if key != "spectral_gap"} for one in protocols)
+    return Document("", tuple(_blocks(answer)), _data(answer), records, "Hubs without a trusted cloud")
 
 
 def _data(answer: Answer) -> dict[str, Any]:
@@ -73,38 +70,38 @@ def _totals(answer: Answer, i: int) -> dict[str, float]:
     return {"rounds": rounds, "seconds": rounds * seconds, "bytes": rounds * edges * size}
 
 
-# ---------------------------------------------------------------- for a terminal
+# ---------------------------------------------------------------- for people
 
 
-def _page(answer: Answer, width: int, color: bool) -> str:
-    best, budgets, found = answer.hubs, answer.budgets, answer.found
-    n, objective = answer.question.setting.learning.n, answer.question.objective
-    page = Page(width, color)
+def _blocks(answer: Answer) -> Iterator[Block]:
+    found = answer.found
+    for sentence in _verdict(answer):
+        yield Paragraph(sentence, "bold")
+    for sentence in _sentences(answer):
+        yield Paragraph(sentence)
+    rows = tuple(map(_cells, (answer.hubs, *answer.others)))
+    yield Table(COLUMNS, rows, best=frozenset([0]), spared=SPARED)
+    shown = _spread(len(found.best["n_h"]), found.first)
+    if len(shown) > 1:
+        best = frozenset([shown.index(found.first)])
+        yield Table(BY_HUBS, tuple(_of_hubs(answer, i) for i in shown), best=best)
+    yield Items("If a hub fails", tuple(_failure(answer)))
+    yield Items("Warnings", tuple(_warnings(answer)), "warning")
+    yield Items("What it stands on", tuple(_basis(answer)), "dim")
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    best, budgets, n = answer.hubs, answer.budgets, answer.question.setting.learning.n
     if answer.better is not None:
         name = answer.better.protocol
         needs = " (which needs somebody who draws the graph)" if name == "EL-Oracle" else ""
-        page.say(f"By {objective} {name} does better without hubs{needs}.", "bold")
+        yield f"By {answer.question.objective} {name} does better without hubs{needs}."
     sends = f" and sends to {budgets.b_hh} other{'s' * (budgets.b_hh != 1)}" if budgets.b_hh else ""
-    page.say(
+    yield (
         f"{_hubs(budgets.n_h)}: each averages {budgets.b_hs:,} of {n:,} nodes{sends}, and every node averages "
         f"{_hubs(budgets.b_sh)}; {best.rounds:,.0f} rounds, {format_duration(best.seconds)} and "
-        f"{format_size(best.bytes)} to the target.",
-        "bold",
+        f"{format_size(best.bytes)} to the target."
     )
-    for sentence in _sentences(answer):
-        page.say(sentence)
-    page.table(COLUMNS, [_cells(one) for one in (best, *answer.others)], bold=(0,), spared=SPARED)
-    shown = _spread(len(found.best["n_h"]), found.first)
-    if len(shown) > 1:
-        page.table(
-            ("hubs", "b_hs", "b_hh", "b_sh", "edges", "rounds", "time", "traffic"),
-            [_of_hubs(answer, i) for i in shown],
-            bold=(shown.index(found.first),),
-        )
-    page.list("If a hub fails", _failure(answer))
-    page.list("Warnings", _warnings(answer), "yellow")
-    page.list("What it stands on", _basis(answer), "dim")
-    return page.text()
 
 
 def _hubs(count: int) -> str:
@@ -148,17 +145,17 @@ def _local(answer: Answer) -> Protocol | None:
     return next((one for one in answer.others if one.protocol == "EL-Local"), None)
 
 
-def _cells(one: Protocol) -> tuple[str, ...]:
+def _cells(one: Protocol) -> tuple[Cell, ...]:
     return (
         f"{one.protocol}, {one.budgets}",
         f"{one.edges:,.0f}",
-        f"{one.models_of_a_node:.3g}",
-        "-" if one.models_of_a_hub is None else f"{one.models_of_a_hub:,.0f}",
+        one.models_of_a_node,
+        None if one.models_of_a_hub is None else f"{one.models_of_a_hub:,.0f}",
         f"{one.rounds:,.0f}",
-        format_duration(one.seconds),
-        format_size(one.bytes),
-        format_duration(one.seconds_per_round),
-        f"{one.mixing_factor:.3g}",
+        one.seconds,
+        one.bytes,
+        one.seconds_per_round,
+        one.mixing_factor,
         f"{one.mean_deviation_bound if one.mean_deviation is None else one.mean_deviation:.2g}",
     )
 
@@ -171,10 +168,10 @@ def _spread(count: int, first: int) -> list[int]:
     return sorted({first, *some.tolist()})
 
 
-def _of_hubs(answer: Answer, i: int) -> tuple[str, ...]:
+def _of_hubs(answer: Answer, i: int) -> tuple[Cell, ...]:
     best, totals = answer.found.best, _totals(answer, i)
     counts = (f"{best[name][i]:,.0f}" for name in (*model.BUDGETS, "edges", "rounds"))
-    return (*counts, format_duration(totals["seconds"]), format_size(totals["bytes"]))
+    return (*counts, totals["seconds"], totals["bytes"])
 
 
 def _failure(answer: Answer) -> list[str]:

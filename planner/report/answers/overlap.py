@@ -5,72 +5,46 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from planner.data.coverage import Layout
-from planner.errors import ScenarioError
 from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import Option
-from planner.families.hhfl.question import DRAWS, FACTOR, Answer, pose, solve
-from planner.io.atomic import write
+from planner.families.hhfl.question import DRAWS, FACTOR, Answer
 from planner.predict.evidence.claims import beginning
-from planner.report.pages import Page, as_json, assumed, known
-from planner.scenario.units import format_duration, format_size
+from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
+from planner.report.pages import assumed, known
 
 SCHEMA = "hfl-plan/overlap/1"
 SHOWN = 6  # links that are listed in text
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
-COLUMNS = ("", "links", "lambda2", "drift", "bound's rounds", "rounds", "time", "traffic", "airtime")
+COLUMNS = (
+    Column(""),
+    Column("links", "count"),
+    Column("lambda2", "number"),
+    Column("drift", "number"),
+    Column("bound's rounds", "count"),
+    Column("rounds", "count"),
+    Column("time", "duration"),
+    Column("traffic", "size"),
+    Column("airtime", "duration"),
+)
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
     *("bound_rounds", "rounds", "seconds", "bytes", "airtime_seconds", "seconds_per_round"),
 )
 
 
-def answered(
-    coverage: str,
-    config: Path | None,
-    said: Mapping[str, tuple[str, Any]],
-    *,
-    output: Path | None,
-    force: bool,
-    json: bool,
-    width: int,
-    color: bool,
-    **own: Any,
-) -> str:
-    """Answer in text or JSON, and write the links to keep.
-
-    Args:
-        coverage: File or layout in words.
-        config: Scenario file.
-        said: Options by key of the scenario.
-        output: File for the links to keep.
-        force: Whether to overwrite it.
-        json: Whether the answer is a JSON document.
-        width: Columns of the terminal.
-        color: Whether it shows colours.
-        own: Options of `planner.families.hhfl.question.pose`.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
-        NoAnswerError: Where the target is met at the start, or the output cannot be written.
-    """
-    if output is not None and not force and output.exists():
-        raise ScenarioError(f"--output: {str(output)!a:.120} exists. Add --force to overwrite it.")
-    answer = solve(pose(coverage, config, said, **own))
-    if output is not None:
-        write(output, links_as_csv(answer.kept.layout), force)
-    if json:
-        return as_json(_data(answer))
-    text = _page(answer, width, color)
-    return text if output is None else f"{text}\nLinks to keep: {output}\n"
+def document(answer: Answer) -> Document:
+    """Say whether the overlap is worth it, and which links are not."""
+    options = {"hfl": answer.apart, "hhfl": answer.hybrid, "thinned": answer.kept}
+    records = tuple({"method": key} | _option(option) for key, option in options.items())
+    return Document("", tuple(_blocks(answer)), _data(answer), records, "Overlapping servers")
 
 
 def links_as_csv(layout: Layout) -> str:
@@ -115,7 +89,10 @@ def _data(answer: Answer) -> dict[str, Any]:
         },
         "target": answer.target,
         "bound": model.BOUND,
-        "options": {"hfl": _option(apart), "hhfl": _option(hybrid), "thinned": _option(answer.kept)},
+        "options": {
+            name: _option(option) | {"spectrum": [value._asdict() for value in option.spectrum]}
+            for name, option in (("hfl", apart), ("hhfl", hybrid), ("thinned", answer.kept))
+        },
         "drop": [
             asdict(step) | {"client": layout.clients[step.client], "server": layout.servers[step.server]}
             for step in answer.thinned.path
@@ -131,46 +108,46 @@ def _data(answer: Answer) -> dict[str, Any]:
 
 
 def _option(option: Option) -> dict[str, Any]:
-    found = {name: getattr(option, name) for name in OPTION}
-    return found | {"spectrum": [value._asdict() for value in option.spectrum]}
+    return {name: getattr(option, name) for name in OPTION}
 
 
-# ---------------------------------------------------------------- for a terminal
+# ---------------------------------------------------------------- for people
 
 
-def _page(answer: Answer, width: int, color: bool) -> str:
-    question, layout, hybrid = answer.question, answer.question.layout, answer.hybrid
-    clients = len(layout.clients)
-    page = Page(width, color)
-    page.say(f"{answer.verdict.capitalize()}. {answer.reasons[0]}", "bold")
-    for reason in answer.reasons[1:]:
-        page.say(reason)
+def _blocks(answer: Answer) -> Iterator[Block]:
+    for i, sentence in enumerate(_verdict(answer)):
+        yield Paragraph(sentence, "" if i else "bold")
+    rows = [("HFL, one server each", answer.apart), ("HHFL, all links", answer.hybrid)]
+    if answer.dropped:
+        rows.append((f"HHFL less {answer.dropped} links", answer.kept))
+    cells = tuple(_cells(name, option, answer.apart.drift) for name, option in rows)
+    yield Table(COLUMNS, cells, spared=("drift", "lambda2", "bound's rounds"))
+    yield Items("Links to drop", tuple(_drops(answer)))
+    yield Items("Warnings", tuple(_warnings(answer)), "warning")
+    yield Items("What it stands on", tuple(_basis(answer)), "dim")
+
+
+def _verdict(answer: Answer) -> Iterator[str]:
+    layout, hybrid, clients = answer.question.layout, answer.hybrid, len(answer.question.layout.clients)
+    yield f"{answer.verdict.capitalize()}. {answer.reasons[0]}"
+    yield from answer.reasons[1:]
     counted = f"{_many(hybrid.links, 'link')} for {_many(clients, 'client')} of {_many(len(layout.servers), 'server')}"
     ratio, airtime = hybrid.links / clients, answer.break_even["airtime"]
     weighed = f", by airtime as given at {airtime:.3g}" if abs(airtime / ratio - 1) > 1e-9 else ""
-    page.say(f"{counted}: break-even at {ratio:.3g} times fewer rounds{weighed}.")
+    yield f"{counted}: break-even at {ratio:.3g} times fewer rounds{weighed}."
     if answer.probability is not None and answer.verdict != "nothing to weigh":
-        page.say(
+        yield (
             f"The gain is above what overlap costs in {answer.probability:.0%} of {DRAWS} draws of what nobody gave "
             f"(sigma, gaps, mu, A by up to a factor {FACTOR:g})."
         )
     slower = hybrid.seconds / answer.apart.seconds
-    if answer.verdict == "worth it" and question.objective != "time" and slower > 1:
-        page.say(
+    if answer.verdict == "worth it" and answer.question.objective != "time" and slower > 1:
+        yield (
             f"By the clock it is not: HHFL takes {slower:.2f} times as long, as {_bottleneck(answer)}. "
             "--objective time asks about that."
         )
     if answer.flip is not None:
-        page.say(f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is.")
-    rows = [("HFL, one server each", answer.apart), ("HHFL, all links", hybrid)]
-    if answer.dropped:
-        rows.append((f"HHFL less {answer.dropped} links", answer.kept))
-    cells = [_cells(name, option, answer.apart.drift) for name, option in rows]
-    page.table(COLUMNS, cells, spared=("drift", "lambda2", "bound's rounds"))
-    page.list("Links to drop", _drops(answer))
-    page.list("Warnings", _warnings(answer), "yellow")
-    page.list("What it stands on", _basis(answer), "dim")
-    return page.text()
+        yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
 
 
 def _bottleneck(answer: Answer) -> str:
@@ -183,17 +160,17 @@ def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def _cells(name: str, option: Option, drift: float) -> tuple[str, ...]:
+def _cells(name: str, option: Option, drift: float) -> tuple[Cell, ...]:
     return (
         name,
-        f"{option.links:,}",
+        option.links,
         f"{option.lambda2:.4g}",
-        f"{option.drift / drift:.3g}" if drift else "-",
-        f"{option.bound_rounds:,}",
-        f"{option.rounds:,}",
-        format_duration(option.seconds),
-        format_size(option.bytes),
-        format_duration(option.airtime_seconds),
+        option.drift / drift if drift else None,
+        option.bound_rounds,
+        option.rounds,
+        option.seconds,
+        option.bytes,
+        option.airtime_seconds,
     )
 
 
