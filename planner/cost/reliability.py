@@ -26,22 +26,10 @@ from typing import Final
 import numpy as np
 
 from hflbounds.topology import Tier, Topology
-from planner.cost.chances import (
-    FloatArray,
-    Outcome,
-    Stay,
-    Turn,
-    at_least,
-    at_least_one,
-    mean_if_at_least,
-    needed,
-    reached,
-)
+from planner.cost.chances import FloatArray, Outcome, Stay, Turn, at_least_one, mean_if_at_least, needed, reached
 from planner.cost.spec import CostError, Level, RoundSpec, levels
 from planner.scenario.availability import PATIENCE, Availability
 from planner.scenario.network import Network, Straggler
-
-__all__ = ["LEAST", "Attendance", "at_least", "attend", "everyone", "mean_if_at_least", "needed"]
 
 LEAST: Final = 0.01
 """The smallest survival of a global round with which a plan is a plan: at most 100 begun for one completed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -168,8 +167,3 @@ def in_step(tiers: tuple[Level, ...], child: float) -> float:
     for level in reversed(tiers):
         child = level.in_step(child)
     return child
-
-
-def counts(tiers: tuple[Level, ...]) -> int:
-    """Compute times in a round."""
-    return math.prod(level.passes * level.n for level in tiers)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from planner.cost.channel import AtOnce, Call, Done, Server
 from planner.cost.patterns import FloatArray, Schedule
-from planner.cost.spec import CostError, Level, RoundSpec, counts, in_step, levels
+from planner.cost.spec import CostError, Level, RoundSpec, in_step, levels
+from planner.cost.wires import AtOnce, Call, Done, Server
 from planner.scenario.network import Straggler
 
 _TARGET_SAMPLES: Final = 100_000  # compute times drawn in all, when that gives enough draws
@@ -30,7 +30,8 @@ def durations(spec: RoundSpec) -> FloatArray:
         CostError: If one draw is too large.
     """
     tiers, straggler = _pooled(levels(spec)), spec.compute.straggler
-    size = counts(tiers)
+    shape = (*(level.passes for level in tiers), *(level.n for level in tiers))
+    size = math.prod(shape)
     drifts = any(level.drifts for level in tiers)
     if drifts and size > _LARGEST_EVENT_DRAW:
         raise CostError(
@@ -45,11 +46,11 @@ def durations(spec: RoundSpec) -> FloatArray:
         )
     if tiers[-1].drifts:
         draws = max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)
-        times = spec.work * _kept(size, straggler, spec.seed)[:draws].reshape(-1, *_shape(tiers))
+        times = spec.work * _kept(size, straggler, spec.seed)[:draws].reshape(-1, *shape)
         return _above(*_played(tiers, times))
     bottom, above = tiers[-1], tiers[:-1]
     found = []
-    for digest in _digests(_shape(tiers), bottom.schedule, bottom.together, straggler, spec.seed):
+    for digest in _digests(shape, bottom.schedule, bottom.together, straggler, spec.seed):
         passes = bottom.lasts(spec.work * digest)
         if drifts:
             passes = passes[: max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)]
@@ -150,10 +151,6 @@ def _in_phases(above: tuple[Level, ...], own: float, passes: FloatArray) -> Floa
 
 # ---------------------------------------------------------------------------------------------------------
 # The draws
-
-
-def _shape(tiers: tuple[Level, ...]) -> tuple[int, ...]:
-    return (*(level.passes for level in tiers), *(level.n for level in tiers))
 
 
 def factors(rng: np.random.Generator, shape: tuple[int, ...], straggler: Straggler) -> FloatArray:

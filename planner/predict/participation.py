@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from hflbounds import Bound, family
-from planner.cost.reliability import LEAST, Attendance, attend, everyone, needed
+from planner.cost.chances import needed
+from planner.cost.reliability import LEAST, Attendance, attend, everyone
 from planner.cost.round import RoundCost
 from planner.errors import NoAnswerError
 from planner.io.wording import names, title

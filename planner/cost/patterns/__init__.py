@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.cost.chances import Outcome, Stay, Steps, Turn
-from planner.cost.channel import Call, Done, Server
-from planner.cost.wires import Transfers, Wire
+from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
 FloatArray = NDArray[np.float64]
@@ -34,14 +33,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
-        """Count the models that the links of one pass carry.
-
-        Args:
-            asked: Children that are sent a model.
-            came: Of those that complete their turn.
-            ended: Passes that end, of one.
-            link: That of the children.
-        """
+        """Count the models that the links of a pass carry, by the children asked, those that came, and passes ended."""
 
     @abstractmethod
     def outcome(self, n: int, p: float, need: int) -> Outcome:
@@ -49,14 +41,9 @@ class Schedule(ABC):
 
     @abstractmethod
     def steps(self, n: int, turn: Turn, ends: float, passed: float, waits: bool) -> Steps:
-        """Divide a pass of clients into steps.
+        """Divide a pass of n clients that is not broken with probability ``passed`` into steps.
 
-        Args:
-            n: Clients.
-            turn: Of each.
-            ends: What the pass takes beyond its turns [s].
-            passed: Probability that the pass does not break.
-            waits: Whether those who do not come are left out.
+        ``ends`` is what it takes beyond its turns [s]; with ``waits`` those who do not come are left out.
         """
 
     @abstractmethod
@@ -69,12 +56,7 @@ class Schedule(ABC):
 
     @abstractmethod
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
-        """Reduce the children's durations on the last axis to what a pass needs of them; homogeneous in them.
-
-        Args:
-            times: Durations [s], or factors on one.
-            together: Whether `meet` is what needs it; else what the children alone take.
-        """
+        """Reduce the children's durations on the last axis to what a pass (``together``: `meet`) needs of them."""
 
     def meet(self, digest: FloatArray, wire: Wire, sharers: int) -> FloatArray:
         """Duration of a pass [s] whose transfers begin in step and then share a rate with each other."""

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.cost.chances import Outcome, Stay, Steps, Turn, at_least, mean_if_at_least
-from planner.cost.channel import Call, Done, Server
 from planner.cost.patterns import FloatArray, Schedule
-from planner.cost.wires import Transfers, Wire
+from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
 

@@ -16,7 +16,8 @@ import pytest
 from test_cli import ROOT, run
 
 from hflbounds.topology import Topology, all_topologies, two_tier
-from planner.cost.reliability import at_least, attend, mean_if_at_least
+from planner.cost.chances import at_least, mean_if_at_least
+from planner.cost.reliability import attend
 from planner.cost.round import CostError, RoundSpec, round_cost
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
