@@ -1,12 +1,13 @@
 """Topologies against the rules of a call written out: every local step of a round in its order, counted."""
 
 import pickle
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import prod
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hflbounds import Bound, catalogue
@@ -25,7 +26,7 @@ WORDS = st.sampled_from([*patterns()])
 TREES = st.lists(
     st.tuples(WORDS, st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.sampled_from(["fixed", "random"])),
     min_size=1,
-    max_size=4,
+    max_size=3,
 ).map(lambda rows: Topology(tuple(Tier(w, max(n, s), s, p, order=o) for w, n, s, p, o in rows)))
 
 
@@ -45,6 +46,7 @@ def steps(tiers: tuple[Tier, ...], K: int, begin: int = 0) -> list[int]:
     return found
 
 
+@settings(deadline=None)  # slow where lines are traced
 @given(TREES, st.integers(1, 3))
 def test_chains_work_and_models_are_those_of_the_steps_in_order(tree: Topology, K: int) -> None:
     chains, beside = tree.chains(K), tree.side_by_side
@@ -52,8 +54,7 @@ def test_chains_work_and_models_are_those_of_the_steps_in_order(tree: Topology, 
     assert (chains[-1], beside[-1]) == (K, 1)
     for depth in range(tree.depth + 1):
         positions = steps(tree.tiers[depth:], K)
-        assert chains[depth] == max(positions) + 1  # B_l, all of them taken
-        assert {*map(positions.count, range(chains[depth]))} == {beside[depth]}  # each by 1/lambda_l samples
+        assert Counter(positions) == dict.fromkeys(range(chains[depth]), beside[depth])  # B_l, 1/lambda_l
     assert tree.work(K) == len(steps(tree.tiers, K)) == chains[0] * tree.models
     assert tree.local_steps(K) == chains[0]
 
