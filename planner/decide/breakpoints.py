@@ -31,7 +31,6 @@ from planner.cost.round import CostError
 from planner.decide.parameters import (
     Input,
     Moved,
-    is_attended,
     is_drawn,
     is_played,
     is_quick,
@@ -220,7 +219,7 @@ class _Walk:
         elif (
             self.each.timed
             and not drawn
-            and not is_attended(self.question)
+            and not self.question.partly_available
             and (solved := self.solved(low, high)) is not None
         ):
             road, seen = "solved", solved
@@ -230,7 +229,7 @@ class _Walk:
             if found is None and not why:
                 why = "the totals do not only rise or only fall"
             road, seen = (
-                ("looked at", self.looked_at(low, high, drawn or is_attended(self.question)))
+                ("looked at", self.looked_at(low, high, drawn or self.question.partly_available))
                 if found is None
                 else ("enclosed", found)
             )
@@ -367,7 +366,7 @@ class _Walk:
         """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
         if not self.question.monotone:
             return "the predictor need not rise or fall with it"
-        if is_attended(self.question):
+        if self.question.partly_available:
             return "what those who stay away cost is an approximation that need not rise or fall with it"
         if drawn and is_played(self.question) and self.each.timed:
             return "rings that share one server out of step may gain by a delay"

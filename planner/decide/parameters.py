@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,17 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.predict.participation import Attended
 from planner.predict.question import Question
 from planner.scenario.fields import LARGEST_COUNT, LARGEST_ROUNDS, Objective
 
 Array = NDArray[np.float64]
 
-COUNTS = ("G", "M", "P", "K")
-DRAWN = {"S1": "G", "S2": "M"}  # how many take part, of how many
-DEVIATIONS = {"zeta": "M", "delta": "G"}  # each is 0 where this count is 1
-TOGETHER = ("G", "M", "P", "K", "S1", "S2", "sigma", "zeta", "delta")
-RATIO = "zeta^2/delta^2"
 LINK_PARTS = {"up": ("bit/s", 1e7), "down": ("bit/s", 1e7), "latency": ("s", 0.01)}
 NICKNAMES = {
     "uplink": "client_link.up",
@@ -32,7 +27,7 @@ NICKNAMES = {
     "server_latency": "server_link.latency",
     "model-size": "model_size",
     "step-time": "step_time",
-    "zeta/delta": RATIO,
+    "zeta/delta": "zeta^2/delta^2",
 }
 
 
@@ -64,12 +59,17 @@ class Moved:
         """All values, moved."""
         return {**self.question.values, **self.changes}
 
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """Counts that the time of a round depends on."""
+        return (*counts_drawn(self.question), *(tier.passes for tier in self.question.symbols if tier.passes), "K")
+
     def rounds(self) -> dict[str, Any]:
         """Rounds of every topology."""
         changes = dict(self.changes)
-        if is_attended(self.question):  # which wants all that it combines in one shape
-            moved = {name: self.values[name] for name in TOGETHER}
-            changes |= dict(zip(TOGETHER, np.broadcast_arrays(*moved.values()), strict=True))
+        if self.question.partly_available:  # which wants all that it combines in one shape
+            moved = {name: n for name, n in self.values.items() if name not in ("L", "A")}
+            changes |= dict(zip(moved, np.broadcast_arrays(*moved.values()), strict=True))
         return self.question.rounds(**changes)
 
 
@@ -111,7 +111,7 @@ class Input:
         if self.timed:
             moved = [self.put(start, float(x)).question for x in at]
             prices = np.array([[q.price(t, objective) for t in topologies] for q in moved]).T
-            every = [q.rounds() for q in moved] if is_attended(question) else [question.rounds()]
+            every = [q.rounds() for q in moved] if question.partly_available else [question.rounds()]
             return np.asarray(np.array([[float(rounds[t]) for rounds in every] for t in topologies]) * prices)
         there = self.put(start, at)
         found = there.rounds()
@@ -124,15 +124,15 @@ class Input:
 def _prices(moved: Moved, objective: Objective, topology: str, at: Array) -> Array:
     """What a round costs for every one of many counts."""
     question = moved.question
-    if objective == "rounds" and not is_attended(question):
+    if objective == "rounds" and not question.partly_available:
         return np.ones_like(at)
-    counts = {name: np.broadcast_to(moved.values[name], at.shape) for name in ("S1", "S2", "P", "K")}
+    counts = {name: np.broadcast_to(moved.values[name], at.shape) for name in moved.counts}
 
     def price(i: int) -> float:
         return question.price(topology, objective, **{name: float(n[i]) for name, n in counts.items()})
 
     varied = [n for n in counts.values() if n[0] != n[-1]]
-    if len(at) <= FEW or is_drawn(question) or is_attended(question):
+    if len(at) <= FEW or is_drawn(question) or question.partly_available:
         return np.array([price(i) for i in range(len(at))])
     if not varied:
         return np.full(len(at), price(0))
@@ -145,31 +145,43 @@ def _prices(moved: Moved, objective: Objective, topology: str, at: Array) -> Arr
     return prices
 
 
+def counts_drawn(question: Question) -> dict[str, str]:
+    """How many take part in every tier, of how many: ``S1`` of ``G``."""
+    return {tier.drawn: tier.size for tier in question.symbols}
+
+
+def deviations(question: Question) -> dict[str, str]:
+    """The deviation of every tier, the lowest first, and the count with which it is 0 where that is 1."""
+    return {tier.deviation: tier.size for tier in reversed(question.symbols)}
+
+
+def ratios(question: Question) -> dict[str, tuple[str, str]]:
+    """Two deviations one above the other, by the name of the ratio of their squares."""
+    names = list(deviations(question))
+    return {f"{low}^2/{high}^2": (low, high) for low, high in itertools.pairwise(names)}
+
+
 def is_drawn(question: Question) -> bool:
     """Whether compute times are random, so that a round is timed by draws."""
     compute = question.compute
     return compute.straggler.kind != "none" and compute.straggler.cv > 0 and compute.step_time > 0
 
 
-def is_attended(question: Question) -> bool:
-    """Whether some devices do not always come, so that the clock decides how many rounds are worth what."""
-    return isinstance(question, Attended)
-
-
 def is_quick(question: Question) -> bool:
     """Whether a count costs microseconds: a formula, and nothing drawn or attended."""
-    return question.predictor.cheap and not is_attended(question)
+    return question.predictor.cheap and not question.partly_available
 
 
 def is_played(question: Question) -> bool:
     """Whether a round is played event by event."""
     network = question.network
-    return is_drawn(question) and network.tiers == 1 and network.client_link.sharing == "per-server"
+    return is_drawn(question) and network.tiers < question.depth and network.client_link.sharing == "per-server"
 
 
 def size_drawn(question: Question) -> float:
     """Compute times in one draw of a round."""
-    return question.values["S1"] * question.values["S2"] * question.values["P"]
+    passes = (tier.passes for tier in question.symbols if tier.passes)
+    return math.prod(question.values[name] for name in (*counts_drawn(question), *passes))
 
 
 def largest_drawn(question: Question) -> int:
@@ -185,49 +197,46 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
     """
     values, found = question.values, []
     floating = question.target is None  # then the target follows from the values
-    for name, count in DEVIATIONS.items():
+    for name, count in deviations(question).items():
         if values[count] > 1:
             scale = values["sigma"] or 1.0
             found.append(Input(name, values[name], partial(_deviate, name), scale=scale, coupled=floating))
     noise = Input("sigma", values["sigma"], partial(_change, "sigma"), coupled=floating)
     found.insert(0, noise)
-    if values["zeta"] > 0 and values["delta"] > 0:
-        found.append(Input(RATIO, (values["zeta"] / values["delta"]) ** 2, _split, coupled=True))
+    for name, (low, high) in ratios(question).items():
+        if values[low] > 0 and values[high] > 0:
+            found.append(Input(name, (values[low] / values[high]) ** 2, partial(_split, low, high), coupled=True))
     if question.target is not None:
         found.append(Input("target", float(question.target), _retarget))
     if question.horizon is not None:
         found.append(Input("R", float(question.horizon), _prolong, least=1.0, most=LARGEST_ROUNDS))
+    counts = (
+        [tier.size for tier in question.symbols] + [tier.passes for tier in question.symbols if tier.passes] + ["K"]
+    )
     found += [
-        Input(name, values[name], partial(_recount, name), whole=True, least=1.0, most=LARGEST_COUNT) for name in COUNTS
+        Input(name, values[name], partial(_recount, name), whole=True, least=1.0, most=LARGEST_COUNT) for name in counts
     ]
-    for drawn, of in DRAWN.items():
-        if any(values[s] != values[n] for s, n in DRAWN.items()):
+    some = any(values[drawn] != values[of] for drawn, of in counts_drawn(question).items())
+    for drawn, of in counts_drawn(question).items():
+        if some:
             found.append(Input(drawn, values[drawn], partial(_change, drawn), whole=True, least=1.0, most=values[of]))
-    if objective == "time" or is_attended(question):
+    if objective == "time" or question.partly_available:
         found += _timed(question)
-    if isinstance(question, Attended):
-        found += [
-            Input(
-                f"absence.{who}",
-                1 - getattr(question.availability, who),
-                partial(_miss, who),
-                scale=1e-3,
-                timed=True,
-                most=0.999,
-            )
-            for who in ("client", "server")[: question.network.tiers]
-        ]
+    found += [
+        Input(f"absence.{who}", share, partial(_miss, who), scale=1e-3, timed=True, most=0.999)
+        for who, share in question.absences.items()
+    ]
     return {each.name: each for each in found}
 
 
-def ratios(question: Question) -> dict[str, Input]:
+def in_sigmas(question: Question) -> dict[str, Input]:
     """Deviations in units of sigma: axes of a map."""
     sigma = question.values["sigma"]
     if not sigma:
         return {}
     return {
         f"{name}/sigma": Input(f"{name}/sigma", question.values[name] / sigma, partial(_in_sigmas, name))
-        for name, count in DEVIATIONS.items()
+        for name, count in deviations(question).items()
         if question.values[count] > 1
     }
 
@@ -254,7 +263,7 @@ def _change(name: str, moved: Moved, at: Any) -> Moved:
 
 
 def _deviate(name: str, moved: Moved, at: Any) -> Moved:
-    alone = np.asarray(moved.values[DEVIATIONS[name]]) == 1
+    alone = np.asarray(moved.values[deviations(moved.question)[name]]) == 1
     return _change(name, moved, np.where(alone, 0.0, at)[()])
 
 
@@ -262,21 +271,21 @@ def _in_sigmas(name: str, moved: Moved, at: Any) -> Moved:
     return _deviate(name, moved, at * moved.values["sigma"])
 
 
-def _split(moved: Moved, at: Any) -> Moved:
-    """Shift heterogeneity between the tiers; the sum of squares stays."""
-    whole = np.hypot(moved.values["zeta"], moved.values["delta"])
-    return _deviate("delta", _deviate("zeta", moved, whole * np.sqrt(at / (1 + at))), whole / np.sqrt(1 + at))
+def _split(low: str, high: str, moved: Moved, at: Any) -> Moved:
+    """Shift heterogeneity between two tiers; the sum of squares stays."""
+    whole = np.hypot(moved.values[low], moved.values[high])
+    return _deviate(high, _deviate(low, moved, whole * np.sqrt(at / (1 + at))), whole / np.sqrt(1 + at))
 
 
 def _recount(name: str, moved: Moved, at: Any) -> Moved:
     """Where everyone takes part everyone still does, and one alone differs from none."""
     question = moved.question
     changes = {**moved.changes, name: at}
-    for drawn, of in DRAWN.items():
+    for drawn, of in counts_drawn(question).items():
         if of == name:
             everyone = question.values[drawn] == question.values[of]
             changes[drawn] = at if everyone else np.minimum(moved.values[drawn], at)
-    for deviation, of in DEVIATIONS.items():
+    for deviation, of in deviations(question).items():
         if of == name:
             changes[deviation] = np.where(np.asarray(at) == 1, 0.0, moved.values[deviation])[()]
     return Moved(question, changes)
@@ -291,11 +300,7 @@ def _prolong(moved: Moved, at: Any) -> Moved:
 
 
 def _miss(who: str, moved: Moved, at: float) -> Moved:
-    question = moved.question
-    assert isinstance(question, Attended)  # noqa: S101 - by construction
-    comes = question.availability
-    comes = replace(comes, client=1 - at) if who == "client" else replace(comes, server=1 - at)
-    return Moved(replace(question, availability=comes), moved.changes)
+    return Moved(moved.question.with_absence(who, at), moved.changes)
 
 
 def _resize(moved: Moved, at: float) -> Moved:

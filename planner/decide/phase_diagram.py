@@ -16,13 +16,12 @@ from planner.decide.parameters import (
     Array,
     Input,
     Moved,
+    in_sigmas,
     input_name,
     inputs,
-    is_attended,
     is_drawn,
     is_quick,
     largest_drawn,
-    ratios,
     size_drawn,
 )
 from planner.decide.sensitivity import check_known, chosen, name_of
@@ -176,7 +175,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
 
 
 def _is_slow(question: Question, sides: Sequence[tuple[Input, str]]) -> bool:
-    return is_attended(question) or (not is_quick(question) and all(each.whole for each, _ in sides))
+    return question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
 
 
 def _axis(each: Input, values: Array) -> Axis:
@@ -232,7 +231,7 @@ class _Grid:
     def rounds(self) -> Array:
         """Of every topology; shape (topologies, y, x)."""
         (up, y), (across, x) = self.clock
-        if not (is_attended(self.question) and (up.timed or across.timed)):
+        if not (self.question.partly_available and (up.timed or across.timed)):
             found = self.moved.rounds()
             return np.stack([np.broadcast_to(found[t], self.shape) for t in self.among]).astype(np.float64)
         cells = np.empty((len(self.among), *self.shape))  # the clock decides who comes, cell by cell
@@ -290,7 +289,7 @@ class _Grid:
 
 def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
     """The two inputs, and the range written for each."""
-    every = {**inputs(question, objective), **ratios(question)}
+    every = {**inputs(question, objective), **in_sigmas(question)}
     parts = [part.strip() for part in asked.split(",")]
     if len(parts) != 2:
         raise ScenarioError(f"--map: {asked!a:.60} is not two inputs. Write --map G,M or --map uplink,model_size.")

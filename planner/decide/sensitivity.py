@@ -15,16 +15,15 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide.parameters import (
-    DRAWN,
-    RATIO,
     Input,
     Moved,
+    counts_drawn,
     input_name,
     inputs,
-    is_attended,
     is_drawn,
     is_quick,
     largest_drawn,
+    ratios,
     size_drawn,
 )
 from planner.decide.recommendation import Flip, KnownValue, Text
@@ -213,10 +212,11 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     # A preset or concentrations state the deviations in sigmas: there sigma cannot move alone.
     alone = any(scenario.known[tier.deviation].origin == "given" for tier in question.symbols)
+    left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
     looked = {
         name: each
         for name, each in inputs(question, objective).items()
-        if each.value > 0 and name not in (RATIO, "R", *DRAWN) and (alone or name != "sigma")
+        if each.value > 0 and name not in left_out and (alone or name != "sigma")
     }
     found = [
         Flip(
@@ -330,7 +330,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if unknown:
         raise ScenarioError(f"--parameter: {unknown[0]!a:.40} is not one of {', '.join(every)}.")
     unmoved = {}
-    if objective != "time" and not is_attended(question):
+    if objective != "time" and not question.partly_available:
         why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"
         unmoved = {name: why for name in every if name not in found}
     if objective == "time" and is_drawn(question) and size_drawn(question) > largest_drawn(question):

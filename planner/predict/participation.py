@@ -61,6 +61,22 @@ class Attended(Question):
     drawn: bool
     seen: dict[Any, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def partly_available(self) -> bool:
+        """Whether some devices do not always come."""
+        return True
+
+    @property
+    def absences(self) -> dict[str, float]:
+        """Share of the time that devices stay away, by who."""
+        comes = {"client": self.availability.client, "server": self.availability.server}
+        return {who: 1 - share for who, share in list(comes.items())[: self.network.tiers]}
+
+    def with_absence(self, who: str, share: float) -> Attended:
+        """The same with devices that stay away so often."""
+        parts: dict[str, Any] = {who: 1 - share}
+        return replace(self, availability=replace(self.availability, **parts))
+
     @cached_property
     def partial(self) -> dict[str, Bound]:
         """What fewer participants cost, by topology."""

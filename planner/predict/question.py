@@ -91,6 +91,20 @@ class Question:
         """Whether rounds never fall as a deviation grows, nor grow with the target."""
         return self.predictor.monotone
 
+    @property
+    def partly_available(self) -> bool:
+        """Whether some devices do not always come, so that the clock decides how many rounds are worth what."""
+        return False
+
+    @property
+    def absences(self) -> dict[str, float]:
+        """Share of the time that devices stay away, by who: ``client``, ``server``; empty where all always come."""
+        return {}
+
+    def with_absence(self, who: str, share: float) -> Question:
+        """The same with devices that stay away so often."""
+        raise NotImplementedError(f"{who}: everyone always comes here.")
+
     @cached_property
     def family(self) -> str:
         """Id of the family of bounds; empty where there is none."""

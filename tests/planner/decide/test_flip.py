@@ -18,7 +18,7 @@ from test_cli import ROOT, run
 
 from hflbounds import family
 from planner.decide.breakpoints import FINE, Line, along, answers
-from planner.decide.parameters import RATIO, Input, Moved, inputs
+from planner.decide.parameters import Input, Moved, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import first_tie, flip, totals_of
 from planner.decide.sensitivity import nearest_flips as nearby
@@ -190,7 +190,7 @@ def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
 # ---------------------------------------------------------------- enclosures
 @pytest.mark.parametrize("predictor", ["bound", "default"])
 @pytest.mark.parametrize("target", [{}, {"target": 0.02}])
-@pytest.mark.parametrize("name", ["zeta", "delta", "sigma", RATIO])
+@pytest.mark.parametrize("name", ["zeta", "delta", "sigma", "zeta^2/delta^2"])
 def test_enclosed_lines_are_what_a_dense_grid_shows(name: str, target: dict[str, float], predictor: str) -> None:
     own = SHARP if predictor == "bound" else {}
     given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server"}
@@ -220,7 +220,7 @@ def test_enclosures_enclose(own: dict[str, str]) -> None:
     rng = np.random.default_rng(7)
     told, question, first = asked(G=5, M=4, H="zeta=0.7,delta=0.4", objective="rounds", **own)
     among = tuple(question.topologies)
-    for name in ("zeta", "sigma", RATIO):
+    for name in ("zeta", "sigma", "zeta^2/delta^2"):
         each = inputs(question, "rounds")[name]
         walk = _Walk(each, question, "rounds", among, frozenset(first), told.resolution)
         low = each.value * np.exp(rng.uniform(-4, 4, 60))
