@@ -426,8 +426,8 @@ class _Walk:
     def by_quantity(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Totals below and above all those inside intervals, by what each quantity does to them alone.
 
-        Bounds rise with sigma, zeta and delta. So do the rounds to a target, and a target that is Star-Star's bound
-        rises too, which makes rounds fewer: the least are those of the easiest values at the highest target.
+        Bounds rise with sigma and the deviations. So do the rounds to a target, and one that follows from a bound rises
+        too, which makes rounds fewer: the least are those of the easiest values at the highest target.
         """
         start, floating = Moved(self.question), self.question.target is None
         ends = [self.each.put(start, x).changes for x in (low, high)]

@@ -33,6 +33,13 @@ SHORT = {
     "sampled_intra_drift": "intra-group gap",
     "inter_drift": "inter-group gap",
 }
+ONE_CHILD = {
+    1: ("with one client there is neither star nor ring",),
+    2: (
+        "with one group the top tier is neither star nor ring",
+        "with one client in a group the low tier is neither star nor ring",
+    ),
+}
 BY = {"rounds": "rounds", "time": "the clock", "bytes": "traffic"}
 
 
@@ -90,7 +97,7 @@ def _target(question: Question) -> str:
         return f"The target is a mean squared gradient of {goal}."
     if float(question.goal()) <= 1.001e-12 * first_bound(question.values):
         return "Without noise, heterogeneity and a cap the bound is 0 after one round, so any target is met."
-    whose = "Star-Star's bound" if question.predictor.guarantees else "Star-Star"
+    whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
     return (
         f"The target, a mean squared gradient of {goal}, is what {whose} reaches in {question.horizon:,.0f} rounds: "
         "compare topologies by it, and give --target for hours that stand alone."
@@ -112,11 +119,16 @@ def _tie(question: Question, recommended: Sequence[str], asked: float, resolutio
     values = question.values
     reasons = []
     if set(recommended) == set(question.equivalent_topologies(recommended[0])):
-        if values["S1"] == 1:
-            reasons.append("with one group the top tier is neither star nor ring")
-        if values["S2"] == 1:
-            reasons.append("with one client in a group the low tier is neither star nor ring")
-    if not any(values[n] for n in ("sigma", "zeta", "delta")):
+        for tier, one in zip(question.symbols, ONE_CHILD.get(question.depth, ()), strict=False):
+            if values[tier.drawn] == 1:
+                reasons.append(one)
+        if question.depth not in ONE_CHILD:
+            reasons += [
+                f"with one child the pattern of tier {i} does not matter"
+                for i, tier in enumerate(question.symbols, 1)
+                if values[tier.drawn] == 1
+            ]
+    if not any(values[n] for n in ("sigma", *(tier.deviation for tier in question.symbols))):
         reasons.append("without noise and heterogeneity only the optimisation term is left, the same for all")
     if reasons:
         return f"They tie by structure: {'; '.join(reasons)}."

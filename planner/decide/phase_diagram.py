@@ -209,7 +209,7 @@ class _Grid:
     def totals(self) -> tuple[Array, Array, list[list[list[RoundCost | None]]]]:
         """Objective and rounds, shape (topologies, y, x), and what one round costs by y, x and topology."""
         rounds = self.rounds()
-        counts = {n: np.broadcast_to(self.moved.values[n], self.shape) for n in ("S1", "S2", "P", "K")}
+        counts = {n: np.broadcast_to(self.moved.values[n], self.shape) for n in self.moved.counts}
         known: dict[tuple[int, int], list[RoundCost | None]] = {}
         costs: list[list[list[RoundCost | None]]] = []
         (up, y), (across, x) = self.clock

@@ -184,7 +184,7 @@ def _row(
         topology=topology,
         rank=place,
         tie=tie,
-        bound_id=tuned.bound.id if tuned else "",
+        bound_id=tuned.bound.id if tuned else None,
         value=float(tuned.value) if tuned else None,
         eta_eff=float(tuned.eta_eff) if tuned and tuned.eta_eff is not None and finite else None,
         eta=float(tuned.eta) if tuned and tuned.eta is not None and finite else None,
@@ -198,6 +198,7 @@ def _row(
         p_best=p_best.get(topology),
         seconds_per_round=cost.seconds,
         bytes_per_round=cost.bytes,
+        bytes_by_tier=cost.bytes_by_tier,
         dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
         cap_binds=bool(tuned and tuned.cap_binds),
         beyond_own_cap=tuned is not None
@@ -218,7 +219,8 @@ def _guaranteed(question: Question, topology: str) -> float | None:
 
 def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
     """Where measured runs contradict a recommended ring: in a quarter or more of the nearest measured pairs."""
-    pairs = [r for r in evidence.near(question.values) if r.ring in recommended and r.star not in recommended]
+    measured = evidence.near(question.values) if question.depth == 2 else []
+    pairs = [r for r in measured if r.ring in recommended and r.star not in recommended]
     lost = [r for r in pairs if r.verdict == "ring worse"]
     if 4 * len(lost) < max(1, len(pairs)):
         return []
@@ -251,12 +253,12 @@ def _about_target(question: Question, met: bool) -> list[str]:
     hidden = question.hidden
     if met or hidden or question.target is not None:
         return []
-    goal = float(question.goal())
-    if goal < first_bound(question.values):
+    goal, start = float(question.goal()), first_bound(question.values)
+    if goal < start:
         return []
     return [
-        f"After {question.horizon:,.0f} rounds the bound on Star-Star ({goal:.3g}) is still above 2 L A = "
-        f"{first_bound(question.values):.3g}, which holds before the first: it says nothing yet. Give more --rounds."
+        f"After {question.horizon:,.0f} rounds the bound on {title(question.reference)} ({goal:.3g}) is still above "
+        f"2 L A = {start:.3g}, which holds before the first: it says nothing yet. Give more --rounds."
     ]
 
 

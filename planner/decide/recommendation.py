@@ -34,7 +34,7 @@ class Row(Part):
     topology: str
     rank: int
     tie: int = Field(description="topologies of one number cannot be told apart")
-    bound_id: str
+    bound_id: str | None = Field(description="null where nothing is proved of this topology")
     value: float | None = Field(description="the tuned bound after R rounds, or after its own rounds")
     eta_eff: float | None = Field(description="effective learning rate the bound is tuned at")
     eta: float | None = Field(description="raw learning rate of a local step there")
@@ -48,6 +48,7 @@ class Row(Part):
     p_best: float | None = Field(description="share of draws of the unknown constants in which it is best")
     seconds_per_round: float | None
     bytes_per_round: float | None
+    bytes_by_tier: tuple[float, ...] = Field((), description="of a global round, top tier first")
     dominant: str | None = Field(description="the largest term")
     cap_binds: bool = Field(description="whether a cap, and not the trade-off, decides the learning rate")
     beyond_own_cap: bool = Field(description="whether `eta_eff` exceeds the step condition that the theorem prints")

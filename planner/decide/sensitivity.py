@@ -49,7 +49,6 @@ TITLES = {
     "model_size": "model size",
     "step_time": "step time",
 }
-CROSSED = ("G", "M", "P", "K", "S1", "S2", "zeta", "delta", "sigma")  # whose crossings have a closed form
 Progress = Callable[[str], None]
 
 
@@ -393,13 +392,13 @@ def _crossing(
     each: Input, change: changes.Change, question: Question, objective: Objective, first: Sequence[str]
 ) -> float | None:
     """Where the bound of the first and that of the next are equal at every common step, between now and the change."""
-    bound = question.bounds[first[0]]
-    if objective != "rounds" or not is_quick(question) or not change.to or each.name not in CROSSED:
+    if objective != "rounds" or not is_quick(question) or each.name not in question.values:
         return None
-    if question.cap == "own" and bound.constants == "hidden":  # then the caps differ too
+    bound, other = question.bounds.get(first[0]), question.bounds.get(change.to[0]) if change.to else None
+    if bound is None or other is None or (question.cap == "own" and question.hidden):  # then the caps differ too
         return None
     try:
-        found = crossings(bound, question.bounds[change.to[0]], each.name, **question.values)
+        found = crossings(bound, other, each.name, **question.values)
     except HflBoundsError:  # their constants differ, or the difference is no polynomial
         return None
     low, high = sorted((each.value, change.at))
@@ -452,7 +451,7 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
                 if word != getattr(link, part):
                     changed = network.with_link(tier, **{part: word})
                     yield f"{tier}.{part}", getattr(link, part), word, question.varied(network=changed), objective
-    if network.server_link is not None:
+    if question.depth == 2 and network.server_link is not None:
         changed = network.with_servers(network.tiers == 1)
         yield "tiers", str(network.tiers), str(changed.tiers), question.varied(network=changed), objective
     methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")

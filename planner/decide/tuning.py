@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -116,6 +116,12 @@ def with_one_target(question: Question) -> Question:
     return question.varied(target=goal, share=None, horizon=None if question.target is None else question.horizon)
 
 
+def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, Any]:
+    """P and K by their symbols; P are the passes of the lowest tier, which a single tier has not."""
+    passes = question.symbols[-1].passes
+    return {**({passes: group_rounds} if passes else {}), "K": local_steps}
+
+
 def choices(
     question: Question, group_rounds: Iterable[int], local_steps: Iterable[int], among: Iterable[str]
 ) -> list[Choice]:
@@ -129,14 +135,14 @@ def choices(
     """
     pairs = list(product(sorted(set(group_rounds)), sorted(set(local_steps))))
     P, K = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
-    rounds = question.rounds(P=P, K=K)
+    rounds = question.rounds(**steps(question, P, K))
     found = []
     for topology in among:
         for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
             if not math.isfinite(count):
                 continue
             count = ceil_rounds(count)
-            cost = question.of_a_round(topology, P=p, K=k)
+            cost = question.of_a_round(topology, **steps(question, p, k))
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):
                 found.append(Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes))
@@ -211,7 +217,7 @@ def tie_numbers(best: Sequence[Choice], resolution: float) -> list[int]:
 
 def rate(question: Question, choice: Choice) -> Rate:
     """The learning rates that the predictor and the bound name for a choice and its rounds."""
-    at = question.varied(values={**question.values, "P": choice.P, "K": choice.K})
+    at = question.varied(values={**question.values, **steps(question, choice.P, choice.K)})
     rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
     tuned = at.best_bound(choice.topology, rounds)
     predicted = _finite(at.predictor.rate(at, choice.topology, rounds))
@@ -256,9 +262,9 @@ def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: flo
 
 def chain_length(question: Question, choice: Choice, topology: str) -> float | None:
     """``eta_eff / eta`` of a topology with the P and K of a choice; None for a bound that names no step."""
-    bound = question.bounds[topology]
-    values = {**question.values, "P": choice.P, "K": choice.K}
-    return None if bound.chain is None else float(bound.chain_length(**values))
+    bound = question.bounds.get(topology)
+    at = question.varied(values={**question.values, **steps(question, choice.P, choice.K)})
+    return None if bound is not None and bound.chain is None else float(at.chain(topology))
 
 
 def described(choice: Choice) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from hflbounds.topology import Topology, tier_symbols
 from planner.decide import tuning
 from planner.decide.tuning import Aim, Budget, Choice, Rate
 from planner.errors import NoAnswerError, ScenarioError
@@ -24,7 +25,6 @@ from planner.scenario.units import format_duration, format_size, parse_duration,
 SCHEMA = "hfl-plan/tune/1"
 MOST = 20_000  # choices that are looked at
 SHOWN = 12  # rows of the front in a table
-ASSUMED = ("L", "A", "sigma", "zeta", "delta")
 FRONT = (
     Column("topology"),
     Column("P", "count"),
@@ -109,7 +109,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
     aim = _aim(wanted.objective, scenario, limited=wanted.within is not None and wanted.traffic is None)
     best = tuning.front(found)
     chosen = tuning.recommended(best, aim, budget, scenario.resolution)
-    present = tuning.choices(question, [int(asked.values["P"])], [int(asked.values["K"])], tried.among)
+    present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
     return document(
         {
@@ -153,9 +153,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
 
 def _tried(asked: Question, wanted: Wanted) -> _Tried:
     steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*tuning.LADDER, int(asked.values["K"])})
-    exchanges = tuning.whole_numbers(
-        "--group-rounds", wanted.group_rounds, {*tuning.GROUP_ROUNDS, int(asked.values["P"])}
-    )
+    usual = {*tuning.GROUP_ROUNDS, _passes(asked)} if asked.symbols[-1].passes else {1}
+    exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, usual)
     every = list(asked.topologies)
     among = every if wanted.topology is None else [_topology(wanted.topology, every)]
     if len(steps) * len(exchanges) * len(among) > MOST:
@@ -185,11 +184,17 @@ def _aim(objective: str | None, scenario: Scenario, *, limited: bool) -> Aim:
     raise ScenarioError(f"--objective: {objective!a:.40} is not time or bytes.{hint}")
 
 
+def _passes(asked: Question) -> int:
+    """Passes of the lowest tier in the scenario."""
+    passes = asked.symbols[-1].passes
+    return int(asked.values[passes]) if passes else 1
+
+
 def _defined(asked: Question) -> str:
     if asked.target is not None:
         return "given"
-    P, K = (asked.values[n] for n in ("P", "K"))
-    return f"what {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds of P = {P:g}, K = {K:g}"
+    P, K = _passes(asked), asked.values["K"]
+    return f"what {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds of P = {P}, K = {K:g}"
 
 
 def _shown(choice: Choice, rate: Rate | None) -> dict[str, Any]:
@@ -298,7 +303,9 @@ def _blocks(d: dict[str, Any], scenario: Scenario) -> Iterator[Block]:
 
 
 def _basis(d: dict[str, Any], scenario: Scenario) -> Iterator[str]:
-    tried, assumed = d["tried"], pages.assumed(scenario, ASSUMED)
+    tiers = tier_symbols(Topology.parse(d["recommended"]["topology"]).depth)
+    tried = d["tried"]
+    assumed = pages.assumed(scenario, ("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
     yield f"Rounds are {d['rounds_are']}."
     yield (
         f"Front of time and traffic over {len(tried['topologies'])} topologies, K in {_list(tried['K'])} and P in "

@@ -1,0 +1,114 @@
+"""What moves the answer is found on every tier of a tree of any depth, and without any bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import planner
+from hflbounds.topology import all_topologies, tier_symbols
+from planner.decide import tuning
+from planner.decide.breakpoints import along, nearest
+from planner.decide.parameters import inputs
+from planner.predict import participation
+from planner.predict.question import Question, quantities
+from planner.scenario.network import Link, Network
+
+SIZES, DEVIATIONS = (4.0, 3.0, 5.0), (0.5, 1.0, 0.7)
+SHARED = Link(up=20e6, down=100e6, latency=0.01, sharing="per-server", hop="direct")
+
+
+@cache
+def asked(depth: int) -> Question:
+    """A tree of this depth whose clients share their server's link."""
+    posed = participation.ask(planner.load_scenario(G=4, M=5, heterogeneity="both"))
+    values = dict.fromkeys(quantities(depth), 1.0)
+    for tier, size, deviation in zip(tier_symbols(depth), SIZES, DEVIATIONS, strict=False):
+        values |= {tier.size: size, tier.drawn: size, tier.deviation: deviation}
+        values |= {tier.passes: 2.0} if tier.passes else {}
+    network = Network((Link(up=1e9, down=1e9),) * (depth - 1) + (SHARED,))
+    return replace(
+        posed, values={**values, "K": 3.0}, topologies=all_topologies(depth), bounds={}, network=network, seed=0
+    )
+
+
+def times(question: Question) -> dict[str, float]:
+    """Oracle: the time of every topology, one at a time and without moving anything."""
+    return {t: float(n) * question.of_a_round(t).seconds for t, n in question.rounds().items()}
+
+
+def moved(question: Question, name: str, value: float) -> Question:
+    """Oracle: the same question posed anew."""
+    if name in question.values:
+        values = {**question.values, name: value}
+        for tier in question.symbols:
+            if name == tier.size:
+                values |= {tier.drawn: value, tier.deviation: 0.0 if value == 1 else values[tier.deviation]}
+        return replace(question, values=values)
+    if name == "model_size":
+        return replace(question, model_bytes=value)
+    if name == "step_time":
+        return replace(question, compute=replace(question.compute, step_time=value))
+    link, _, part = name.partition(".")
+    return replace(question, network=question.network.with_link(link, **{part: value}))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_every_number_of_every_tier_can_be_moved(depth: int) -> None:
+    found = inputs(asked(depth), "time")
+    symbols = tier_symbols(depth)
+    wanted = {"sigma", "K", "model_size", "step_time"}
+    for tier in symbols:
+        wanted |= {tier.size, tier.deviation} | ({tier.passes} if tier.passes else set())
+    assert wanted <= set(found)
+    assert sum(name.endswith(".up") for name in found) == depth
+    assert sum("^2/" in name for name in found) == depth - 1
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_nearest_changes_are_changes_by_the_question_posed_anew(depth: int) -> None:
+    question = asked(depth)
+    now = times(question)
+    first = min(now, key=lambda t: now[t])
+    seen = 0
+    for name, each in inputs(question, "time").items():
+        if name in ("R", "sigma") or "^2/" in name or each.value <= 0:
+            continue
+        for change, solved in nearest(each, question, "time", [first]):
+            seen += 1
+            side = 1 if change.at > each.value else -1
+            beyond = times(moved(question, name, change.at * (1 + side * 1e-6) if solved else change.at))
+            assert min(beyond, key=lambda t: beyond[t]) == change.to[0] != first, name
+            before = times(moved(question, name, change.at * (1 - side * 1e-6) if solved else change.before))
+            assert min(before, key=lambda t: before[t]) == first, name
+    assert seen >= 3
+
+
+def test_a_line_of_three_tiers_is_what_a_dense_grid_shows() -> None:
+    question = asked(3)
+    now = times(question)
+    first = min(now, key=lambda t: now[t])
+    each = inputs(question, "time")["client_link.up"]
+    line = along(each, question, "time", tuple(question.topologies), [first], 1e-9)
+    assert line.road == "solved"
+    for value in np.geomspace(line.low * 1.01, line.high * 0.99, 60):
+        there = times(moved(question, each.name, float(value)))
+        best = min(there, key=lambda t: there[t])
+        (stage,) = (s for s in line.stages if s.low <= value <= s.high)
+        assert best in stage.topologies
+
+
+@pytest.mark.parametrize(("depth", "symbol"), [(1, None), (2, "P"), (3, "P3")])
+def test_choices_of_steps_are_of_the_lowest_tier(depth: int, symbol: str | None) -> None:
+    question = tuning.with_one_target(asked(depth))
+    topology = next(iter(question.topologies))
+    (choice,) = tuning.choices(question, [1], [6], [topology])
+    values: dict[str, Any] = {**question.values, "K": 6.0} | ({symbol: 1.0} if symbol else {})
+    posed = replace(question, values=values)
+    assert choice.rounds == np.ceil(posed.rounds()[topology] * (1 - 1e-9))
+    assert choice.bytes == choice.rounds * posed.of_a_round(topology).bytes
+    assert tuning.chain_length(question, choice, topology) == posed.sized(topology).local_steps(6)
