@@ -187,19 +187,6 @@ def hash_of_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def differences(then: Any, now: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The places at which two documents differ, and what is there; None where nothing is."""
-    if isinstance(then, dict) and isinstance(now, dict):
-        for key in dict.fromkeys((*now, *then)):  # a manifest's keys are sorted, an answer's are not
-            yield from differences(then.get(key), now.get(key), f"{at}.{key}" if at else key)
-    elif isinstance(then, list) and isinstance(now, list):
-        for i in range(max(len(then), len(now))):
-            before, after = (part[i] if i < len(part) else None for part in (then, now))
-            yield from differences(before, after, f"{at}[{i}]")
-    elif documents.canonical(then) != documents.canonical(now):
-        yield at, then, now
-
-
 def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in table.items():
         path = f"{at}.{key}" if at else key

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.io import json_documents as documents
 from planner.runs import manifest
+from planner.runs.check import Check
 from planner.runs.difference import difference
 from planner.runs.manifest import Manifest
 
@@ -29,45 +29,39 @@ def again(path: Path) -> tuple[Recommendation, list[str]]:
     return recommend(manifest.scenario_of(run, path)), _files(run)
 
 
-def checked(path: Path, *, as_json: bool) -> tuple[str, bool]:
-    """Whether the same answer comes out, in words or JSON.
-
-    Args:
-        path: of a manifest.
-        as_json: whether to answer in JSON.
-
-    Raises:
-        ScenarioError: for a file that is no manifest, or a scenario that can no longer be read.
-        NoAnswerError: for a manifest that was edited, or where there is no answer now.
-    """
-    run = manifest.open_manifest(path)
-    answer = recommend(manifest.scenario_of(run, path))
-    now = answer.to_json()
-    same = manifest.hash_of(now) == run.answer_sha256
-    found = list(manifest.differences(run.answer, json.loads(json.dumps(now))))
-    runs_now = manifest.software()
-    other = {
-        name: {"then": was, "now": runs_now[name]}
-        for name, was in run.software.model_dump(mode="json").items()
-        if was != runs_now[name]
-    }
+def checked(found: Check, *, as_json: bool) -> str:
+    """Say whether the same answer came out, in words or JSON."""
+    run, tolerance, differences = found.run, found.tolerance, found.differences
+    rounded, largest = len(found.rounding), max((d.relative for d in found.rounding), default=0.0)
+    software = {name: {"then": then, "now": now} for name, (then, now) in found.software.items()}
     if as_json:
         document = {
             "schema": RERUN,
-            "same": same,
-            "differences": [{"at": at, "then": then, "now": after} for at, then, after in found],
+            "same": found.same,
+            "bit_for_bit": found.exact,
+            "tolerance": tolerance,
+            "differences": [{"at": d.at, "then": d.then, "now": d.now} for d in differences],
+            "rounding": {"numbers": rounded, "largest_relative_difference": largest},
             "inputs": manifest.changed_inputs(run),
-            "software": other,
+            "software": software,
         }
-        return json.dumps(document, indent=2, allow_nan=False) + "\n", same
-    lines = [f"The answer is the same, bit for bit (sha256 {run.answer_sha256[:12]}...)."]
-    if not same:
-        lines = [f"The answer is another: {len(found)} difference{'s' if len(found) > 1 else ''}."]
-        lines += [f"  {at}: {_short(then)} then, {_short(after)} now" for at, then, after in islice(found, NAMED)]
-        lines += [f"  and {len(found) - NAMED} more; --json has all"] if len(found) > NAMED else []
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    if found.exact:
+        lines = [f"The answer is the same, bit for bit (sha256 {run.answer_sha256[:12]}...)."]
+    elif found.same:
+        apart = f": {_count(rounded, 'number')} rounded otherwise, by at most {largest:.1g}" if rounded else ""
+        lines = [f"The answer is the same to a relative {tolerance:g}{apart}."]
+    else:
+        lines = [f"The answer is another: {_count(len(differences), 'difference')}."]
+        lines += [f"  {d.at}: {_short(d.then)} then, {_short(d.now)} now" for d in differences[:NAMED]]
+        lines += [f"  and {len(differences) - NAMED} more; --json has all"] if len(differences) > NAMED else []
     lines += _files(run)
-    lines += [f"{name} was {versions['then']}, and is {versions['now']}." for name, versions in other.items()]
-    return "\n".join(lines) + "\n", same
+    lines += [f"{name} was {versions['then']}, and is {versions['now']}." for name, versions in software.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def compared(before: Path, after: Path, *, as_json: bool) -> str:

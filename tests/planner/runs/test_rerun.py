@@ -181,6 +181,60 @@ def test_an_answer_that_was_forged_with_its_hashes_is_found_by_running(plan, sav
     assert "numpy was 0.1, and is " in out
 
 
+def nudged(document: object, by: float) -> object:
+    """Every number that is no whole one, changed by a relative amount, up and down in turn."""
+    if isinstance(document, dict):
+        return {key: nudged(value, -by) for key, value in document.items()}
+    if isinstance(document, list):
+        return [nudged(value, -by) for value in document]
+    return document * (1 + by) if isinstance(document, float) else document
+
+
+def test_numbers_that_round_otherwise_are_the_same_to_a_tolerance(plan, saved: str) -> None:
+    document = load()
+    answer = document["answer"]
+    rewrite({**document, "answer": nudged(answer, 3e-11)})
+    code, out, err = plan("rerun", "run.json", "--check")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(
+        r"The answer is the same to a relative 1e-09: \d+ numbers rounded otherwise, by at most 3e-11.\n", out
+    )
+    code, out, _ = plan("rerun", "run.json", "--check", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert (told["same"], told["bit_for_bit"], told["tolerance"], told["differences"]) == (True, False, 1e-9, [])
+    assert told["rounding"]["largest_relative_difference"] == pytest.approx(3e-11, rel=1e-4)
+    for tolerance in ("0", "1e-12"):
+        code, out, _ = plan("rerun", "run.json", "--check", "--tolerance", tolerance)
+        assert code == 1
+        assert out.startswith(f"The answer is another: {told['rounding']['numbers']} differences.")
+    rewrite({**document, "answer": nudged(answer, 1e-8)})
+    assert plan("rerun", "run.json", "--check")[0] == 1
+    assert plan("rerun", "run.json", "--check", "--tolerance", "2e-8")[0] == 0
+
+
+def test_a_whole_number_and_a_word_are_compared_as_they_are(plan, saved: str) -> None:
+    document = load()
+    document["answer"]["ranking"][0]["rounds"] += 1
+    document["answer"]["recommended"] = ["none"]
+    rewrite(document)
+    code, out, _ = plan("rerun", "run.json", "--check", "--json")
+    assert code == 1
+    assert [d["at"] for d in json.loads(out)["differences"]] == ["ranking[0].rounds", "recommended[0]"]
+
+
+def test_versions_are_a_note_and_no_difference(plan, saved: str) -> None:
+    document = load()
+    document["answer"]["version"] = document["software"]["hfl-plan"] = "0.0.9"
+    document["software"]["python"] = "3.9.1"
+    rewrite(document)
+    code, out, err = plan("rerun", "run.json", "--check")
+    assert (code, err) == (0, "")
+    first, *notes = out.splitlines()
+    assert first == "The answer is the same to a relative 1e-09."
+    assert [note.split(",")[0] for note in notes] == ["hfl-plan was 0.0.9", "python was 3.9.1"]
+
+
 def test_a_scenario_that_this_version_does_not_know_is_refused(plan, saved: str) -> None:
     document = load()
     document["scenario"]["fleet"]["colour"] = "red"

@@ -1,0 +1,105 @@
+"""Whether a run gives the same answer again: bit for bit, or to a relative tolerance where numbers round otherwise."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.decide.rank import recommend
+from planner.io.json_documents import canonical
+from planner.runs import manifest
+from planner.runs.manifest import Manifest
+
+TOLERANCE = 1e-9  # relative difference of numbers that are the same
+VERSION = "version"  # of hfl-plan, which is no part of what is answered
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place at which two documents differ; None where nothing is.
+
+    Attributes:
+        at: Keys and indices, such as ``ranking[0].rounds``.
+        then, now: Values.
+        relative: Difference of two numbers over the larger of them; infinite for anything else.
+    """
+
+    at: str
+    then: Any
+    now: Any
+    relative: float
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What came out again.
+
+    Attributes:
+        run: Manifest of the run.
+        tolerance: Relative difference of numbers that are the same.
+        exact: Whether the answer is the same bit for bit.
+        differences: Places that differ by more than the tolerance.
+        rounding: Places that differ by less.
+        software: Versions that changed, by name: then and now.
+    """
+
+    run: Manifest
+    tolerance: float
+    exact: bool
+    differences: tuple[Place, ...]
+    rounding: tuple[Place, ...]
+    software: Mapping[str, tuple[str, str]]
+
+    @property
+    def same(self) -> bool:
+        """Whether the answer is the same to the tolerance."""
+        return not self.differences
+
+
+def check(path: Path, tolerance: float = TOLERANCE) -> Check:
+    """Answer the scenario of a manifest again, and compare.
+
+    Args:
+        path: Manifest.
+        tolerance: Relative difference of numbers that are the same; 0 asks for the same bits.
+
+    Raises:
+        ScenarioError: For a file that is no manifest, or a scenario that can no longer be read.
+        NoAnswerError: For a manifest that was edited, or where there is no answer now.
+    """
+    run = manifest.open_manifest(path)
+    now = json.loads(json.dumps(recommend(manifest.scenario_of(run, path)).to_json()))
+    found = [place for place in places(run.answer, now) if place.at != VERSION]
+    here, then = manifest.software(), run.software.model_dump(mode="json")
+    return Check(
+        run=run,
+        tolerance=tolerance,
+        exact=manifest.hash_of(now) == run.answer_sha256,
+        differences=tuple(place for place in found if place.relative > tolerance),
+        rounding=tuple(place for place in found if place.relative <= tolerance),
+        software={name: (was, here[name]) for name, was in then.items() if was != here[name]},
+    )
+
+
+def places(then: Any, now: Any, at: str = "") -> Iterator[Place]:
+    """Find the places at which two documents differ."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in dict.fromkeys((*now, *then)):  # a manifest's keys are sorted, an answer's are not
+            yield from places(then.get(key), now.get(key), f"{at}.{key}" if at else key)
+    elif isinstance(then, list) and isinstance(now, list):
+        for i in range(max(len(then), len(now))):
+            before, after = (part[i] if i < len(part) else None for part in (then, now))
+            yield from places(before, after, f"{at}[{i}]")
+    elif canonical(then) != canonical(now):
+        yield Place(at, then, now, _relative(then, now))
+
+
+def _relative(then: Any, now: Any) -> float:
+    numbers = [x for x in (then, now) if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(numbers) < 2:
+        return math.inf
+    return float(abs(then - now) / max(abs(then), abs(now))) if then != now else 0.0
