@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import CountsFile, Force, Gram, Json, Seed, SkipEmpty
-from planner.cli.output import write
+from planner.cli.options import CountsFile, Force, Format, Gram, Json, Seed, SkipEmpty
+from planner.cli.output import chosen_format, show
 
 
 def measure(
@@ -32,12 +32,12 @@ def measure(
     ] = None,
     force: Force = False,
     seed: Seed = 0,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """From label counts: how much of the heterogeneity is within groups, and how much between them."""
-    from planner.report.answers import measure as measure_answers
+    form = chosen_format(form, json)
+    from planner.report.answers.measure import Wanted, measured
 
-    text = measure_answers.measured(
-        counts, gram, scale, weighting, counts_are, groups_are, skip_empty, output, force, seed, as_json=json
-    )
-    write(text)
+    wanted = Wanted(gram, scale, weighting, counts_are, groups_are, skip_empty, seed)
+    show(measured(counts, wanted, output, force=force), form)

@@ -1,89 +1,130 @@
-"""What ``hfl-plan measure`` answers: text from a file and options."""
+"""What ``hfl-plan measure`` answers: the deviation of every tier of a file of label counts, and what makes it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from hflbounds.topology import tier_symbols
 from planner.data import label_shift
 from planner.data.dirichlet import Concentration, concentrations
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
-from planner.data.label_shift import Floats, Interval, Measured
+from planner.data.label_shift import Counts, Floats, Interval, Measured, Weighting
 from planner.data.profile import from_counts
 from planner.errors import ScenarioError
-from planner.io.atomic import write
-from planner.report.answers.counts_text import caveats, columns, counted, document_text, finite, one_of, positive, short
+from planner.io import text
+from planner.io.atomic import place, write
+from planner.io.wording import counted, shortened
+from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
 
 SCHEMA = "hfl-plan/measure/1"
 SHOWN = 5  # clients and groups that are named
-CONCENTRATION_CELLS = 2 * 10**6  # counts that concentrations are fitted to
+CONCENTRATION_CELLS = 250_000  # counts that concentrations are fitted to
+MEANINGS = {"zeta": "intra-group", "delta": "inter-group"}
 
 
-def measured(
-    path: Path,
-    gram_path: Path | None,
-    scale: str | None,
-    weighting: str,
-    counts_are: str,
-    groups_are: str | None,
-    skip_empty: bool,
-    output: Path | None,
-    force: bool,
-    seed: int,
-    *,
-    as_json: bool,
-) -> str:
-    """The deviations of the groups of a file, with intervals, and who makes them.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to measure.
+
+    Attributes:
+        gram: file of inner products of class gradients.
+        scale: length of a class gradient, as written.
+        weighting: of groups and clients, one of `label_shift.WEIGHTINGS`.
+        counts_are: one of `label_shift.COUNTS`.
+        groups_are: ``given`` or ``chosen`` by the counts; None for what they look like.
+        skip_empty: whether to leave out clients without samples.
+        seed: of the draws.
+    """
+
+    gram: Path | None = None
+    scale: str | None = None
+    weighting: str = "groups"
+    counts_are: str = "sample"
+    groups_are: str | None = None
+    skip_empty: bool = False
+    seed: int = 0
+
+    def checked(self) -> tuple[Weighting, Counts, float | None]:
+        """The weighting, what the counts are, and the length of a class gradient.
+
+        Raises:
+            ScenarioError: for options that cannot be meant.
+        """
+        text.one_of(self.weighting, label_shift.WEIGHTINGS, "--weighting")
+        text.one_of(self.counts_are, label_shift.COUNTS, "--counts-are")
+        if self.groups_are is not None:
+            text.one_of(self.groups_are, ("given", "chosen"), "--groups-are")
+        if self.gram is not None and self.scale is not None:
+            raise ScenarioError("--scale: --gram says the lengths of class gradients already. Give one of the two.")
+        length = None if self.scale is None else text.number(self.scale, "--scale", least=1e-50, most=1e50)
+        return cast(Weighting, self.weighting), cast(Counts, self.counts_are), length
+
+
+def measured(path: Path, wanted: Wanted, output: Path | None = None, *, force: bool = False) -> Document:
+    """Find the deviations of the groups of a file, with intervals, and who makes them.
+
+    Args:
+        path: of the label counts.
+        wanted: how to measure.
+        output: where the profile is written; None for nowhere.
+        force: whether to overwrite it.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
         NoAnswerError: if the profile cannot be written.
     """
-    one_of("--weighting", weighting, label_shift.WEIGHTINGS)
-    one_of("--counts-are", counts_are, label_shift.COUNTS)
-    if groups_are is not None:
-        one_of("--groups-are", groups_are, ("given", "chosen"))
-    if gram_path is not None and scale is not None:
-        raise ScenarioError("--scale: --gram says the lengths of class gradients already. Give one of the two.")
-    length = None if scale is None else positive("--scale", scale)
-    if output is not None and not force and output.exists():
-        raise ScenarioError(f"--output: {str(output)!a:.120} exists. Add --force to overwrite it.")
-    table = read_counts(path, skip_empty=skip_empty)
+    weighting, counts_are, length = wanted.checked()
+    if output is not None:
+        place(output, force, "--output")
+    table = read_counts(path, skip_empty=wanted.skip_empty)
     if len(table.clients) < 2:
         raise ScenarioError(f"{path}: there is one client, and nothing to tell it from. Add the others.")
-    gram = None if gram_path is None else read_gram(gram_path, table.labels)
+    if wanted.groups_are == "chosen" and len(table.tiers) != 2:
+        raise ScenarioError(
+            "--groups-are: `hfl-plan group` chooses groups of one tier, and these are nested. Leave it out."
+        )
+    gram = None if wanted.gram is None else read_gram(wanted.gram, table.labels)
+    chosen = None if wanted.groups_are is None else wanted.groups_are == "chosen"
     found = label_shift.measure(
-        table,
-        gram=gram,
-        weighting=cast(label_shift.Weighting, weighting),
-        counts=cast(label_shift.Counts, counts_are),
-        chosen=None if groups_are is None else groups_are == "chosen",
-        seed=seed,
+        table, gram=gram, weighting=weighting, counts=counts_are, chosen=chosen, seed=wanted.seed
     )
-    fit, fitted = _concentrations(table, seed)
-    warnings = [*table.warnings, *_cautions(table, found, weighting, counts_are, fitted)]
-    profile = from_counts(table, found, fit, cast(label_shift.Weighting, weighting), gram is not None, length)
+    fit, fitted = _concentrations(table, wanted.seed)
+    absolute = gram is not None
     if output is not None:
-        write(output, profile.text(), force)
-    document = _measure_document(path, table, found, fit, weighting, counts_are, gram is not None, length, warnings)
-    return document_text(document) if as_json else _measure_page(document, output)
+        write(output, from_counts(table, found, fit, weighting, absolute, length).text(), force)
+    data = {
+        "schema": SCHEMA,
+        "file": str(path),
+        **_fleet(table, found, weighting, counts_are),
+        **_deviations(table, found, absolute, length),
+        "concentrations": {
+            name: None if c is None else {**_plain(c), "unbounded": c.value == math.inf}
+            for name, c in zip(("intra", "inter"), fit, strict=True)
+        },
+        **_dominant(table, found),
+        "warnings": [*table.warnings, *_cautions(table, found, weighting, counts_are, fitted)],
+    }
+    return Document("", tuple(_blocks(data, output)), data, kind="Heterogeneity of label counts")
 
 
 def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Concentration | None, ...], int]:
-    """Concentrations, of a random part of the groups where there are very many counts; and of how many clients."""
-    chosen = np.arange(len(table.groups))
+    """Concentrations, of random groups and clients where there are very many counts; and of how many clients."""
+    inside = np.ones(len(table.clients), dtype=bool)
     if table.counts.size > CONCENTRATION_CELLS:
-        rng = np.random.default_rng(seed)
-        share = max(CONCENTRATION_CELLS / table.counts.size, 2 / len(chosen))
-        chosen = rng.permutation(chosen)[: math.ceil(share * len(chosen))]
-    number = np.full(len(table.groups), -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
-    inside = number[table.group_of] >= 0
-    return concentrations(table.counts[inside], number[table.group_of][inside]), int(inside.sum())
+        rng, groups = np.random.default_rng(seed), len(table.groups)
+        share = max(CONCENTRATION_CELLS / table.counts.size, 2 / groups)
+        chosen = rng.permutation(groups)[: math.ceil(share * groups)]
+        inside = np.isin(table.group_of, chosen)
+        among = np.flatnonzero(inside)
+        inside[rng.permutation(among)[max(CONCENTRATION_CELLS // table.counts.shape[1], 2) :]] = False
+    number = np.unique(table.group_of[inside], return_inverse=True)[1]
+    return concentrations(table.counts[inside], number), int(inside.sum())
 
 
 def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: str, fitted: int) -> list[str]:
@@ -126,33 +167,9 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
     return out
 
 
-def _measure_document(
-    path: Path,
-    table: LabelCounts,
-    found: Measured,
-    fit: tuple[Concentration | None, ...],
-    weighting: str,
-    counts_are: str,
-    absolute: bool,
-    length: float | None,
-    warnings: list[str],
-) -> dict[str, Any]:
-    sizes, shares = table.sizes, table.shares()
-    known = absolute or length is not None
-    factor = 1.0 if length is None else length**2
-    net_zeta, net_delta = found.zeta2.value or 0.0, found.delta2.value or 0.0
-    top_clients = np.argsort(-found.plain.parts[-1], kind="stable")[:SHOWN]
-    top_groups = np.argsort(-found.plain.parts[0], kind="stable")[:SHOWN]
-    pooled = np.zeros((len(sizes), len(table.labels)))
-    np.add.at(pooled, table.group_of, table.counts)
-    pooled /= pooled.sum(axis=1, keepdims=True)
-
-    def mostly(row: Floats) -> dict[str, Any]:
-        return {"label": table.labels[int(row.argmax())], "label_share": float(row.max())}
-
+def _fleet(table: LabelCounts, found: Measured, weighting: str, counts_are: str) -> dict[str, Any]:
+    sizes = table.sizes
     return {
-        "schema": SCHEMA,
-        "file": str(path),
         "groups": len(sizes),
         "clients": len(table.clients),
         "clients_per_group": {"mean": float(sizes.mean()), "least": int(sizes.min()), "most": int(sizes.max())},
@@ -163,125 +180,146 @@ def _measure_document(
         "level": label_shift.LEVEL,
         "draws": found.draws,
         "groups_chosen_by_counts": found.chosen,
-        "unit": "gradients" if absolute else "label shares",
-        "zeta2": {**_plain(found.zeta2), "without_correction": found.plain.zeta2},
-        "delta2": {**_plain(found.delta2), "without_correction": found.plain.delta2},
-        "ratio": {
-            **_plain(found.ratio),
-            "if_lengths_differ": None
-            if found.lengths is None
-            else {"by_up_to": label_shift.LENGTHS, "low": found.lengths[0], "high": found.lengths[1]},
-        },
-        "scale": {
-            "known": known,
-            "zeta": math.sqrt(net_zeta * factor) if known else None,
-            "delta": math.sqrt(net_delta * factor) if known else None,
-            "why": None if known else "label counts do not tell how long class gradients are: give --gram or --scale",
-        },
-        "concentrations": {
-            name: None if c is None else {**_plain(c), "unbounded": c.value == math.inf}
-            for name, c in zip(("intra", "inter"), fit, strict=True)
-        },
-        "dominant_clients": [
-            {
-                "client": table.clients[i],
-                "group": table.groups[table.group_of[i]],
-                "share_of_zeta2": float(found.plain.parts[-1][i] / (found.plain.squares[-1] - found.plain.noises[-1])),
-                **mostly(shares[i]),
-            }
-            for i in top_clients
-            if net_zeta > 0 and found.plain.parts[-1][i] > 0
-        ],
-        "dominant_groups": [
-            {
-                "group": table.groups[g],
-                "clients": int(sizes[g]),
-                "share_of_delta2": float(found.plain.parts[0][g] / (found.plain.squares[0] - found.plain.noises[0])),
-                **mostly(pooled[g]),
-            }
-            for g in top_groups
-            if net_delta > 0 and not found.chosen and found.plain.parts[0][g] > 0
-        ],
-        "warnings": warnings,
     }
 
 
-def _plain(found: Interval | Concentration) -> dict[str, Any]:
-    return {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
-
-
-def _measure_page(document: Mapping[str, Any], output: Path | None) -> str:
-    d = document
-    out = [
-        f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')}, {d['labels']} labels, "
-        f"{d['samples']:,} samples" + ("" if d["counts_are"] == "sample" else ", taken to be all there are")
+def _deviations(table: LabelCounts, found: Measured, absolute: bool, length: float | None) -> dict[str, Any]:
+    known, factor = absolute or length is not None, 1.0 if length is None else length**2
+    symbols = [tier.deviation for tier in tier_symbols(len(found.tiers))]
+    squares = [
+        {**_plain(tier), "without_correction": plain}
+        for tier, plain in zip(found.tiers, found.plain.squares, strict=True)
     ]
+    scaled = [math.sqrt((tier.value or 0.0) * factor) if known else None for tier in found.tiers]
+    two = len(squares) == 2
+    span = None if found.lengths is None else dict(zip(("low", "high"), found.lengths, strict=True))
+    return {
+        "unit": "gradients" if absolute else "label shares",
+        "zeta2": squares[-1],
+        "delta2": squares[0],
+        "tiers": [
+            {"tier": tier, "symbol": symbol, "squared": square, "deviation": deviation}
+            for tier, symbol, square, deviation in zip(table.tiers, symbols, squares, scaled, strict=True)
+        ],
+        "ratio": {**_plain(found.ratio), "if_lengths_differ": span and {"by_up_to": label_shift.LENGTHS, **span}},
+        "scale": {
+            "known": known,
+            "zeta": scaled[-1] if two else None,
+            "delta": scaled[0] if two else None,
+            "why": None if known else "label counts do not tell how long class gradients are: give --gram or --scale",
+        },
+    }
+
+
+def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
+    """The clients, and the groups of the top tier, that add most to the deviation of their tier."""
+    top = table.above[0] if table.above else np.arange(len(table.groups))
+    members = top[table.group_of]
+    names = [
+        table.groups[int((top == i).argmax())].split("/")[0] if table.above else table.groups[i]
+        for i in range(int(top.max()) + 1)
+    ]
+    pooled = np.zeros((len(names), len(table.labels)))
+    np.add.at(pooled, members, table.counts)
+    sizes = np.bincount(members)
+    out: dict[str, Any] = {"dominant_clients": [], "dominant_groups": []}
+    for tier, key in ((-1, "dominant_clients"), (0, "dominant_groups")):
+        parts, net = found.plain.parts[tier], found.plain.squares[tier] - found.plain.noises[tier]
+        if not (found.tiers[tier].value or 0) > 0 or (tier == 0 and found.chosen):
+            continue
+        for i in np.argsort(-parts, kind="stable")[:SHOWN].tolist():
+            if parts[i] <= 0:
+                break
+            counts: Floats = pooled[i] if tier == 0 else table.counts[i]
+            label = int(counts.argmax())
+            who = {"group": names[i], "clients": int(sizes[i])} if tier == 0 else _client(table, i)
+            share = {"share_of_delta2" if tier == 0 else "share_of_zeta2": float(parts[i] / net)}
+            mostly = {"label": table.labels[label], "label_share": float(counts[label] / counts.sum())}
+            out[key].append({**who, **share, **mostly})
+    return out
+
+
+def _client(table: LabelCounts, i: int) -> dict[str, Any]:
+    return {"client": table.clients[i], "group": table.groups[table.group_of[i]]}
+
+
+def _plain(found: Interval | Concentration) -> dict[str, Any]:
+    numbers = {name: getattr(found, name) for name in ("value", "low", "high")}
+    return {name: float(x) if x is not None and math.isfinite(x) else None for name, x in numbers.items()}
+
+
+def _blocks(d: Mapping[str, Any], output: Path | None) -> Iterator[Block]:
+    all_there_are = "" if d["counts_are"] == "sample" else ", taken to be all there are"
+    yield Paragraph(
+        f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')}, {d['labels']} labels, "
+        f"{d['samples']:,} samples{all_there_are}"
+    )
     ratio = d["ratio"]
-    unit = "gradients" if d["unit"] == "gradients" else "label shares"
-    if ratio["value"] is None:
-        out.append("zeta^2 / delta^2: there is none, for delta is 0")
-    else:
-        out.append(f"zeta^2 / delta^2 = {ratio['value']:.4g} ({_span(ratio)})")
-        if ratio["if_lengths_differ"]:
-            span = ratio["if_lengths_differ"]
-            out.append(
-                f"  {span['low']:.3g} to {span['high']:.3g} where class gradients differ in length by up to "
-                f"{span['by_up_to']:g}; here they are taken to be equally long"
-            )
-    rows = []
-    for name, key, meaning in (("zeta^2", "zeta2", "intra-group"), ("delta^2", "delta2", "inter-group")):
-        part = d[key]
-        rows.append(
-            (
-                f"  {name}",
-                meaning,
-                f"{part['value']:.4g}",
-                _span(part),
-                f"without correction {part['without_correction']:.4g}",
-            )
+    if ratio["value"] is not None:
+        yield Paragraph(f"zeta^2 / delta^2 = {ratio['value']:.4g} ({_span(ratio)})", "bold")
+    elif len(d["tiers"]) == 2:
+        yield Paragraph("zeta^2 / delta^2: there is none, for delta is 0", "bold")
+    if ratio["if_lengths_differ"]:
+        span = ratio["if_lengths_differ"]
+        yield Note(
+            f"  {span['low']:.3g} to {span['high']:.3g} where class gradients differ in length by up to "
+            f"{span['by_up_to']:g}; here they are taken to be equally long"
         )
-    out += [f"Squared deviations, in {unit}", *columns(rows)]
-    scale = d["scale"]
-    if scale["known"]:
-        out.append(f"Absolute: zeta = {scale['zeta']:.4g}, delta = {scale['delta']:.4g}")
+    head = (Column("deviation"), Column("of"), Column("squared", "number"), Column("95 %", left=True),
+               Column("without correction", "number"))  # fmt: skip
+    rows = [
+        (
+            f"{tier['symbol']}^2",
+            MEANINGS.get(tier["symbol"], tier["tier"]),
+            f"{tier['squared']['value']:.4g}",
+            _ends(tier["squared"]),
+            f"{tier['squared']['without_correction']:.4g}",
+        )
+        for tier in (reversed(d["tiers"]) if len(d["tiers"]) == 2 else d["tiers"])
+    ]
+    yield Table(head, tuple(rows), f"Squared deviations, in {d['unit']}", indent=2)
+    if d["scale"]["known"]:
+        said = ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in d["tiers"][::-1])
+        yield Paragraph(f"Absolute: {said}")
     else:
-        out.append(
+        yield Paragraph(
             "Absolute scale: unknown from label counts; --gram or --scale gives it, and the ratio does not need it"
         )
-    out.append("Dirichlet concentration per label (small is uneven)")
-    for name, words in (("intra", "within groups"), ("inter", "between groups")):
-        part = d["concentrations"][name]
-        if part is None:
-            said = "none: nothing to compare"
-        elif part["unbounded"]:
-            said = "unbounded: no difference beyond counting"
-        elif part["low"] is None:
-            said = "0: every one has a single label"
-        else:
-            said = f"{part['value']:.3g} ({_span(part)})"
-        out.append(f"  {words:14}  {said}")
-    for key, noun, share in (("dominant_groups", "group", "delta2"), ("dominant_clients", "client", "zeta2")):
+    spread = ((words, d["concentrations"][name]) for name, words in (("intra", "within"), ("inter", "between")))
+    sentences = (f"{words} groups: {_concentration(part)}" for words, part in spread)
+    yield Items("Dirichlet concentration per label (small is uneven)", tuple(sentences))
+    for key, noun, share, tier in (
+        ("dominant_groups", "group", "delta2", 0),
+        ("dominant_clients", "client", "zeta2", -1),
+    ):
         if d[key]:
-            out.append(f"Largest parts of {share[:-1]}^2")
-            out += columns(
-                [
-                    (
-                        f"  {short(row[noun])}",
-                        f"{row[f'share_of_{share}']:.1%}",
-                        f"{short(row['label'])} is {row['label_share']:.0%} of it",
-                    )
-                    for row in d[key]
-                ]
+            shown = tuple(
+                (shortened(r[noun]), f"{r[f'share_of_{share}']:.1%}", f"{r['label_share']:.0%} {shortened(r['label'])}")
+                for r in d[key]
             )
+            columns = (Column(noun), Column("share", "share"), Column("mostly", left=True))
+            yield Table(columns, shown, f"Largest parts of {d['tiers'][tier]['symbol']}^2", indent=2)
     if output is not None:
-        out.append(f"Profile: {output} (aggregates only)")
-    out += caveats(d["warnings"])
-    return "\n".join(out) + "\n"
+        yield Paragraph(f"Profile: {output} (aggregates only)")
+    yield Items("Warnings", tuple(d["warnings"]), "warning")
+
+
+def _concentration(part: Mapping[str, Any] | None) -> str:
+    if part is None:
+        return "none: nothing to compare"
+    if part["unbounded"]:
+        return "unbounded: no difference beyond counting"
+    return "0: every one has a single label" if part["low"] is None else f"{part['value']:.3g} ({_span(part)})"
 
 
 def _span(part: Mapping[str, Any]) -> str:
+    ends = _ends(part)
+    return ends if ends == "no interval" else f"95 % {ends}"
+
+
+def _ends(part: Mapping[str, Any]) -> str:
     if part["low"] is None and part["high"] is None:
         return "no interval"
     low = "0" if part["low"] is None else f"{part['low']:.3g}"
     high = "no upper end" if part["high"] is None else f"{part['high']:.3g}"
-    return f"95 % {low} to {high}"
+    return f"{low} to {high}"

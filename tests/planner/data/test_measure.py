@@ -223,6 +223,24 @@ def test_nested_groups_give_a_deviation_for_each_tier_of_a_file(tmp_path: Path) 
     assert parse("both").deviations_of_tiers(1.0) == ()
 
 
+def test_measure_says_each_tier_of_nested_groups_in_any_format(plan, tmp_path: Path) -> None:
+    text, _, _ = nested(np.random.default_rng(3), 3)
+    file = tmp_path / "nested.csv"
+    file.write_text(text)
+    found = json.loads(plan("measure", str(file), "--counts-are", "all", "--json")[1])
+    assert [tier["tier"] for tier in found["tiers"]] == ["tier 1", "tier 2", "client"]
+    wanted = [d**2 for d in deviations(read_counts(file), counts="all")]
+    assert [tier["squared"]["value"] for tier in found["tiers"]] == pytest.approx(wanted)
+    assert found["ratio"]["value"] is None
+    assert found["scale"]["zeta"] is None
+    lines = plan("measure", str(file), "--counts-are", "all", "--format", "csv")[1].splitlines()
+    assert [line.split(",")[:3] for line in lines[1:]] == [
+        [f"delta{i}^2", tier, f"{square:.4g}"]
+        for i, (tier, square) in enumerate(zip(("tier 1", "tier 2", "client"), wanted, strict=True), 1)
+    ]
+    assert plan("measure", str(file), "--groups-are", "chosen")[0] == 2
+
+
 def test_nested_groups_that_cannot_be_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "nested.csv"
     file.write_text("region,edge,client,a,b\nn,e,c,1,2\nn,f,d,1,2\ns,e,c,1,2\n")
