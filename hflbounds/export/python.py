@@ -136,10 +136,24 @@ def _function(bound: Bound) -> str:
     body += ["    except (OverflowError, ZeroDivisionError):"]
     body += [f"        raise ValueError(BEYOND.format({name!r})) from None"]
     body.append(f"    return _in_range({name!r}, terms)")
-    args = "\n".join(
-        f"        {n}: {_doc(meaning(bound, n))}; {IN_WORDS[ABOUT[n].domain]}." for n in [*asked, *optional]
+    return "\n".join(
+        [
+            f"def {name}_terms({signature}):",
+            f'    """The terms of `{name}`, by name; arguments and errors as there."""',
+            *body,
+            "",
+            "",
+            f"def {name}({signature}):",
+            _docstring(bound, [*asked, *optional]),
+            f"    return float(sum({name}_terms({given}).values()))",
+            "",
+        ]
     )
-    doc = f'''    """{_doc(bound.title)}.
+
+
+def _docstring(bound: Bound, names: Sequence[str]) -> str:
+    args = "\n".join(f"        {n}: {_doc(meaning(bound, n))}; {IN_WORDS[ABOUT[n].domain]}." for n in names)
+    return f'''    """{_doc(bound.title)}.
 
     An upper bound on the {_doc(bound.bounds.meaning)}
     ({_doc(CONSTANTS[bound.constants])}). {_doc(str(bound.source))}.
@@ -152,19 +166,6 @@ def _function(bound: Bound) -> str:
         ValueError: for a number its quantity cannot be, where a condition does not hold, and where the value
             is beyond the range of floats.
     """'''
-    return "\n".join(
-        [
-            f"def {name}_terms({signature}):",
-            f'    """The terms of `{name}`, by name; arguments and errors as there."""',
-            *body,
-            "",
-            "",
-            f"def {name}({signature}):",
-            doc,
-            f"    return float(sum({name}_terms({given}).values()))",
-            "",
-        ]
-    )
 
 
 def _python(formula: Expr, known: dict[Expr, str]) -> str:
