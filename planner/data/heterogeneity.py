@@ -46,6 +46,7 @@ class FromFile:
         constants: what else was estimated, by letter.
         warnings: about the file.
         errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
+        exact: letters of deviations and constants whose interval is the number alone.
         tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
         children: of a node of each of these tiers, in the mean.
     """
@@ -60,6 +61,7 @@ class FromFile:
     constants: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     errors: dict[str, float] = field(default_factory=dict)
+    exact: frozenset[str] = frozenset()
     tiers: tuple[float, ...] = ()
     children: tuple[float, ...] = ()
 
@@ -201,8 +203,9 @@ def _from_file(path: Path) -> FromFile:
     sizes, ratio = profile.clients_per_group, profile.ratio
     constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
     errors = {name: _error(found, profile.level) for name, found in constants.items()}
-    for name, squared in (("zeta", profile.zeta2), ("delta", profile.delta2)):
-        errors[name] = _error(squared, profile.level) / 2
+    deviations = {"zeta": profile.zeta2, "delta": profile.delta2}
+    errors |= {name: _error(squared, profile.level) / 2 for name, squared in deviations.items()}
+    ranges = {**constants, **deviations}
     return FromFile(
         zeta=math.sqrt(profile.zeta2.value or 0.0),
         delta=math.sqrt(profile.delta2.value or 0.0),
@@ -214,6 +217,7 @@ def _from_file(path: Path) -> FromFile:
         constants={name: found.value for name, found in constants.items() if found is not None and found.value},
         warnings=tuple(warnings),
         errors={name: error for name, error in errors.items() if error > 0},
+        exact=frozenset(name for name, of in ranges.items() if of is not None and of.low == of.value == of.high),
         tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in profile.tiers or ()),
         children=tuple(tier.children for tier in profile.tiers or ()),
     )

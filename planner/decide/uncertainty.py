@@ -147,7 +147,7 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         if of.spread is not None:
             kind: Kind = "given" if of.origin == "given" else "measured"
             found.append(Column(name, kind, of.spread, {name: 1.0}, value, unit))
-        elif assume and of.origin != "given":
+        elif assume and not of.sure:
             found.append(Column(name, "assumed", _anything(), {name: 1.0}, value, unit))
 
     together = _deviations_together(scenario) if values["zeta"] > 0 and values["delta"] > 0 else ()
@@ -158,7 +158,7 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
     if values["sigma"] > 0:
         own("sigma", values["sigma"])
     if known["L"].spread is None and known["A"].spread is None:
-        if not known["L"].origin == known["A"].origin == "given":
+        if not (known["L"].sure and known["A"].sure):
             found.append(Column("L A", "assumed", _anything(), {"A": 1.0}, values["L"] * values["A"]))
     else:
         own("A", values["A"])
@@ -182,7 +182,7 @@ def _deviations_together(scenario: Scenario) -> tuple[Column, ...]:
     """One factor on both deviations, and one on their ratio, where a file or a division says how they compare."""
     known, error = scenario.known["zeta"], scenario.ratio_error
     divided = scenario.grouping in ("random", "chosen")
-    alone = known.origin == "given" if known.spread is None else not divided
+    alone = known.sure if known.spread is None else not divided
     if error is None or alone:
         return ()
     kind: Kind = "assumed" if known.spread is None else "given"

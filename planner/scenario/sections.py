@@ -31,12 +31,13 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     known: Table = {}
     warnings: list[str] = []
     form = written.get("problem.heterogeneity")
-    if form is not None and form.tiers is not None and len(form.tiers) != written.depth:
-        raise ScenarioError(
-            f"{written.name('problem.heterogeneity')}: {form.text} is of {len(form.tiers)} tiers, and this fleet has "
-            f"{written.depth}. Give one number for each, top first."
-        )
     measured = form.measured if form else None
+    tiers = (form.tiers or (measured.tiers if measured else None)) if form else None
+    if form is not None and tiers and len(tiers) != written.depth:
+        raise ScenarioError(
+            f"{written.name('problem.heterogeneity')}: {form.text} is of {len(tiers)} tiers, and this fleet has "
+            f"{written.depth}. Make them agree."
+        )
     partial = _counts(written, measured, regrouped, known, warnings)
     _problem(written, measured, known)
     if regrouped is not None:
@@ -135,17 +136,18 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         return [Known(count, "given") for count in given]
     warnings.extend(measured.warnings)
     least, mean, most = measured.clients
-    counted = [measured.groups, max(round(mean), 1)]
+    counted = [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(mean), 1)]
     found = [
         Known.of(count, of_file, "counted in the file of heterogeneity", origin="derived")
         for count, of_file in zip(given, counted, strict=True)
     ]
     if [one.value for one in found] != counted:
+        there = f"{counted[0]} groups of {counted[1]} clients" if len(counted) == 2 else "/".join(map(str, counted))
         warnings.append(
-            f"The file of heterogeneity has {counted[0]} groups of {counted[1]} clients, and other numbers are "
-            "given: regrouping changes the deviations, and those of the file are used."
+            f"The file of heterogeneity has {there}, and other numbers are given: regrouping changes the deviations, "
+            "and those of the file are used."
         )
-    elif least != most:
+    elif least != most and len(counted) == 2:
         warnings.append(
             f"Groups have {least} to {most} clients. The theorems assume one size: M = {counted[1]}, the mean, is "
             "used; by the clock the largest group sets the pace of a star at the top."
@@ -164,10 +166,15 @@ def _problem(written: Written, measured: heterogeneity.FromFile | None, known: T
         known[symbol] = Known.of(written.get(f"problem.{key}"), default, note)
     for symbol, number in (measured.constants if measured else {}).items():
         if known[symbol].origin == "default":
-            error = measured.errors.get(symbol) if measured else None
-            spread = Spread("lognormal", error) if error else None
             note = f"from {written.get('problem.heterogeneity').text}"
-            known[symbol] = Known(number, "estimated", note=note, spread=spread)
+            known[symbol] = _measured(measured, symbol, number, "estimated", note)
+
+
+def _measured(measured: heterogeneity.FromFile | None, symbol: str, value: float, origin: Origin, note: str) -> Known:
+    """Keep a number with the error that a file states of it, if any."""
+    error = measured.errors.get(symbol) if measured else None
+    spread = Spread("lognormal", error) if error else None
+    return Known(value, origin, note=note, spread=spread, exact=measured is not None and symbol in measured.exact)
 
 
 def _target(written: Written, known: Table) -> float | None:
@@ -213,10 +220,9 @@ def _deviations(said: heterogeneity.Heterogeneity | None, known: Table, warnings
     else:
         origin = "derived"
         note = f"{form.text}: label shift over {heterogeneity.CLASSES} labels, one-label client = 1 sigma"
+    on_scale = form.measured if form.measured and form.measured.absolute else None
     for symbol, value in (("zeta", zeta), ("delta", delta)):
-        error = form.measured.errors.get(symbol) if form.measured and form.measured.absolute else None
-        spread = Spread("lognormal", error) if error else None
-        known[symbol] = Known(value, origin, note=note, spread=spread)
+        known[symbol] = _measured(on_scale, symbol, value, origin, note)
     if form.form == "numbers":
         for symbol, said_of_it in (("zeta", form.zeta), ("delta", form.delta)):
             known[symbol] = Known.of(said_of_it, 0.0, "left out, so 0")
@@ -244,13 +250,24 @@ def _deviations_of_tiers(
             "Heterogeneity was not given, and it decides the answer: a deviation of one sigma is assumed on every "
             f"tier. Say --heterogeneity iid, intra, inter or both, or give {'/'.join('1' for _ in symbols)}."
         )
-    elif said.tiers is None and said.form != "preset":
+    elif said.tiers is None and said.form != "preset" and not (said.measured and said.measured.tiers):
         raise ScenarioError(
             f"{name}: {said.text!a:.60} is about two tiers, and this fleet has {len(symbols)}. "
             f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}."
         )
+    of_file = said.deviations_of_tiers(unit) if said else ()
+    on_scale = said is not None and said.measured is not None and said.measured.absolute
+    if of_file and not on_scale:
+        warnings.append(
+            f"Label counts do not say how large the deviations are: a client with a single label is taken to stand "
+            f"sigma = {unit:g} from an even mixture."
+        )
     for i, tier in enumerate(symbols):
-        if said is None:
+        if of_file and said is not None:
+            scale = "" if on_scale else "; the scale is assumed, one-label client = 1 sigma"
+            origin: Origin = "estimated" if on_scale else "default"
+            known[tier.deviation] = Known(of_file[i], origin, note=f"{said.text}{scale}")
+        elif said is None:
             known[tier.deviation] = Known(unit, "default", note="one sigma; nobody said, and it decides the answer")
         elif said.tiers is not None:
             known[tier.deviation] = Known.given(said.tiers[i])

@@ -27,6 +27,7 @@ class Known:
         note: What a default stands on, or how a derived number was made.
         reading: The user's quantity in canonical spelling, where it had a unit or limits.
         spread: How far the number is known, where that was given or measured; ``value`` is then the middle.
+        exact: Whether an estimate has no error.
     """
 
     value: float | int | str | None
@@ -35,6 +36,12 @@ class Known:
     note: str = ""
     reading: str = ""
     spread: Spread | None = None
+    exact: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing else can be meant."""
+        return self.spread is None and (self.origin == "given" or self.exact)
 
     @classmethod
     def given(cls, value: Any, unit: str = "") -> Known:

@@ -91,6 +91,9 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
                     f"{len(tiers) or 2}. Give the sizes too: "
                     f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}."
                 )
+    form = values.get("problem.heterogeneity")
+    if not tiers and form is not None and form.measured is not None:
+        tiers = [{} for _ in form.measured.tiers]  # counted in the file
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1

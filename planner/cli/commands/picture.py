@@ -30,7 +30,7 @@ def picture(
 
     bound: the bounds against rounds, term by term. calibration: predicted against measured. diagram: who talks to
     whom. front: time against traffic. grouping: label shares before and after. tornado: what each input does to the
-    lead. (Who wins where is drawn by `flip --phase`.) Needs matplotlib: pip install 'hfl-plan[plots]'.
+    lead. (Who wins where is drawn by `flip --map`.) Needs matplotlib: pip install 'hfl-plan[plots]'.
     """
     from planner.report.answers import picture as picture_answers
 

@@ -187,13 +187,26 @@ def test_a_file_that_says_the_ratio_gives_both_deviations_one_factor(tmp_path: P
 def test_errors_of_a_profile_are_used(tmp_path: Path) -> None:
     told = scenario(H=str(profile(tmp_path, unit="gradients", ratio=(4.0, 2.0, 8.0))), G=None, M=None, sigma=None)
     found = {c.name: c for c in uncertainty.columns(ask(told), told, "rounds")}
-    assert {name: c.kind for name, c in found.items()} == {  # delta has an interval without length
-        "zeta": "measured",
-        "delta": "assumed",
-        "sigma": "measured",
-    }
+    # delta has an interval without length: it is exact, and nothing else can be meant
+    assert {name: c.kind for name, c in found.items()} == {"zeta": "measured", "sigma": "measured"}
     assert found["zeta"].spread.width == pytest.approx(math.log(4.84 / 1) / 2 / (2 * 1.959964))
     assert found["sigma"].spread.width == pytest.approx(math.log(3 / 1.5) / 1.959964)  # its interval begins at 0
+
+
+def test_exact_deviations_of_a_profile_are_known(tmp_path: Path) -> None:
+    """They were taken to be known within a factor 3, as if nobody had given them."""
+    file = profile(tmp_path, unit="gradients", ratio=(4.0, 4.0, 4.0))
+    document = json.loads(file.read_text())
+    document["zeta2"] = {"value": 2.0, "low": 2.0, "high": 2.0}
+    file.write_text(json.dumps(document))
+    told = scenario(H=str(file), G=None, M=None, sigma="1")
+    assert told.known["zeta"].sure and told.known["delta"].sure
+    assert {c.name for c in uncertainty.columns(ask(told), told, "rounds")} <= {"L A"}
+    for side in ("low", "high"):  # without an interval it is an estimate of unknown error, as before
+        document["zeta2"][side] = document["delta2"][side] = document["ratio"][side] = None
+    file.write_text(json.dumps(document))
+    told = scenario(H=str(file), G=None, M=None, sigma="1")
+    assert {"zeta and delta"} <= {c.name for c in uncertainty.columns(ask(told), told, "rounds")}
 
 
 def profile(folder: Path, unit: str, ratio: tuple[float, float, float]) -> Path:

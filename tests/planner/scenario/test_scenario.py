@@ -386,3 +386,24 @@ def test_trees_of_any_depth_keep_their_numbers(tiers: list[tuple[int, int, int]]
         assert symbols.passes is None or scenario.number(symbols.passes) == row["passes"]
         assert scenario.number(symbols.deviation) == (row["count"] > 1)
     assert scenario.partial == any(row["drawn"] < row["count"] for row in rows)
+
+
+NESTED = "region,city,client,a,b\n" + "".join(
+    f"r{r},r{r}c{c},c{r}{c}{i},{5 + 3 * r + c},{9 - 2 * i}\n" for r in range(3) for c in range(2) for i in range(4)
+)
+
+
+def test_nested_groups_of_a_file_are_tiers(tmp_path: Path) -> None:
+    file = tmp_path / "nested.csv"
+    file.write_text(NESTED)
+    scenario = from_keywords({}, {}, {"heterogeneity": str(file)})
+    assert scenario.depth == 3
+    assert [scenario.number(f"n{i}") for i in (1, 2, 3)] == [3, 2, 4]
+    assert scenario.known["n1"].origin == "derived"
+    named = from_keywords({}, {}, {"heterogeneity": str(file), "tiers": "ring/star/ring"})
+    assert named.topologies == ("ring-star-ring",)
+    assert [named.number(f"delta{i}") for i in (1, 2, 3)] == [scenario.number(f"delta{i}") for i in (1, 2, 3)]
+    with pytest.raises(ScenarioError, match="is of 3 tiers, and this fleet has 4"):
+        from_keywords({}, {}, {"heterogeneity": str(file), "tiers": "2/2/2/2"})
+    with pytest.raises(ScenarioError, match="two tiers, and this fleet has 3"):
+        from_keywords({}, {}, {"heterogeneity": str(file), "groups": 3})
