@@ -129,12 +129,12 @@ class Level(NamedTuple):
         turn, ends = self.transfers
         return self.own + self.passes * (ends + self.turns * (turn + child))
 
-    def lasts(self, digest: FloatArray) -> FloatArray:
-        """Duration of passes [s] from the digest of the children's durations."""
+    def lasts(self, digest: FloatArray, scale: float = 1.0) -> FloatArray:
+        """Duration of passes [s] from the digest of what, times ``scale``, are the children's durations."""
         if self.together:
-            return self.schedule.meet(digest, self.wire, self.sharers)
+            return self.schedule.meet(digest, scale, self.wire, self.sharers)
         turn, ends = self.transfers
-        return ends + self.turns * turn + digest
+        return ends + self.turns * turn + scale * digest
 
 
 def levels(spec: RoundSpec) -> tuple[Level, ...]:

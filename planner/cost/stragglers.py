@@ -18,6 +18,7 @@ _TARGET_SAMPLES: Final = 100_000  # compute times drawn in all, when that gives 
 _FEWEST_DRAWS: Final = 8  # a standard error from fewer is no error bar
 _LARGEST_DRAW: Final = 20_000_000  # compute times in one draw: 160 MB
 _CACHED_SAMPLES: Final = 1_000_000  # numbers that are kept between calls: 8 MB each
+_USUAL: Final = 64  # numbers that a condensed digest of one pass has at the most, usually
 _EVENT_SAMPLES: Final = 4_000  # compute times drawn in all where the schedule is played event by event
 _LARGEST_EVENT_DRAW: Final = 100_000
 
@@ -51,7 +52,7 @@ def durations(spec: RoundSpec) -> FloatArray:
     bottom, above = tiers[-1], tiers[:-1]
     found = []
     for digest in _digests(shape, bottom.schedule, bottom.together, straggler, spec.seed):
-        passes = bottom.lasts(spec.work * digest)
+        passes = bottom.lasts(digest, spec.work)
         if drifts:
             passes = passes[: max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)]
         if spec.method == "schedule":
@@ -195,8 +196,8 @@ def _digests(
 ) -> Iterator[FloatArray]:
     """What passes of the lowest tier need of the draws, kept between calls where it is small."""
     size = math.prod(shape)
-    kept = _draws(size) * (size if together else size // shape[-1])
-    if kept <= _CACHED_SAMPLES:
+    kept = 2 * min(shape[-1], _USUAL) if together else 1
+    if _draws(size) * (size // shape[-1]) * kept <= _CACHED_SAMPLES:
         yield _digested(shape, schedule, together, straggler, seed)
         return
     for drawn in _blocks(size, straggler, seed):
@@ -208,6 +209,9 @@ def _digested(
     shape: tuple[int, ...], schedule: Schedule, together: bool, straggler: Straggler, seed: int
 ) -> FloatArray:
     blocks = _blocks(math.prod(shape), straggler, seed)
-    found = np.concatenate([schedule.digest(drawn.reshape(-1, *shape), together) for drawn in blocks])
+    digests = (schedule.digest(drawn.reshape(-1, *shape), together) for drawn in blocks)
+    parts = [schedule.condense(digest) if together else digest for digest in digests]
+    widest, axes = max(part.shape[-1] for part in parts), [(0, 0)] * (parts[0].ndim - 1)
+    found = np.concatenate([np.pad(part, [*axes, (0, widest - part.shape[-1])], mode="edge") for part in parts])
     found.flags.writeable = False
     return found

@@ -58,8 +58,15 @@ class Schedule(ABC):
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
         """Reduce the children's durations on the last axis to what a pass (``together``: `meet`) needs of them."""
 
-    def meet(self, digest: FloatArray, wire: Wire, sharers: int) -> FloatArray:
-        """Duration of a pass [s] whose transfers begin in step and then share a rate with each other."""
+    def condense(self, digest: FloatArray) -> FloatArray:
+        """Leave out of a digest what decides no pass."""
+        return digest
+
+    def meet(self, digest: FloatArray, scale: float, wire: Wire, sharers: int) -> FloatArray:
+        """Duration of a pass [s] whose transfers begin in step and then share a rate with each other.
+
+        The durations are ``scale`` times those of the digest.
+        """
         raise NotImplementedError(self.id)
 
     @abstractmethod

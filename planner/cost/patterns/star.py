@@ -9,6 +9,8 @@ from planner.cost.patterns import FloatArray, Schedule
 from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
+_FEW = 64  # children of which a digest is not condensed
+
 
 class Star(Schedule):
     """Download, work and upload, all children at the same time."""
@@ -39,13 +41,32 @@ class Star(Schedule):
         return Transfers(wire.exchange(sharers), 0.0)
 
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
-        """The slowest, or all in the order in which they finish."""
-        return np.sort(times, axis=-1) if together else np.asarray(times.max(axis=-1))
+        """The slowest; or all in the order in which they finish, and how many then have not sent."""
+        if not together:
+            return np.asarray(times.max(axis=-1))
+        unsent = np.arange(times.shape[-1], 0, -1, dtype=np.float64)
+        return np.stack([np.sort(times, axis=-1), np.broadcast_to(unsent, times.shape)], axis=-2)
 
-    def meet(self, digest: FloatArray, wire: Wire, sharers: int) -> FloatArray:
+    def condense(self, digest: FloatArray) -> FloatArray:
+        """A point below the line between its neighbours has the largest sum under no weights of time and number."""
+        while digest.shape[-1] > _FEW:
+            before, here, after = digest[..., :-2], digest[..., 1:-1], digest[..., 2:]
+            (x, y), (across, down) = (np.moveaxis(end - before, -2, 0) for end in (here, after))
+            stays = np.ones(digest.shape[:-2] + digest.shape[-1:], dtype=bool)
+            stays[..., 1:-1] = y * across > down * x
+            count = stays.sum(axis=-1, keepdims=True)
+            if count.max() == digest.shape[-1]:
+                break
+            order = np.argsort(~stays, axis=-1, kind="stable")[..., : count.max()]
+            last = np.take_along_axis(order, count - 1, axis=-1)
+            order = np.where(np.arange(order.shape[-1]) < count, order, last)
+            digest = np.take_along_axis(digest, order[..., None, :], axis=-1)
+        return digest
+
+    def meet(self, digest: FloatArray, scale: float, wire: Wire, sharers: int) -> FloatArray:
         """Downloads end together, and uploads share the rate as they come."""
         ready = sharers * wire.down + wire.latency
-        return np.asarray(ready + makespan(digest, wire.up) + wire.latency)
+        return np.asarray(ready + makespan(digest, scale, wire.up) + wire.latency)
 
     def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
         """Done when the last upload is."""
@@ -63,19 +84,19 @@ class Star(Schedule):
         channel.down(at, work, len(children))
 
 
-def makespan(releases: FloatArray, transfer: float) -> FloatArray:
-    """End of equal transfers that share one rate, from their ascending release times [s] on the last axis.
+def makespan(digest: FloatArray, scale: float, transfer: float) -> FloatArray:
+    """End of equal transfers that share one rate [s], from their release times and how many then have not begun.
 
     Equals max over j of c_(j) + (n - j + 1) S/r. Proof: a busy link finishes one model's worth of bits every
     S/r seconds, so its last busy period, begun by the release of some j with j, ..., n still to send, ends at
     that j's value; and no j gives more, as the n - j + 1 transfers released from c_(j) on start after it.
 
     Args:
-        releases: Release times c_(1) <= ... <= c_(n) [s]; shape (..., n).
+        digest: Of release times; ``scale`` times those are meant [s].
+        scale: Of the times.
         transfer: S/r, one transfer at the full rate [s].
     """
-    behind = np.arange(releases.shape[-1], 0, -1, dtype=np.float64)
-    return np.asarray((releases + transfer * behind).max(axis=-1))
+    return np.asarray((scale * digest[..., 0, :] + transfer * digest[..., 1, :]).max(axis=-1))
 
 
 SCHEDULE = Star()

@@ -10,6 +10,7 @@ from cost_oracle import (
     cases,
     compute_times,
     derandomized,
+    factors,
     latencies,
     rates,
     round_draws,
@@ -19,10 +20,11 @@ from cost_oracle import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.cost.patterns.star import makespan
+from planner.cost import stragglers as drawing
+from planner.cost.patterns.star import SCHEDULE, makespan
 from planner.cost.spec import levels
 from planner.cost.stragglers import play
-from planner.scenario.network import Compute, Link, Network
+from planner.scenario.network import Compute, Link, Network, Straggler
 
 
 def test_oracle_shares_a_rate():
@@ -105,7 +107,7 @@ def test_makespan_of_shared_transfers(releases, transfer):
     def everything():
         yield ("join", [upload(c) for c in releases])
 
-    found = makespan(np.sort(np.array(releases)), transfer)
+    found = makespan(SCHEDULE.digest(np.array(releases), together=True), 1.0, transfer)
     assert float(found) == pytest.approx(Simulator().run(everything()), rel=1e-9)
 
 
@@ -123,3 +125,23 @@ def test_sharing_slows_the_schedule_and_dilution_bounds_it(case, topology):
     unshared = round_draws(topology, **{**case, "network": alone})[: schedule.size]
     assert (schedule <= diluted * (1 + 1e-12)).all()
     assert (schedule >= unshared * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("straggler", [Straggler("exponential", 1.0), Straggler("lognormal", 0.5)], ids=str)
+def test_a_condensed_digest_decides_every_pass(straggler):
+    times = factors(straggler, 3, 2, 1, 2, 3, 5000)
+    digest = SCHEDULE.digest(times, together=True)
+    condensed = SCHEDULE.condense(digest)
+    assert condensed.shape[:-1] == (2, 1, 2, 3, 2)
+    assert condensed.shape[-1] <= 64
+    for transfer in np.geomspace(1e-8, 1e8, 81):
+        assert (makespan(condensed, 0.7, transfer) == makespan(digest, 0.7, transfer)).all()
+
+
+def test_large_shared_stars_are_the_same_condensed_and_streamed(monkeypatch):
+    arguments = {"G": 2, "M": 80_000, "P": 2, "network": Network((Link(1e6, 1e6), Link(1e6, 2e6, 0.1, "per-server")))}
+    arguments |= {"compute": Compute(1.0, Straggler("exponential", 1.0)), "model_bytes": 10.0}
+    condensed = [round_draws("star-star", K=K, **arguments) for K in (1, 7)]
+    monkeypatch.setattr(drawing, "_CACHED_SAMPLES", 0)
+    drawing.durations.cache_clear()
+    assert [one.tolist() for one in condensed] == [round_draws("star-star", K=K, **arguments).tolist() for K in (1, 7)]
