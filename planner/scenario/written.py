@@ -77,6 +77,9 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     values = read_table(table, FIELDS, name)
     tiers = list(values.pop("fleet.tiers", ()))
     tree, topologies = values.get("network.tiers"), None
+    form = values.get("problem.heterogeneity")
+    if not tiers and form is not None and form.measured is not None and getattr(tree, "sizes", None) is None:
+        tiers = [{} for _ in form.measured.tiers]  # counted in the file
     if isinstance(tree, Tree):
         del values["network.tiers"]
         if tree.sizes is not None:
@@ -91,9 +94,6 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
                     f"{len(tiers) or 2}. Give the sizes too: "
                     f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}."
                 )
-    form = values.get("problem.heterogeneity")
-    if not tiers and form is not None and form.measured is not None:
-        tiers = [{} for _ in form.measured.tiers]  # counted in the file
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
