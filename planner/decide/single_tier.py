@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
+from hflbounds.topology import all_topologies, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import Family
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 
-SINGLE = {"fedavg": ("star-star", "FedAvg, one tier"), "sfl": ("star-ring", "Sequential FL, one tier")}
+SINGLE = {"fedavg": ("star", "FedAvg, one tier"), "sfl": ("ring", "Sequential FL, one tier")}
 OTHERS = (
     (
         "hhfl",
@@ -51,7 +53,11 @@ def families(question: Question, scenario: Scenario, best: str) -> tuple[Family,
     """
     ranked = [_row(question, best, best, "two tiers")]
     alone = single_tier(question)
-    for key, (topology, title) in SINGLE.items():
+    for key, (pattern, title) in SINGLE.items():
+        topology = next((id_ for id_ in alone.topologies if id_ in (pattern, f"star-{pattern}")), None)
+        if topology is None:
+            ranked.append(Family(id=key, title=title, comparable=False, why="nothing is proved of one tier"))
+            continue
         try:
             ranked.append(_row(alone, topology, key, title))
         except CostError as error:
@@ -65,17 +71,34 @@ def families(question: Question, scenario: Scenario, best: str) -> tuple[Family,
 
 
 def single_tier(question: Question) -> Question:
-    """The same fleet, problem and target without group servers: one group of everybody, one exchange a round."""
-    values = question.values
-    H = math.hypot(values["zeta"], values["delta"])
-    counts = {"G": 1.0, "M": values["G"] * values["M"], "S1": 1.0, "S2": values["S1"] * values["S2"]}
+    """Ask about the same fleet, problem and target without servers in between: one exchange a round.
+
+    What is proved of two tiers is asked for one group of everybody; other trees become one tier.
+    """
+    values, symbols = question.values, question.symbols
+    depth = 2 if question.depth == 2 else 1
+    *above, tier = tier_symbols(depth)
+    own = {letter for one in symbols for letter in (one.size, one.drawn, one.passes, one.deviation)}
+    counts = {letter: 1.0 for one in above for letter in (one.size, one.drawn)} | {one.deviation: 0.0 for one in above}
+    counts |= {one.passes: 1.0 for one in (*above, tier) if one.passes}
+    counts |= {
+        tier.size: prod(values[one.size] for one in symbols),
+        tier.drawn: prod(values[one.drawn] for one in symbols),
+        tier.deviation: math.hypot(*(values[one.deviation] for one in symbols)),
+        "K": prod(values[one.passes] for one in symbols if one.passes) * values["K"],
+    }
+    among = {**(question.topologies if depth == question.depth else {}), **all_topologies(depth)}
     return replace(
         question,
-        values={**values, **counts, "P": 1.0, "K": values["P"] * values["K"], "zeta": H, "delta": 0.0},
+        topologies={
+            id_: tree for id_, tree in among.items() if not question.predictor.guarantees or id_ in question.bounds
+        },
+        values={letter: value for letter, value in values.items() if letter not in own} | counts,
+        bounds=question.bounds if depth == question.depth else {},
         target=float(question.goal()),
         share=None,
         horizon=None,
-        network=Network((None, question.network.client_link)),
+        network=Network((*(None for _ in above), question.network.client_link)),
     )
 
 

@@ -1,0 +1,46 @@
+"""A single tier of everybody: the same whatever tree the clients came from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from hflbounds.topology import all_topologies
+from planner.decide.single_tier import single_tier
+from planner.predict.question import Question, ask
+from planner.scenario.network import Network
+from planner.scenario.resolve import load
+
+
+def two_tiers() -> Question:
+    said = {"fleet.groups": 10, "fleet.clients_per_group": 12, "fleet.group_rounds": 3, "fleet.clients_per_round": 4}
+    return ask(load(None, {key: (key, value) for key, value in said.items()} | {"plan.seed": ("--seed", 0)}))
+
+
+def three_tiers(two: Question) -> Question:
+    """The same clients, steps and variances below one server more."""
+    v = {letter: two.values[letter] for letter in ("K", "L", "A", "sigma")}
+    v |= {"n1": 5.0, "S1": 5.0, "delta1": 0.6, "n2": 2.0, "S2": 2.0, "P2": 1.0, "delta2": 0.8}
+    v |= {"n3": 12.0, "S3": 4.0, "P3": 3.0, "delta3": 1.0}
+    assert math.hypot(0.6, 0.8) == pytest.approx(two.values["delta"])
+    assert two.values["zeta"] == 1.0
+    links = (two.network.server_link, two.network.server_link, two.network.client_link)
+    target = float(two.goal())
+    trees = all_topologies(3)
+    return replace(two, topologies=trees, bounds={}, values=v, target=target, horizon=None, network=Network(links))
+
+
+def test_a_single_tier_is_the_same_below_any_servers() -> None:
+    two = two_tiers()
+    grouped, one = single_tier(two), single_tier(three_tiers(two))
+    assert list(one.topologies) == ["star", "ring"]
+    assert one.values == pytest.approx(
+        {"K": 6.0, "L": 1.0, "A": 2.3, "sigma": 1.0, "n1": 120.0, "S1": 40.0, "delta1": math.sqrt(2)}
+    )
+    for pattern in one.topologies:
+        same = f"star-{pattern}"
+        assert one.rounds()[pattern] == pytest.approx(float(grouped.rounds()[same]), rel=1e-9)
+        here, there = one.of_a_round(pattern), grouped.of_a_round(same)
+        assert (here.seconds, here.bytes) == pytest.approx((there.seconds, there.bytes))
