@@ -165,7 +165,7 @@ def generator(seed: int, *purpose: int) -> torch.Generator:
     return torch.Generator().manual_seed(key & 0x7FFFFFFFFFFFFFFF)
 
 
-def simulate(
+def simulate(  # reason: what is run, and how it is watched
     problem: Problem,
     algorithm: Algorithm,
     rates: Sequence[float],

@@ -86,7 +86,7 @@ class Ensemble:
         return np.asarray(whole, dtype=np.float32)
 
 
-def ensemble(
+def ensemble(  # reason: one keyword for each constant of the theorems
     family: Family,
     *,
     G: int,

@@ -118,7 +118,7 @@ class Estimated:
         return Interval(*ends, seen[0].count)
 
 
-def estimate(
+def estimate(  # reason: one keyword for each option of the command
     losses: Losses,
     *,
     rate: float | None = None,
@@ -155,7 +155,8 @@ def estimate(
         ValidationError: if a number is out of range, a loss is not finite, or shapes do not fit.
     """
     groups = tuple(losses.groups)
-    _check(groups, rate, steps, local_steps, points, batches, gradients, curved, level)
+    counts = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved, "batches": batches}
+    _check(groups, rate, gradients, level, **counts)
     tell = progress or (lambda _: None)
     clients = len(groups)
     least = 3 if gradients == "batches" else 2
@@ -169,11 +170,12 @@ def estimate(
         raise ValidationError(f"the parameters have shape {tuple(x.shape)} and dtype {x.dtype}: a vector is needed.")
     _fits(groups, each if gradients == "batches" else 1, x)
     weights = _weights(groups)
+    at_point = _Measurement(losses, groups, weights, each, gradients, chosen, close, error, seed)
     seen: list[Point] = []
 
     def measure(step: int) -> None:
         tell(f"measuring after {step} steps")
-        seen.append(_measured(losses, groups, weights, x, step, each, gradients, chosen, close, error, seed))
+        seen.append(at_point.measured(x, step))
 
     measure(0)
     pace = _default_rate(seen[0]) if rate is None else rate
@@ -240,121 +242,96 @@ def curvature(
 # ---------------------------------------------------------------- one point
 
 
-def _measured(
-    losses: Losses,
-    groups: Sequence[int],
-    weights: Floats,
-    x: Tensor,
-    step: int,
-    each: int,
-    gradients: Gradients,
-    chosen: Sequence[int],
-    close: float,
-    error: float,
-    seed: int,
-) -> Point:
-    loss = float(sum(w * _value(losses, c, x, step) for c, w in enumerate(weights)))
-    spread = _by_full if gradients == "full" else _by_batches
-    found = spread(losses, groups, weights, x, step, each, error, seed)
-    if not all(math.isfinite(seen.estimate) for seen in found):
-        raise ValidationError(f"a gradient after {step} steps is not finite. Lower the rate, or check the loss.")
-    curves = []
-    for client in chosen:
-        dice = generator(seed, POWER, step, client)
-        curves.append(curvature(losses, client, x, dice=dice, error=error / len(chosen), close=close))
-    gram, label_zeta2, label_delta2 = _by_label(losses, groups, weights, x)
-    return Point(step, loss, _largest(curves), *found, gram, label_zeta2, label_delta2)
+@dataclass(frozen=True, slots=True)
+class _Measurement:
+    """How a point is measured: arguments as of `estimate`, for each client and each point."""
 
+    losses: Losses
+    groups: tuple[int, ...]
+    weights: Floats
+    each: int
+    gradients: Gradients
+    chosen: tuple[int, ...]
+    close: float
+    error: float
+    seed: int
 
-def _by_full(
-    losses: Losses,
-    groups: Sequence[int],
-    weights: Floats,
-    x: Tensor,
-    step: int,
-    each: int,
-    error: float,
-    seed: int,
-) -> tuple[Interval, Interval, Interval, Interval]:
-    """sigma2, zeta2, delta2, gradient2 with full gradients: only sigma2 is uncertain."""
-    zeta2, means = 0.0, []
-    drawn = np.empty((len(groups), each))
-    for members in _members(groups):
-        slopes = torch.stack([_full(losses, client, x) for client in members])
-        mean = slopes.double().mean(0)
-        means.append(mean)
-        zeta2 += float((slopes - mean).square().sum(1).mean())
-        for client, slope in zip(members, slopes, strict=True):
-            for j in range(each):
-                noise = _noisy(losses, client, x, generator(seed, BATCHES, step, client, j)) - slope
-                drawn[client, j] = float(noise.double().square().sum())
-    centre = torch.stack(means).mean(0)
-    delta2 = float((torch.stack(means) - centre).square().sum(1).mean())
-    count = len(groups)
-    return (
-        _of_mean(drawn, weights, error),
-        _exact(zeta2 / len(means), count),
-        _exact(delta2, count),
-        _exact(float(centre.square().sum()), count),
-    )
+    def measured(self, x: Tensor, step: int) -> Point:
+        loss = float(sum(w * _value(self.losses, c, x, step) for c, w in enumerate(self.weights)))
+        found = self._by_full(x, step) if self.gradients == "full" else self._by_batches(x, step)
+        if not all(math.isfinite(seen.estimate) for seen in found):
+            raise ValidationError(f"a gradient after {step} steps is not finite. Lower the rate, or check the loss.")
+        curves = []
+        for client in self.chosen:
+            dice = generator(self.seed, POWER, step, client)
+            error = self.error / len(self.chosen)
+            curves.append(curvature(self.losses, client, x, dice=dice, error=error, close=self.close))
+        return Point(step, loss, _largest(curves), *found, *self._by_label(x))
 
+    def _drawn(self, client: int, x: Tensor, step: int, batch: int) -> Tensor:
+        """The gradient on a mini-batch."""
+        return _noisy(self.losses, client, x, generator(self.seed, BATCHES, step, client, batch))
 
-def _by_batches(
-    losses: Losses,
-    groups: Sequence[int],
-    weights: Floats,
-    x: Tensor,
-    step: int,
-    each: int,
-    error: float,
-    seed: int,
-) -> tuple[Interval, Interval, Interval, Interval]:
-    """The same from mini-batches alone: inner products of different batches, which have no noise on average."""
-    within = np.zeros((each, each))
-    means = []
-    members_of = _members(groups)
-    for members in members_of:
-        slopes = torch.stack(
-            [
-                torch.stack([_noisy(losses, c, x, generator(seed, BATCHES, step, c, j)) for j in range(each)])
-                for c in members
-            ]
-        ).double()  # (members, batches, dim)
-        mean = slopes.mean(0)
-        means.append(mean)
-        within += sum((part @ part.T).cpu().numpy() for part in slopes - mean) / len(members) / len(members_of)
-    stacked = torch.stack(means)
-    centre = stacked.mean(0)
-    between = sum((part @ part.T).cpu().numpy() for part in stacked - centre) / len(means)
-    whole = (centre @ centre.T).cpu().numpy()
-    # |g|^2 splits into three orthogonal parts, so that their sum is the mean inner product of client gradients
-    total = within + between + whole
-    sigma2 = _jackknife(lambda keep: _diagonal(total, keep) - _apart(total, keep), each, error)
-    zeta2, delta2, gradient2 = (_jackknife(partial(_apart, m), each, error) for m in (within, between, whole))
-    return sigma2, zeta2, delta2, gradient2
+    def _by_full(self, x: Tensor, step: int) -> tuple[Interval, Interval, Interval, Interval]:
+        """sigma2, zeta2, delta2, gradient2 with full gradients: only sigma2 is uncertain."""
+        zeta2, means = 0.0, []
+        drawn = np.empty((len(self.groups), self.each))
+        for members in _members(self.groups):
+            slopes = torch.stack([_full(self.losses, client, x) for client in members])
+            mean = slopes.double().mean(0)
+            means.append(mean)
+            zeta2 += float((slopes - mean).square().sum(1).mean())
+            for client, slope in zip(members, slopes, strict=True):
+                for j in range(self.each):
+                    drawn[client, j] = float((self._drawn(client, x, step, j) - slope).double().square().sum())
+        centre = torch.stack(means).mean(0)
+        delta2 = float((torch.stack(means) - centre).square().sum(1).mean())
+        sure = (zeta2 / len(means), delta2, float(centre.square().sum()))
+        zeta, delta, gradient = (_exact(value, len(self.groups)) for value in sure)
+        return _of_mean(drawn, self.weights, self.error), zeta, delta, gradient
 
+    def _by_batches(self, x: Tensor, step: int) -> tuple[Interval, Interval, Interval, Interval]:
+        """The same from mini-batches alone: inner products of different batches, which have no noise on average."""
+        within = np.zeros((self.each, self.each))
+        means = []
+        members_of = _members(self.groups)
+        for members in members_of:
+            drawn = [torch.stack([self._drawn(c, x, step, j) for j in range(self.each)]) for c in members]
+            slopes = torch.stack(drawn).double()  # (members, batches, dim)
+            mean = slopes.mean(0)
+            means.append(mean)
+            within += sum((part @ part.T).cpu().numpy() for part in slopes - mean) / len(members) / len(members_of)
+        stacked = torch.stack(means)
+        centre = stacked.mean(0)
+        between = sum((part @ part.T).cpu().numpy() for part in stacked - centre) / len(means)
+        whole = (centre @ centre.T).cpu().numpy()
+        # |g|^2 splits into three orthogonal parts, so that their sum is the mean inner product of client gradients
+        total = within + between + whole
+        sigma2 = _jackknife(lambda keep: _diagonal(total, keep) - _apart(total, keep), self.each, self.error)
+        zeta2, delta2, gradient2 = (
+            _jackknife(partial(_apart, m), self.each, self.error) for m in (within, between, whole)
+        )
+        return sigma2, zeta2, delta2, gradient2
 
-def _by_label(
-    losses: Losses, groups: Sequence[int], weights: Floats, x: Tensor
-) -> tuple[tuple[tuple[float, ...], ...] | None, float | None, float | None]:
-    """Inner products of class gradients, and the deviations that label shares alone would give with them."""
-    if not isinstance(losses, Labelled) or not len(losses.labels) or 12 * len(losses.labels) * len(x) > MEMORY:
-        return None, None, None
-    slopes = []
-    for label in range(len(losses.labels)):
-        leaf = _leaf(x)
-        slopes.append(_slope(losses.label_pieces(label, leaf), leaf))
-    matrix = torch.stack(slopes).double()
-    gram = (matrix @ matrix.T).cpu().numpy()
-    counts = losses.label_counts().double().numpy()
-    shares = counts / counts.sum(1, keepdims=True)
-    members_of = _members(groups)
-    means = np.stack([shares[members].mean(0) for members in members_of])
-    inner = shares - means[list(groups)]
-    outer = means - means.mean(0)
-    zeta2 = float(weights @ np.einsum("ci,ij,cj->c", inner, gram, inner))
-    delta2 = float(np.einsum("gi,ij,gj->g", outer, gram, outer).mean())
-    return tuple(map(tuple, gram.tolist())), max(zeta2, 0.0), max(delta2, 0.0)
+    def _by_label(self, x: Tensor) -> tuple[tuple[tuple[float, ...], ...] | None, float | None, float | None]:
+        """Inner products of class gradients, and the deviations that label shares alone would give with them."""
+        losses, groups = self.losses, self.groups
+        if not isinstance(losses, Labelled) or not len(losses.labels) or 12 * len(losses.labels) * len(x) > MEMORY:
+            return None, None, None
+        slopes = []
+        for label in range(len(losses.labels)):
+            leaf = _leaf(x)
+            slopes.append(_slope(losses.label_pieces(label, leaf), leaf))
+        matrix = torch.stack(slopes).double()
+        gram = (matrix @ matrix.T).cpu().numpy()
+        counts = losses.label_counts().double().numpy()
+        shares = counts / counts.sum(1, keepdims=True)
+        means = np.stack([shares[members].mean(0) for members in _members(groups)])
+        inner = shares - means[list(groups)]
+        outer = means - means.mean(0)
+        zeta2 = float(self.weights @ np.einsum("ci,ij,cj->c", inner, gram, inner))
+        delta2 = float(np.einsum("gi,ij,gj->g", outer, gram, outer).mean())
+        return tuple(map(tuple, gram.tolist())), max(zeta2, 0.0), max(delta2, 0.0)
 
 
 # ---------------------------------------------------------------- derivatives
@@ -508,27 +485,16 @@ def _fits(groups: Sequence[int], each: int, x: Tensor) -> None:
         )
 
 
-def _check(
-    groups: Sequence[int],
-    rate: float | None,
-    steps: int,
-    local_steps: int,
-    points: int,
-    batches: int | None,
-    gradients: str,
-    curved: int,
-    level: float,
-) -> None:
+def _check(groups: Sequence[int], rate: float | None, gradients: str, level: float, **counts: int | None) -> None:
     if not groups or min(groups) < 0 or 0 in np.bincount(groups):
         raise ValidationError("a group is empty, or there are no clients. Number groups 0, 1 ... as they occur.")
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise ValidationError(f"rate = {rate} must be a finite number above 0.")
     if gradients not in ("full", "batches"):
         raise ValidationError(f"gradients = {gradients!r} must be full or batches.")
-    least = {"steps": 0, "local_steps": 1, "points": 1, "curved": 1, "batches": 3 if gradients == "batches" else 2}
-    given = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved, "batches": batches}
-    for name, value in given.items():
-        if value is not None and value < least[name]:
-            raise ValidationError(f"{name} = {value} must be at least {least[name]}.")
+    least = {"steps": 0, "batches": 3 if gradients == "batches" else 2}
+    for name, value in counts.items():
+        if value is not None and value < least.get(name, 1):
+            raise ValidationError(f"{name} = {value} must be at least {least.get(name, 1)}.")
     if not 0 < level < 1:
         raise ValidationError(f"level = {level} must be between 0 and 1.")

@@ -65,7 +65,7 @@ def sequential_round(x: Point, order: Sequence[int], K: int, eta: Any, gradient:
     return x
 
 
-def hhfl(
+def hhfl(  # reason: the letters of the listing
     w0: Point,
     T: int,
     S: Sequence[Collection[int]],

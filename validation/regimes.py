@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hflbounds import get
+from validation import claims
 from validation.claims import Judgement, Plan, Row, Size, Steps, overall, together
 from validation.experiment import Part, part
-from validation.statistics import MARGIN, Interval, Prediction, compare, judge, paired_ratio
+from validation.statistics import MARGIN, Prediction, compare
 from validation.tuning import Protocol, Score, tuned
 
 L, A, SIGMA = 1.0, 5.0, 1.0
@@ -152,8 +153,7 @@ def row(
     setting: object, compared: str, above: Measured, below: Measured, told: Prediction, margin: float = MARGIN
 ) -> Row:
     """One comparison and its verdict."""
-    ratio: Interval = paired_ratio(above.values, below.values)
-    return Row(str(setting), compared, ratio, told, judge(ratio, told, margin), margin=margin)
+    return claims.row(setting, compared, above.values, below.values, told, margin)
 
 
 def compared(

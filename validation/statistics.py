@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from validation.engine import ValidationError
 
 Array = NDArray[np.float64]
+Values = Sequence[float] | Array
 Comparison = Literal["smaller", "larger", "tie", "cannot tell"]
 Verdict = Literal["holds", "fails", "cannot tell"]
 Prediction = Literal["smaller", "larger", "tie", "not larger", "agrees"]
@@ -62,7 +63,7 @@ class Best:
     value: float
 
 
-def paired_ratio(numerator: Sequence[float], denominator: Sequence[float], level: float = LEVEL) -> Interval:
+def paired_ratio(numerator: Values, denominator: Values, level: float = LEVEL) -> Interval:
     """The geometric mean of the ratios of pairs, with Student's interval for the logarithms.
 
     Args:
@@ -106,6 +107,11 @@ def compare(ratio: Interval, margin: float = MARGIN) -> Comparison:
     if ratio.high < 1:
         return "smaller"
     return "larger" if ratio.low > 1 else "cannot tell"
+
+
+def by_ratio(ratio: float) -> Prediction:
+    """Which of two forecasts is smaller, from their ratio, where they differ by more than the margin; 0/0 is a tie."""
+    return "smaller" if ratio < 1 - MARGIN else "larger" if ratio > 1 + MARGIN else "tie"
 
 
 def judge(ratio: Interval, predicted: Prediction, margin: float = MARGIN) -> Verdict:

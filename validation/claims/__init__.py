@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 
 from validation.engine import Trace, ValidationError
 from validation.experiment import Cell
-from validation.statistics import MARGIN, Interval, Prediction, Verdict
+from validation.statistics import MARGIN, Interval, Prediction, Values, Verdict, judge, paired_ratio
 
 Size = Literal["quick", "full"]
 Measure = Literal["ratio", "tau"]
@@ -102,6 +102,12 @@ def claims() -> Mapping[str, Claim]:
             if found.setdefault(claim.id, claim) is not claim:
                 raise ValidationError(f"two claims are called {claim.id}.")
     return found
+
+
+def row(setting: object, compared: str, above: Values, below: Values, told: Prediction, margin: float = MARGIN) -> Row:
+    """One comparison of paired values, and its verdict."""
+    ratio = paired_ratio(above, below)
+    return Row(str(setting), compared, ratio, told, judge(ratio, told, margin), margin=margin)
 
 
 def overall(rows: Iterable[Row]) -> Verdict:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims import Claim, Judgement, Plan, Size, overall, row
 from validation.claims.hga_setting import horizons, noted, ratios, theorem
-from validation.statistics import Prediction, judge, paired_ratio
+from validation.statistics import Prediction
 
 RULES = ("hga-fl", "fedbuff", "ca2fl")
 PAIRS: tuple[tuple[str, str, Prediction], ...] = (
@@ -18,12 +18,12 @@ def _plan(size: Size) -> Plan:
     cells = {(ratio, name): theorem(name, ratio, steps)[0] for ratio in ratios(size)[1:] for name in RULES}
     traces = yield tuple(cells.values())
     late = {key: traces[cell].values["gradient"][:, -1].tolist() for key, cell in cells.items()}
-    rows: list[Row] = []
-    for ratio in ratios(size)[1:]:
-        for above, below, told in PAIRS:
-            found = paired_ratio(late[ratio, above], late[ratio, below])
-            rows.append(Row(f"speeds 1:{ratio:g}", f"{above} / {below}", found, told, judge(found, told)))
-    return Judgement(overall(rows), tuple(rows), noted(rows))
+    rows = tuple(
+        row(f"speeds 1:{ratio:g}", f"{above} / {below}", late[ratio, above], late[ratio, below], told)
+        for ratio in ratios(size)[1:]
+        for above, below, told in PAIRS
+    )
+    return Judgement(overall(rows), rows, noted(rows))
 
 
 CLAIMS = (

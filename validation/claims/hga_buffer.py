@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims import Claim, Judgement, Plan, Row, Size, overall, row
 from validation.claims.hga_setting import PROBLEMS, QUANTITY, clients, hga, noted, predicted, protocol, scenario
-from validation.statistics import judge, paired_ratio
 from validation.tuning import tuned
 
 BUFFERS = (1, 2, 4, 8)
@@ -21,13 +20,8 @@ def _plan(size: Size) -> Plan:
         known = {name: scenario(problem, algorithm, how.scoring, how.rounds) for name, algorithm in algorithms.items()}
         scores = yield from tuned(problem, algorithms, how)
         for small, large in zip(map(str, BUFFERS), map(str, BUFFERS[1:]), strict=False):
-            found = paired_ratio(scores[large].values.tolist(), scores[small].values.tolist())
-            told = predicted(known[large], known[small])
-            rows.append(
-                Row(
-                    f"problem {seed}, speeds 1:{ratio:g}", f"K = {large} / K = {small}", found, told, judge(found, told)
-                )
-            )
+            pair = f"K = {large} / K = {small}", scores[large].values, scores[small].values
+            rows.append(row(f"problem {seed}, speeds 1:{ratio:g}", *pair, predicted(known[large], known[small])))
     return Judgement(overall(rows), tuple(rows), noted(rows))
 
 

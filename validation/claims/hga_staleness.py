@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims import Claim, Judgement, Plan, Row, Size, overall, row
 from validation.claims.hga_setting import PROBLEMS, QUANTITY, clients, hga, noted, predicted, protocol, scenario
-from validation.statistics import judge, paired_ratio
 from validation.tuning import tuned
 
 
@@ -20,12 +19,9 @@ def _plan(size: Size) -> Plan:
         known = {name: scenario(problem, algorithm, how.scoring, how.rounds) for name, algorithm in algorithms.items()}
         scores = yield from tuned(problem, algorithms, how)
         for slower in list(algorithms)[1:]:
-            found = paired_ratio(scores["1"].values.tolist(), scores[slower].values.tolist())
-            told = predicted(known["1"], known[slower])
+            pair = f"speeds 1:1 / 1:{slower}", scores["1"].values, scores[slower].values
             late = f"delays up to {known['1']['Gamma_max']:g} and {known[slower]['Gamma_max']:g}"
-            rows.append(
-                Row(f"problem {seed}, K = {K}, {late}", f"speeds 1:1 / 1:{slower}", found, told, judge(found, told))
-            )
+            rows.append(row(f"problem {seed}, K = {K}, {late}", *pair, predicted(known["1"], known[slower])))
     return Judgement(overall(rows), tuple(rows), noted(rows))
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims import Claim, Judgement, Plan, Row, Size, overall, row
 from validation.claims.hga_setting import PROBLEMS, QUANTITY, hga, noted, predicted, protocol, scenario
 from validation.experiment import part
-from validation.statistics import judge, paired_ratio
 from validation.tuning import tuned
 
 MANY = (2, 4, 8, 16)
@@ -23,11 +22,8 @@ def _plan(size: Size) -> Plan:
         known = {name: scenario(problem, algorithm, how.scoring, how.rounds) for name, algorithm in algorithms.items()}
         scores = yield from tuned(problem, algorithms, how)
         for few, more in zip(map(str, MANY), map(str, MANY[1:]), strict=False):
-            found = paired_ratio(scores[few].values.tolist(), scores[more].values.tolist())
-            told = predicted(known[few], known[more])
-            rows.append(
-                Row(f"problem {seed}, speeds 1:{ratio:g}", f"M = {few} / M = {more}", found, told, judge(found, told))
-            )
+            pair = f"M = {few} / M = {more}", scores[few].values, scores[more].values
+            rows.append(row(f"problem {seed}, speeds 1:{ratio:g}", *pair, predicted(known[few], known[more])))
     return Judgement(overall(rows), tuple(rows), noted(rows))
 
 

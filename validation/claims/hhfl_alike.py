@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from validation.claims import Claim, Plan, Size
-from validation.claims.hhfl_setting import APART, BOUND, PAPERS, Predict, against, by_bound, problem
+from validation.claims.hhfl_setting import APART, BOUND, PAPERS, Predict, against, problem
+from validation.statistics import by_ratio
 
 
 def _plan(size: Size, predict: Predict) -> Plan:
@@ -38,6 +39,6 @@ CLAIMS = (
         statement="Where the servers' data are alike, the bound with two levels tells whether overlap helps or harms.",
         prediction=f"{BOUND}: overlap averages noise, and unbalances servers that were alike",
         quantity=QUANTITY,
-        plan=partial(_plan, predict=by_bound),
+        plan=partial(_plan, predict=by_ratio),
     ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from validation.claims import Claim, Plan, Size
-from validation.claims.hhfl_setting import BOUND, by_bound, growth, problem
+from validation.claims.hhfl_setting import BOUND, growth, problem
+from validation.statistics import by_ratio
 
 
 def _plan(size: Size) -> Plan:
     counts = (2, 5, 10) if size == "quick" else (1, 2, 5, 10, 20)
-    return growth(problem(delta=1.0), [{"E": 5, "Ge": Ge} for Ge in counts], size, by_bound)
+    return growth(problem(delta=1.0), [{"E": 5, "Ge": Ge} for Ge in counts], size, by_ratio)
 
 
 CLAIMS = (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from validation.claims import Claim, Plan, Size
-from validation.claims.hhfl_setting import APART, BOUND, PAPERS, against, by_bound, problem
+from validation.claims.hhfl_setting import APART, BOUND, PAPERS, against, problem
+from validation.statistics import by_ratio
 
 
 def _plan(size: Size) -> Plan:
     deltas = (0.3, 1.0, 3.0) if size == "quick" else (0.1, 0.3, 1.0, 3.0, 10.0)
     what = {f"delta/sigma = {delta:g}": problem(delta=delta) for delta in deltas}
-    return against(what, PAPERS, APART, size, by_bound)
+    return against(what, PAPERS, APART, size, by_ratio)
 
 
 CLAIMS = (

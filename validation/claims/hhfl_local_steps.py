@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from validation.claims import Claim, Plan, Size
-from validation.claims.hhfl_setting import BOUND, Predict, by_bound, growth, problem
+from validation.claims.hhfl_setting import BOUND, Predict, growth, problem
+from validation.statistics import by_ratio
 
 
 def _plan(size: Size, predict: Predict) -> Plan:
@@ -31,6 +32,6 @@ CLAIMS = (
         statement="The advantage of HHFL hardly depends on E: drift grows with E with and without overlap.",
         prediction=f"{BOUND}, the ratio with overlap to without at one E over that at another",
         quantity=QUANTITY,
-        plan=partial(_plan, predict=by_bound),
+        plan=partial(_plan, predict=by_ratio),
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
-from validation.claims.hhfl_setting import APART, BOUND, bound, by_bound, problem, scores
-from validation.statistics import judge, paired_ratio
+from validation.claims import Claim, Judgement, Plan, Size, overall, row
+from validation.claims.hhfl_setting import APART, BOUND, bound, problem, scores
+from validation.statistics import by_ratio, paired_ratio
 
 
 def _plan(size: Size) -> Plan:
@@ -16,10 +16,10 @@ def _plan(size: Size) -> Plan:
         what, names = problem(delta=delta), [f"ring:3,19,{count}" for count in counts]
         found = yield from scores(what, names, size)
         for less, more in pairwise(names):
-            ratio = paired_ratio(found[more].values.tolist(), found[less].values.tolist())
-            told = by_bound(bound(what, more, size) / bound(what, less, size))
-            rows.append(Row(f"delta/sigma = {delta:g}", f"{more} / {less}", ratio, told, judge(ratio, told)))
-        whole = paired_ratio(found[names[-1]].values.tolist(), found[APART].values.tolist())
+            told = by_ratio(bound(what, more, size) / bound(what, less, size))
+            pair = f"{more} / {less}", found[more].values, found[less].values
+            rows.append(row(f"delta/sigma = {delta:g}", *pair, told))
+        whole = paired_ratio(found[names[-1]].values, found[APART].values)
         note = f"All clients under two servers against none, delta/sigma = {delta:g}: {whole}."
     return Judgement(overall(rows), tuple(rows), note)
 

@@ -15,10 +15,10 @@ import torch
 
 from hflbounds import get
 from validation.algorithms.hhfl import covered
-from validation.claims import Judgement, Plan, Row, Size, Traces, overall
+from validation.claims import Judgement, Plan, Row, Size, Traces, overall, row
 from validation.experiment import Cell, Part, make_problem, part
 from validation.problems.controlled import Controlled
-from validation.statistics import MARGIN, Prediction, judge, paired_ratio
+from validation.statistics import Prediction, paired_ratio
 from validation.tuning import Protocol, Score, tuned
 
 APART = "ring:3,19,0"  # HFL: every client under one server
@@ -77,19 +77,13 @@ def bound(what: Part, coverage: str, size: Size, *, E: int = 5, Ge: int = 5) -> 
     )
 
 
-def by_bound(ratio: float) -> Prediction:
-    """What two bounds say: nothing of size, but which is smaller where they differ by more than the margin."""
-    return "smaller" if ratio < 1 - MARGIN else "larger" if ratio > 1 + MARGIN else "tie"
-
-
 def against(what: dict[str, Part], above: str, below: str, size: Size, predict: Predict) -> Plan:
     """One coverage against another, on problems by the name of their setting."""
     rows, rates = [], []
     for setting, made in what.items():
         found = yield from scores(made, (above, below), size)
-        ratio = paired_ratio(found[above].values.tolist(), found[below].values.tolist())
         told = predict(bound(made, above, size) / bound(made, below, size))
-        rows.append(Row(setting, f"{above} / {below}", ratio, told, judge(ratio, told)))
+        rows.append(row(setting, f"{above} / {below}", found[above].values, found[below].values, told))
         rates.append(f"{found[above].rate:.3g} and {found[below].rate:.3g}")
     return Judgement(overall(rows), tuple(rows), f"{_told(rows)} Effective rates: {'; '.join(rates)}.")
 
@@ -106,10 +100,9 @@ def growth(what: Part, options: Sequence[dict[str, int]], size: Size, predict: P
     for (first, second), (one, other), (small, large) in zip(
         pairwise(seen), pairwise(told), pairwise(names), strict=True
     ):
-        ratio = paired_ratio((second[0] * first[1]).tolist(), (second[1] * first[0]).tolist())
-        expected = predict(other / one)
-        rows.append(Row(large, f"HHFL / HFL over the same at {small}", ratio, expected, judge(ratio, expected)))
-    gains = (paired_ratio(hybrid.tolist(), apart.tolist()) for hybrid, apart in seen)
+        pair = f"HHFL / HFL over the same at {small}", second[0] * first[1], second[1] * first[0]
+        rows.append(row(large, *pair, predict(other / one)))
+    gains = (paired_ratio(hybrid, apart) for hybrid, apart in seen)
     shown = "; ".join(f"{gain} at {name}" for name, gain in zip(names, gains, strict=True))
     return Judgement(overall(rows), tuple(rows), f"{_told(rows)} HHFL / HFL: {shown}.")
 

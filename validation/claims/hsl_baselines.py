@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
-from validation.claims.hsl_setting import ROUNDS, SCORING, Hubs, problem_of
+from validation.claims import Claim, Judgement, Plan, Size, overall, row
+from validation.claims.hsl_setting import Hubs, problem_of, protocol
 from validation.experiment import part
-from validation.statistics import Prediction, judge, paired_ratio
-from validation.tuning import Protocol, tuned
+from validation.statistics import Prediction
+from validation.tuning import tuned
 
 SIDE = 6  # of the torus
 HUBS = Hubs(SIDE**2, 6, 9, 3, 2)  # 144 edges, as many as the torus has
@@ -27,20 +27,11 @@ PREDICTED: dict[str, Prediction] = {
 def _plan(size: Size) -> Plan:
     rows = []
     for delta in (1.0,) if size == "quick" else (0.0, 1.0, 3.0):
-        protocol = Protocol(
-            quantity="gradient",
-            averaged=True,
-            rounds=ROUNDS[size],
-            start=0.5,
-            tuning=tuple(range(1000, 1006)),
-            scoring=tuple(range(SCORING[size])),
-            reach=2,
-        )
         algorithms = {"HSL": HUBS.algorithm("nodes"), **OTHERS}
-        found = yield from tuned(problem_of(SIDE**2, delta), algorithms, protocol)
+        found = yield from tuned(problem_of(SIDE**2, delta), algorithms, protocol(size))
         for name, told in PREDICTED.items():
-            ratio = paired_ratio(found["HSL"].values.tolist(), found[name].values.tolist())
-            rows.append(Row(f"delta/sigma = {delta:g}", f"{HUBS} / {name}", ratio, told, judge(ratio, told)))
+            pair = f"{HUBS} / {name}", found["HSL"].values, found[name].values
+            rows.append(row(f"delta/sigma = {delta:g}", *pair, told))
     return Judgement(overall(rows), tuple(rows), f"FedAvg has {2 * SIDE**2} edges, the others {HUBS.edges}.")
 
 

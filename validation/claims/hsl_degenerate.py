@@ -6,7 +6,7 @@ import math
 from typing import Literal
 
 from validation.claims import Claim, Judgement, Plan, Size, overall
-from validation.claims.hsl_setting import Epidemic, Hubs, row, scenario, scores
+from validation.claims.hsl_setting import Epidemic, Hubs, compared, scenario, scores
 
 COPY = Hubs(40, 1, 1, 0, 1)
 QUICK = (
@@ -32,7 +32,7 @@ def _plan(size: Size, by: Literal["beta", "bound"]) -> Plan:
             else:
                 told = above.bound(constants, "-order") / below.bound(constants, "-order")
             found = yield from scores(delta, (above, below), size, "nodes")
-            rows.append(row(f"delta/sigma = {delta:g}", above, below, found, told))
+            rows.append(compared(f"delta/sigma = {delta:g}", above, below, found, told))
     note = f"{COPY}: beta = {COPY.beta():.3g}, mean deviation {float(COPY.exact()['mean_deviation']):.3g}."
     return Judgement(overall(rows), tuple(rows), note)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
-from validation.claims.hsl_setting import Epidemic, Hubs, direction
+from validation.claims import Claim, Judgement, Plan, Size, overall, row
+from validation.claims.hsl_setting import Epidemic, Hubs
 from validation.experiment import Part, part
-from validation.statistics import Prediction, judge, paired_ratio
+from validation.statistics import Prediction, by_ratio
 from validation.tuning import Protocol, tuned
 
 PAIRS = ((Hubs(40, 5, 12, 4, 2), Epidemic(40, 4)), (Hubs(40, 4, 9, 1, 1), Epidemic(40, 2)))
@@ -29,12 +29,12 @@ def _plan(size: Size, judged: Literal["nodes", "mean"]) -> Plan:
         )
         for hubs, epidemic in PAIRS:
             found = yield from tuned(problem, {str(one): _trained(one, judged) for one in (hubs, epidemic)}, protocol)
-            ratio = paired_ratio(found[str(hubs)].values.tolist(), found[str(epidemic)].values.tolist())
             rates.append(", ".join(f"{score.rate:.3g}" for score in found.values()))
             moves = float(hubs.exact()["mean_deviation"] / epidemic.exact()["mean_deviation"])
-            told: Prediction = "smaller" if judged == "nodes" else direction(moves)
-            rows.append(Row(network, f"{hubs} / {epidemic}", ratio, told, judge(ratio, told)))
-    note = f"Holds in {sum(row.verdict == 'holds' for row in rows)} of {len(rows)} comparisons."
+            told: Prediction = "smaller" if judged == "nodes" else by_ratio(moves)
+            pair = f"{hubs} / {epidemic}", found[str(hubs)].values, found[str(epidemic)].values
+            rows.append(row(network, *pair, told))
+    note = f"Holds in {sum(one.verdict == 'holds' for one in rows)} of {len(rows)} comparisons."
     return Judgement(overall(rows), tuple(rows), f"{note} Effective rates: {'; '.join(rates)}.")
 
 

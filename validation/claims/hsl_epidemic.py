@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from validation.claims import Claim, Judgement, Plan, Size, overall
-from validation.claims.hsl_setting import Epidemic, Hubs, row, scenario, scores
+from validation.claims.hsl_setting import Epidemic, Hubs, compared, scenario, scores
 
 QUICK = ((Hubs(40, 5, 12, 4, 2), Epidemic(40, 4)), (Hubs(40, 4, 9, 1, 1), Epidemic(40, 2)))
 FULL = (*QUICK, (Hubs(100, 10, 15, 5, 2), Epidemic(100, 4)), (Hubs(40, 8, 5, 5, 2), Epidemic(40, 4)))
@@ -20,7 +20,7 @@ def _plan(size: Size, judged: Literal["nodes", "mean"]) -> Plan:
             else:
                 told = float(hubs.exact()["mean_deviation"] / epidemic.exact()["mean_deviation"])
             found = yield from scores(delta, (hubs, epidemic), size, judged)
-            rows.append(row(f"delta/sigma = {delta:g}", hubs, epidemic, found, told))
+            rows.append(compared(f"delta/sigma = {delta:g}", hubs, epidemic, found, told))
             rates.append(f"{found[hubs].rate:.3g} and {found[epidemic].rate:.3g}")
     return Judgement(overall(rows), tuple(rows), f"Rates of HSL and EL-Local: {'; '.join(rates)}.")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from validation.claims import Claim, Judgement, Plan, Row, Size, overall
+from validation.claims import Claim, Judgement, Plan, Size, overall, row
 from validation.claims.hsl_setting import Epidemic, Hubs, problem_of
 from validation.experiment import Cell
-from validation.statistics import Prediction, judge, paired_ratio
+from validation.statistics import Prediction
 
 Measured = Literal["consensus_after", "mean_move"]
 QUICK = (Hubs(40, 5, 12, 2, 2), Hubs(40, 8, 5, 2, 1), Epidemic(40, 4), Epidemic(40, 1))
@@ -36,9 +36,8 @@ def _plan(size: Size, measured: Measured, against: Literal["exact", "beta"], pre
         ratios = (trace.values[measured] / trace.values["consensus_before"]).mean(1).tolist()
         known = what.exact()["consensus_distance" if measured == "consensus_after" else "mean_deviation"]
         factor = float(known) if against == "exact" else what.beta()
-        ratio = paired_ratio(ratios, [factor] * seeds)
-        rows.append(Row(str(what), f"measured / {factor:.4g}", ratio, predicted, judge(ratio, predicted)))
-    furthest = max(rows, key=lambda row: abs(math.log(row.ratio.estimate)))
+        rows.append(row(what, f"measured / {factor:.4g}", ratios, [factor] * seeds, predicted))
+    furthest = max(rows, key=lambda one: abs(math.log(one.ratio.estimate)))
     note = f"Furthest from 1: {furthest.ratio} for {furthest.setting}. Means over {rounds} rounds of {seeds} runs."
     return Judgement(overall(rows), tuple(rows), note)
 

@@ -2,102 +2,109 @@
 
 from __future__ import annotations
 
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import asdict, astuple, dataclass
+from typing import Any, ClassVar
 
 from hflbounds import get
-from validation.claims import Row, Size, Traces
+from validation.claims import Row, Size, Traces, row
 from validation.experiment import Cell, Part, part
-from validation.statistics import MARGIN, Prediction, judge, paired_ratio
+from validation.statistics import by_ratio
 from validation.tuning import Protocol, Score, tuned
 
-BUDGETS = ("n_s", "n_h", "b_hs", "b_hh", "b_sh")
 ROUNDS: dict[Size, int] = {"quick": 50, "full": 200}
 SCORING: dict[Size, int] = {"quick": 12, "full": 48}
 
 
+class Protocolled(ABC):
+    """A way to mix: nodes that train, and edges over which a model goes in a round."""
+
+    name: ClassVar[str]
+    made: ClassVar[str]  # its algorithm
+    laws: ClassVar[tuple[str, str, str]]  # of the catalogue: mixing factor, exact law, bound
+
+    def __str__(self) -> str:
+        return f"{self.name} {astuple(self)}, {self.edges} edges"  # type: ignore[call-overload]
+
+    @property
+    @abstractmethod
+    def nodes(self) -> int:
+        """Those that train."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> int:
+        """Models sent in a round."""
+
+    @property
+    def budgets(self) -> dict[str, int]:
+        """By the names of the catalogue."""
+        return {"n_s": self.nodes, **asdict(self)}  # type: ignore[call-overload]
+
+    def algorithm(self, judged: str) -> Part:
+        """To run."""
+        return part(self.made, judged=judged, **asdict(self))  # type: ignore[call-overload]
+
+    def beta(self) -> float:
+        """The mixing factor by which *sharma2025* compares."""
+        return float(get(self.laws[0])(**self.budgets))
+
+    def exact(self) -> Mapping[str, Any]:
+        """Consensus ratio and mean deviation of a round."""
+        return get(self.laws[1]).split(**self.budgets)
+
+    def bound(self, scenario: Mapping[str, float], form: str = "") -> float:
+        """Mean squared gradient at the nodes, at the tuned step."""
+        return float(get(f"{self.laws[2]}{form}")(**self.budgets, **scenario))
+
+
 @dataclass(frozen=True, slots=True)
-class Hubs:
+class Hubs(Protocolled):
     """Hubs and Spokes Learning with these budgets."""
 
+    name, made = "HSL", "hsl"
+    laws = "sharma2025.beta", "hflbounds.hsl-exact", "sharma2025.thm4-4"
     n_s: int
     n_h: int
     b_hs: int
     b_hh: int
     b_sh: int
 
-    def __str__(self) -> str:
-        return f"HSL {astuple(self)}, {self.edges} edges"
-
     @property
     def nodes(self) -> int:
-        """Those that train."""
+        """The spokes."""
         return self.n_s
 
     @property
     def edges(self) -> int:
-        """Models sent in a round."""
+        """From and to hubs, and between them."""
         return self.n_h * (self.b_hs + self.b_hh) + self.n_s * self.b_sh
-
-    @property
-    def budgets(self) -> dict[str, int]:
-        """By the names of the catalogue."""
-        return dict(zip(BUDGETS, astuple(self), strict=True))
-
-    def algorithm(self, judged: str) -> Part:
-        """To run."""
-        return part("hsl", judged=judged, **self.budgets)
-
-    def beta(self) -> float:
-        """The mixing factor by which *sharma2025* compares."""
-        return float(get("sharma2025.beta")(**self.budgets))
-
-    def exact(self) -> Mapping[str, Any]:
-        """Consensus ratio and mean deviation of a round."""
-        return get("hflbounds.hsl-exact").split(**self.budgets)
-
-    def bound(self, scenario: Mapping[str, float], form: str = "") -> float:
-        """Mean squared gradient at the spokes, at the tuned step."""
-        return float(get(f"sharma2025.thm4-4{form}")(**self.budgets, **scenario))
 
 
 @dataclass(frozen=True, slots=True)
-class Epidemic:
+class Epidemic(Protocolled):
     """EL-Local with n nodes that each send to s others."""
 
+    name, made = "EL-Local", "el-local"
+    laws = "devos2023.beta-local", "hflbounds.push-exact", "devos2023.el-local"
     n: int
     s: int
 
-    def __str__(self) -> str:
-        return f"EL-Local {astuple(self)}, {self.edges} edges"
-
     @property
     def nodes(self) -> int:
-        """Those that train."""
+        """All of them."""
         return self.n
 
     @property
     def edges(self) -> int:
-        """Models sent in a round."""
+        """From everybody."""
         return self.n * self.s
 
-    def algorithm(self, judged: str) -> Part:
-        """To run."""
-        return part("el-local", judged=judged, n=self.n, s=self.s)
-
-    def beta(self) -> float:
-        """The mixing factor by which *sharma2025* compares."""
-        return float(get("devos2023.beta-local")(n_s=self.n, s=self.s))
-
-    def exact(self) -> Mapping[str, Any]:
-        """Consensus ratio and mean deviation of a round."""
-        return get("hflbounds.push-exact").split(n_s=self.n, s=self.s)
-
-    def bound(self, scenario: Mapping[str, float], form: str = "") -> float:
-        """Mean squared gradient at the nodes, at the tuned step."""
-        return float(get(f"devos2023.el-local{form}")(n_s=self.n, s=self.s, **scenario))
+    @property
+    def budgets(self) -> dict[str, int]:
+        """By the names of the catalogue."""
+        return {"n_s": self.n, "s": self.s}
 
 
 def problem_of(nodes: int, delta: float) -> Part:
@@ -105,12 +112,9 @@ def problem_of(nodes: int, delta: float) -> Part:
     return part("controlled", G=nodes, M=1, L=1.0, A=5.0, sigma=1.0, delta=delta, seed=1)
 
 
-def scores(
-    delta: float, what: Sequence[Hubs | Epidemic], size: Size, judged: str
-) -> Generator[Sequence[Cell], Traces, dict[Hubs | Epidemic, Score]]:
-    """Tune and score each on one problem; a stage of a plan."""
-    problem = problem_of(what[0].nodes, delta)
-    protocol = Protocol(
+def protocol(size: Size) -> Protocol:
+    """How rates are chosen."""
+    return Protocol(
         quantity="gradient",
         averaged=True,
         rounds=ROUNDS[size],
@@ -119,7 +123,14 @@ def scores(
         scoring=tuple(range(SCORING[size])),
         reach=2,
     )
-    found = yield from tuned(problem, {str(one): one.algorithm(judged) for one in what}, protocol)
+
+
+def scores(
+    delta: float, what: Sequence[Hubs | Epidemic], size: Size, judged: str
+) -> Generator[Sequence[Cell], Traces, dict[Hubs | Epidemic, Score]]:
+    """Tune and score each on one problem; a stage of a plan."""
+    algorithms = {str(one): one.algorithm(judged) for one in what}
+    found = yield from tuned(problem_of(what[0].nodes, delta), algorithms, protocol(size))
     return {one: found[str(one)] for one in what}
 
 
@@ -128,15 +139,8 @@ def scenario(delta: float, size: Size) -> dict[str, float]:
     return {"T": ROUNDS[size], "L": 1.0, "A": 5.0, "sigma": 1.0, "H": delta}
 
 
-def row(setting: str, above: Hubs | Epidemic, below: Hubs | Epidemic, found: Mapping[Any, Score], told: float) -> Row:
+def compared(
+    setting: str, above: Hubs | Epidemic, below: Hubs | Epidemic, found: Mapping[Any, Score], told: float
+) -> Row:
     """One comparison, with the ratio that predicts it."""
-    ratio = paired_ratio(found[above].values.tolist(), found[below].values.tolist())
-    predicted = direction(told)
-    return Row(setting, f"{above} / {below}", ratio, predicted, judge(ratio, predicted))
-
-
-def direction(ratio: float) -> Prediction:
-    """Which is smaller, where the two differ by more than the margin."""
-    if math.isnan(ratio):  # 0/0
-        return "tie"
-    return "smaller" if ratio < 1 - MARGIN else "larger" if ratio > 1 + MARGIN else "tie"
+    return row(setting, f"{above} / {below}", found[above].values, found[below].values, by_ratio(told))

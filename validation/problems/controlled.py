@@ -143,7 +143,7 @@ class Controlled:
         return {"gradient": gradient.square().sum(1), "gap": self.loss(x) - self.lowest}
 
 
-def controlled(
+def controlled(  # reason: one keyword for each constant of the theorems
     *,
     G: int,
     M: int,

@@ -121,7 +121,7 @@ class Images(Sampled):
         return seen
 
 
-def problem(
+def problem(  # reason: a description is flat, one keyword for each option
     data: Callable[[], tuple[Tensor, Tensor]],
     *,
     image: tuple[int, int, int],

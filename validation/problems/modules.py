@@ -166,7 +166,7 @@ def _beside(numbers: Tensor, models: Tensor) -> Tensor:
     return numbers.view(-1, *[1] * (models.ndim - 1))
 
 
-def problem(
+def problem(  # reason: a description is flat, one keyword for each option
     data: Dataset,
     name: str,
     *,
