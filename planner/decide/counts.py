@@ -19,8 +19,7 @@ from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError
 from planner.io.wording import title
-from planner.predict.participation import ask
-from planner.predict.question import ceil_rounds, first_bound, with_default_order
+from planner.predict.question import ask, ceil_rounds, first_bound, with_default_order
 from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, Objective
 from planner.scenario.resolve import Known, Scenario

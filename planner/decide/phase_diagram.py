@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from planner.cost.round import CostError, RoundCost
+from planner.decide import participation
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
     Array,
@@ -28,9 +29,8 @@ from planner.decide.sensitivity import check_known, chosen, name_of
 from planner.errors import ScenarioError
 from planner.io.json_documents import Part
 from planner.io.version import version
-from planner.predict import participation as attendance
 from planner.predict.predictors import guaranteed
-from planner.predict.question import Question, ceil_rounds, first_bound, with_default_order
+from planner.predict.question import Question, ask, ceil_rounds, first_bound, with_default_order
 from planner.scenario.fields import LARGEST_COUNT, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_rate, parse_size
@@ -123,8 +123,8 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     """
     check_known(scenario)
     scenario = with_default_order(scenario)
-    question, objective = attendance.ask(scenario), scenario.objective
-    attendance.check(question)
+    question, objective = ask(scenario), scenario.objective
+    participation.check(question)
     competing = chosen(question, among)
     sides = _sides(question, objective, asked)
     timed = objective == "time" and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)

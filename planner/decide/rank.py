@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hflbounds.evaluate.compare import ties
-from planner.decide import confidence, explain, uncertainty
+from planner.decide import confidence, explain, participation, uncertainty
 from planner.decide.recommendation import KnownValue, Recommendation, Row
 from planner.decide.sensitivity import nearest_flips
 from planner.decide.single_tier import about as one_tier
@@ -15,9 +15,8 @@ from planner.decide.single_tier import families
 from planner.errors import NoAnswerError
 from planner.io.version import version
 from planner.io.wording import names, title
-from planner.predict import participation as attendance
 from planner.predict.evidence import orderings as evidence
-from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds, first_bound, with_default_order
+from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, first_bound, with_default_order
 from planner.scenario.fields import LARGEST_ROUNDS
 from planner.scenario.resolve import Scenario
 
@@ -38,8 +37,8 @@ def recommend(scenario: Scenario) -> Recommendation:
 
         return structure.best(scenario, recommend)
     scenario = with_default_order(scenario)
-    question = attendance.ask(scenario)
-    attendance.check(question)
+    question = ask(scenario)
+    participation.check(question)
     objective = scenario.objective
     met = question.target is not None and question.target >= first_bound(question.values)
     rounds = {t: float(n) for t, n in question.rounds().items()}
@@ -78,7 +77,7 @@ def recommend(scenario: Scenario) -> Recommendation:
     warnings += evidence.not_covered(question)
     for why in dict.fromkeys(r.why for r in rows if r.why):
         warnings.append(f"{names([r.topology for r in rows if r.why == why])}: {why}.")
-    warnings += attendance.about(question, scenario, recommended)
+    warnings += participation.about(question, scenario, recommended)
     found, looked = ((), "") if met else nearest_flips(question, scenario, recommended)
     beyond = () if met else families(question, scenario, recommended[0])
     return Recommendation(
@@ -108,7 +107,7 @@ def recommend(scenario: Scenario) -> Recommendation:
             *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),
             *([] if met else explain.about_metric(question, scenario, recommended)),
             *one_tier(beyond, scenario),
-            *attendance.in_words(question),
+            *participation.in_words(question),
         ),
         flips=found,
         flips_searched=looked,
@@ -173,7 +172,7 @@ def _row(
     why = ""
     if not reached:
         late = f"the target is not reached within {question.allowed:,.0f} rounds"
-        why = attendance.refusal(question, topology) or late
+        why = participation.refusal(question, topology) or late
     elif tuned is None:
         why = "nothing is proved of this topology, so there is no guarantee"
     elif tuned.eta_eff is None:
@@ -205,7 +204,7 @@ def _row(
         and finite
         and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
         why=why,
-        **attendance.of_row(question, scenario, topology, rounds),
+        **participation.of_row(question, scenario, topology, rounds),
     )
 
 

@@ -17,8 +17,7 @@ from hflbounds.evaluate.compare import ties
 from planner.cost.round import CostError
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.decide.counts import with_one_target
-from planner.predict.participation import ask
-from planner.predict.question import Question, ceil_rounds, with_default_order
+from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
 

@@ -14,6 +14,7 @@ from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
+from planner.decide import participation
 from planner.decide.parameters import (
     Input,
     Moved,
@@ -33,8 +34,7 @@ from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.io.wording import names as join_names
 from planner.io.wording import title
-from planner.predict import participation as attendance
-from planner.predict.question import Question, ceil_rounds, with_default_order
+from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
@@ -153,8 +153,8 @@ def flip(
     """
     check_known(scenario)
     scenario = with_default_order(scenario)
-    question, objective = attendance.ask(scenario), scenario.objective
-    attendance.check(question)
+    question, objective = ask(scenario), scenario.objective
+    participation.check(question)
     competing = chosen(question, among)
     now = totals_of(question, objective, competing)
     resolution = resolution_of(question, scenario)
@@ -460,7 +460,7 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
             yield "cost", scenario.cost, method, question.varied(cost=method), objective
     if not scenario.partial and scenario.bounds is None:
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
-        yield "order", scenario.order, order, attendance.ask(replace(scenario, order=order)), objective
+        yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
 
 
 def names(topologies: Sequence[str]) -> str:

@@ -42,8 +42,7 @@ from planner.decide.recommendation import (
 )
 from planner.io.intervals import Spread
 from planner.predict.evidence import predictor_record as record
-from planner.predict.participation import Attended, ask
-from planner.predict.question import Question
+from planner.predict.question import Question, ask
 from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
@@ -413,7 +412,7 @@ def draws(
     if not drawn and model is None:
         logs = np.zeros((0, 1))
     else:
-        most = DRAWS_TIMED if totals.slow else DRAWS_ATTENDED if isinstance(question, Attended) else scenario.draws
+        most = DRAWS_TIMED if totals.slow else DRAWS_ATTENDED if question.availability is not None else scenario.draws
         number = number or min(scenario.draws, most)
         logs = _logs(drawn, cube(rng, len(drawn), number))
     found = totals(logs)

@@ -194,13 +194,12 @@ def posed(scenario: Scenario) -> tuple[Scenario, Question]:
     Raises:
         ScenarioError: where the number of groups, or another count, is still to be searched for.
     """
-    from planner.predict import participation as attendance
-    from planner.predict.question import with_default_order
+    from planner.predict.question import ask, with_default_order
 
     if scenario.divisions:
         raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
     scenario = with_default_order(scenario)
-    return scenario, attendance.ask(scenario)
+    return scenario, ask(scenario)
 
 
 def data_path(path: Path) -> Path:

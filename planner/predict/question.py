@@ -17,16 +17,14 @@ from hflbounds.errors import UnknownBoundError
 from hflbounds.topology import TierSymbols, Topology, all_topologies, tier_symbols
 from planner.cost.round import RoundCost, RoundSpec, round_cost
 from planner.errors import ScenarioError
+from planner.predict import participation
+from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import Predictor, predictor
+from planner.scenario.availability import Availability
 from planner.scenario.fields import CostMethod, Metric, Objective, Order
 from planner.scenario.network import Compute, Network
 from planner.scenario.resolve import Known, Scenario
 
-BY_DEFAULT = {
-    "fixed": "hflbounds.sharp",
-    "random": "hflbounds.sharp-shuffle",
-    "partial": "hflbounds.sharp-partial",
-}
 PARTICIPATION = {
     "full participation, fixed order": "fixed",
     "full participation, random order": "random",
@@ -53,6 +51,8 @@ class Question:
         order: Of rings, ``fixed`` or ``random``.
         predictor: Whose rounds are meant.
         metric: What is to get small, where the predictor knows more than one.
+        partial: Whether only some of the fleet are asked.
+        availability: Who of those asked comes; None where everyone does.
     """
 
     values: Mapping[str, float]
@@ -70,6 +70,8 @@ class Question:
     order: Order
     predictor: Predictor
     metric: Metric
+    partial: bool = False
+    availability: Availability | None = None
 
     @property
     def depth(self) -> int:
@@ -94,16 +96,20 @@ class Question:
     @property
     def partly_available(self) -> bool:
         """Whether some devices do not always come, so that the clock decides how many rounds are worth what."""
-        return False
+        return self.availability is not None
 
     @property
     def absences(self) -> dict[str, float]:
         """Share of the time that devices stay away, by who: ``client``, ``server``; empty where all always come."""
-        return {}
+        comes = self.availability
+        shares = {} if comes is None else {"client": 1 - comes.client, "server": 1 - comes.server}
+        return dict(list(shares.items())[: self.network.tiers])
 
     def with_absence(self, who: str, share: float) -> Question:
         """The same with devices that stay away so often."""
-        raise NotImplementedError(f"{who}: everyone always comes here.")
+        assert self.availability is not None  # noqa: S101 - only those in `absences` are moved
+        parts: dict[str, Any] = {who: 1 - share}
+        return replace(self, availability=replace(self.availability, **parts))
 
     @cached_property
     def family(self) -> str:
@@ -123,9 +129,11 @@ class Question:
     def sized(self, topology: str, values: Mapping[str, Any] | None = None) -> Topology:
         """Give a topology the numbers of this question, or of other values."""
         numbers = self.values if values is None else values
+        drawn = [int(numbers[tier.drawn]) for tier in self.symbols]
         return self.topologies[topology].sized(
-            [int(numbers[tier.size]) for tier in self.symbols],
-            drawn=[int(numbers[tier.drawn]) for tier in self.symbols],
+            # A size may be the mean of groups of which the largest takes part.
+            [max(int(numbers[tier.size]), some) for tier, some in zip(self.symbols, drawn, strict=True)],
+            drawn=drawn,
             passes=[int(numbers[tier.passes]) if tier.passes else 1 for tier in self.symbols],
             order=self.order,
         )
@@ -147,8 +155,10 @@ class Question:
     def rounds(self, **changes: Any) -> dict[str, Any]:
         """Global rounds of every topology until it meets the target, as the predictor has it; they need not be whole.
 
-        0 where the start meets it, ``inf`` where it takes more rounds than are allowed.
+        0 where the start meets it, ``inf`` where it takes more rounds than are allowed, or too few of them survive.
         """
+        if self.availability is not None:
+            return participation.rounds(self, **changes)
         values = {**self.values, **changes}
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
@@ -210,13 +220,14 @@ class Question:
         return RoundSpec(tree, int(values["K"]), self.network, self.compute, self.model_bytes, self.cost, self.seed)
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
-        """Seconds and bytes of one global round, also for changed counts."""
-        return round_cost(self.round_spec(topology, **changes))
+        """Seconds and bytes of one completed global round, also for changed counts."""
+        cost = round_cost(self.round_spec(topology, **changes))
+        return cost if self.availability is None else participation.of_a_round(self, topology, cost, **changes)
 
     def price(self, topology: str, objective: Objective, **changes: Any) -> float:
-        """What one global round adds to the objective."""
+        """What one completed global round adds to the objective; by rounds, those begun for it."""
         if objective == "rounds":
-            return 1.0
+            return 1.0 if self.availability is None else participation.begun(self, topology, **changes)
         cost = self.of_a_round(topology, **changes)
         return cost.seconds if objective == "time" else cost.bytes
 
@@ -254,6 +265,7 @@ def ask(scenario: Scenario) -> Question:
     else:
         # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
         cap = "common" if first is not None and first.chain is not None and first.constants == "hidden" else "own"
+    comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in quantities(2)}
     if scenario.metric != "gradient" and target is not None and scenario.known["target"].origin == "given":
@@ -279,6 +291,8 @@ def ask(scenario: Scenario) -> Question:
         order=scenario.order,
         predictor=whose,
         metric=scenario.metric,
+        partial=scenario.partial,
+        availability=None if comes is None or comes.steady(scenario.compute) else comes,
     )
 
 
@@ -320,7 +334,7 @@ def _family(scenario: Scenario) -> str:
     """The id of the bound family, checked against who takes part."""
     kind = "partial" if scenario.partial else scenario.order
     if scenario.bounds is None:
-        return BY_DEFAULT[kind]
+        return OWN_BOUNDS[kind]
     first = _asked_for(scenario.bounds)
     if _about(first) != kind:
         words = {
@@ -330,7 +344,7 @@ def _family(scenario: Scenario) -> str:
         }
         raise ScenarioError(
             f"--bounds: {first.family} is about {words[_about(first)]}, and this scenario has {words[kind]}. "
-            f"Use {BY_DEFAULT[kind]}, or change the scenario."
+            f"Use {OWN_BOUNDS[kind]}, or change the scenario."
         )
     refuted = [bound.id for bound in family(first.family) if bound.status == "refuted"]
     if refuted and scenario.bounds != first.family:

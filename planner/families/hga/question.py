@@ -171,7 +171,7 @@ def _regional(scenario: Scenario) -> Question:
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
     # A typical number of rounds and a worst-case number of steps have no target in common: both are of bounds here.
-    question = ask(replace(scenario, predictor="bound", metric="gradient"))
+    question = ask(replace(scenario, predictor="bound", metric="gradient", availability=None))
     if not 2 <= question.values["G"] <= MAX_REGIONS:
         raise ScenarioError(f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}.")
     return question

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from hflbounds.topology import Topology, tier_symbols
-from planner.decide import tuning
+from planner.decide import participation, tuning
 from planner.decide.tuning import Aim, Budget, Choice, Rate
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import title
-from planner.predict import participation as attendance
 from planner.predict.evidence.claims import Verdict, verdicts
 from planner.predict.predictors import guaranteed
-from planner.predict.question import Question, with_default_order
+from planner.predict.question import Question, ask, with_default_order
 from planner.report import pages
 from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
 from planner.scenario.resolve import Scenario
@@ -95,8 +94,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
             "searches for them."
         )
     scenario = with_default_order(scenario)
-    asked = attendance.ask(scenario)
-    attendance.check(asked)
+    asked = ask(scenario)
+    participation.check(asked)
     tried, budget = _tried(asked, wanted), wanted.budget()
     question = tuning.with_one_target(asked)
     found = tried.choices(question)
@@ -143,7 +142,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
             "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],
             "warnings": [
                 *scenario.warnings,
-                *attendance.about(question, scenario, [chosen.topology]),
+                *participation.about(question, scenario, [chosen.topology]),
                 *_cautions(scenario, len(found), chosen, tried),
             ],
         },

@@ -19,10 +19,11 @@ from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.cost.chances import at_least, mean_if_at_least
 from planner.cost.reliability import attend
 from planner.cost.round import CostError, RoundSpec, round_cost
+from planner.decide import participation
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
-from planner.predict import participation as attendance
+from planner.predict.question import ask
 from planner.scenario.availability import Availability
 from planner.scenario.network import Compute, Link, Network, Straggler
 from planner.scenario.resolve import load
@@ -448,13 +449,13 @@ def test_one_line_names_the_availability_that_a_recommended_ring_needs() -> None
     """0.9^(1/300) = 0.99964886, rounded up."""
     options = {key: (key, value) for key, value in FLEET.items()}
     scenario = load(options=options)
-    question = attendance.ask(scenario)
-    (line,) = attendance.about(question, scenario, ("ring-ring", "ring-star"))
+    question = ask(scenario)
+    (line,) = participation.about(question, scenario, ("ring-ring", "ring-star"))
     assert "300 turns" in line
     assert "99.965%" in line
     assert 0.99965**300 >= 0.9 > 0.99964**300
-    assert "25 turns" in attendance.about(question, scenario, ("star-ring", "star-star"))[0]
-    assert attendance.about(question, scenario, ("star-star", "ring-star")) == []
+    assert "25 turns" in participation.about(question, scenario, ("star-ring", "star-star"))[0]
+    assert participation.about(question, scenario, ("star-star", "ring-star")) == []
     assert not any("Say how often" in w for w in answer(fleet__groups="2", fleet__clients_per_group="3").warnings)
 
 

@@ -24,7 +24,7 @@ from planner.data.grouping import State, best_step, pose, solve
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import change_of_leaders
 from planner.errors import NoAnswerError
-from planner.predict.participation import ask
+from planner.predict.question import ask
 from planner.scenario.resolve import load
 
 PAGES = Path(__file__).parents[3] / "docs"

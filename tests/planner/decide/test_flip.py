@@ -23,8 +23,7 @@ from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import first_tie, flip, totals_of
 from planner.decide.sensitivity import nearest_flips as nearby
 from planner.errors import NoAnswerError, ScenarioError
-from planner.predict import participation as attendance
-from planner.predict.question import Question, with_default_order
+from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario, load
 
 KEYS = {
@@ -64,7 +63,7 @@ def scenario(**given: Any) -> Scenario:
 def asked(**given: Any) -> tuple[Scenario, Question, tuple[str, ...]]:
     """A scenario, its question and its first tie."""
     found = scenario(**given)
-    question = attendance.ask(found)
+    question = ask(found)
     return (
         found,
         question,
@@ -123,7 +122,7 @@ def test_ring_star_and_star_ring_cross_where_their_drift_terms_do(G: int, P: int
     found = flip(told, ("ring-star", "star-ring"), ("M",))
     assert "ring-star" in found.first
     two = found.lines[0]
-    question = attendance.ask(told)
+    question = ask(told)
     every = np.arange(1.0, two.high + 1)
     star_ring, ring_star = (
         b.rounds_to(question.goal(), cap="common", **{**question.values, "M": every, "S2": every})
@@ -450,7 +449,7 @@ def test_cells_outside_what_is_known_are_marked_with_the_reason() -> None:
     assert found.first[0][0] is None
     assert found.outside[-1][-1] == "met at the start"  # 9 is above 2 L A = 4.6
     hidden = phase(scenario(G=12, M=25, H="inter", bounds="zhou2026.thm1"), "G=2:40,M=2:100", cells=5)
-    question = attendance.ask(scenario(G=40, M=100, H="inter", bounds="zhou2026.thm1"))
+    question = ask(scenario(G=40, M=100, H="inter", bounds="zhou2026.thm1"))
     last = hidden.tied[-1][-1]
     beyond = []
     for topology in last:

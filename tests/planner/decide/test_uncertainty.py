@@ -22,7 +22,6 @@ from planner.decide import uncertainty
 from planner.decide.rank import recommend
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
-from planner.predict import participation as attendance
 from planner.predict.question import PARTICIPATION, Question, ask
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import parse_rate
@@ -546,7 +545,7 @@ def test_with_random_compute_times_fewer_draws_are_made_and_it_is_said() -> None
 def test_where_devices_may_stay_away_rounds_are_of_those_who_come() -> None:
     """The middle draw is the question's own number, and no draw is better than if everybody came."""
     told = scenario(G="3", M="4", sigma="0.5:2", availability__client="90%")
-    question, everyone = attendance.ask(told), ask(told)
+    question, everyone = ask(told), replace(ask(told), availability=None)
     found = uncertainty.draws(question, told, "rounds")
     assert found.totals.shape == (4, uncertainty.DRAWS_ATTENDED)
     middle = uncertainty.Totals(question, found.columns, "rounds")(np.zeros((1, 1)))[:, 0]

@@ -28,7 +28,6 @@ from hflbounds.topology import two_tier
 from planner import recommend
 from planner.decide import sensitivity as flip_answer
 from planner.errors import ScenarioError
-from planner.predict import participation as attendance
 from planner.predict.evidence import predictor_record as record
 from planner.predict.predictors import predictors, typical
 from planner.predict.predictors.typical import CURVATURES, RATES, START, Fleet
@@ -682,10 +681,10 @@ def test_who_is_away_is_asked_about_each_metric_anew() -> None:
     """Attended questions keep what they computed; what they keep is of one metric."""
     given = {**GIVEN, "problem__heterogeneity": "zeta=1,delta=3"}
     given |= {"availability__client": "90%", "availability__policy": "skip"}
-    question = attendance.ask(load_scenario(**given))
+    question = ask(load_scenario(**given))
     gradient = question.rounds()
     moved = question.varied(metric="accuracy").rounds()
-    fresh = attendance.ask(load_scenario(**given, plan__metric="accuracy")).rounds()
+    fresh = ask(load_scenario(**given, plan__metric="accuracy")).rounds()
     assert moved == fresh
     assert moved != gradient
 

@@ -1,0 +1,164 @@
+"""What an answer says of global rounds that devices break: survival, who takes part, and what it would take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from planner.cost.chances import needed
+from planner.cost.reliability import LEAST, everyone
+from planner.errors import NoAnswerError
+from planner.io.wording import names, title
+from planner.predict.participation import NEARLY, attendance, lacks
+from planner.predict.question import Question
+from planner.predict.statements import Presence
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_duration
+
+LIKELY = 0.9  # survival of a ring pass whose price in availability is named where nobody gave one
+NOTEWORTHY = 0.99  # availability per turn above which that price is worth a line
+
+
+def of_row(question: Question, scenario: Scenario, topology: str, rounds: float) -> dict[str, Any]:
+    """What a row of the answer says about survival; empty where nobody said who comes.
+
+    Args:
+        question: as asked.
+        scenario: says whether anybody said.
+        topology: of the row.
+        rounds: completed ones to the target.
+    """
+    if scenario.availability is None:
+        return {}
+    if question.availability is not None:
+        there = attendance(question, topology)
+    else:
+        there = everyone(groups=question.values["S1"], clients=question.values["S2"])
+    begun = rounds / there.survival if there.feasible else math.inf
+    presence = Presence(
+        rounds_begun=begun if math.isfinite(begun) else None,
+        groups=there.groups if there.feasible else None,
+        clients=there.clients if there.feasible else None,
+        client=there.client,
+        cut_off=there.cut_off,
+        timeout=there.timeout,
+    )
+    return {"survival": there.survival, "feasible": there.feasible, "availability": presence}
+
+
+def refusal(question: Question, topology: str) -> str:
+    """Why a topology cannot survive, with the number; "" where it can."""
+    if question.availability is None:
+        return ""
+    there = attendance(question, topology)
+    if there.feasible:
+        return ""
+    if there.client == 0 and there.timeout is not None:
+        timeout = format_duration(there.timeout)
+        return (
+            f"nobody finishes within the timeout of {timeout}: a turn takes {format_duration(there.shortest)} or more"
+        )
+    availability, tree = question.availability, question.sized(topology)
+    S1 = tree.tiers[0].taking_part
+    if tree.models == 1 and availability.policy == "fail":
+        chain = f"{tree.work(1):,} turns in a row, of which each comes with probability {there.client:.6g}"
+        chain += f", and {S1:,} group servers with {availability.server:.6g}" if availability.server < 1 else ""
+    else:
+        least = 1 if availability.policy != "fail" else needed(availability.quorum, S1)
+        least = S1 if tree.tiers[0].pattern.ordered and availability.policy == "fail" else least
+        chain = f"{least:,} of {S1:,} groups, of which each comes with probability {there.group:.3g}"
+    begun = f"{1 / there.survival:.3g}" if there.survival > 1e-300 else "more than 1e300"
+    survival = f"{there.survival:.3g}" if there.survival > 1e-300 else "less than 1e-300"
+    skip = "" if availability.policy != "fail" else "; --on-failure skip goes on without those who stay away"
+    return (
+        f"a global round survives with probability {survival} (it needs {chain}), so {begun} are begun for one that is "
+        f"completed, over the {1 / LEAST:.0f} allowed{skip}"
+    )
+
+
+def check(question: Question) -> None:
+    """Refuse what no topology survives.
+
+    Raises:
+        NoAnswerError: with the number of the topology that survives best.
+    """
+    if question.availability is None:
+        return
+    survival = {t: attendance(question, t).survival for t in question.topologies}
+    if max(survival.values()) >= LEAST:
+        return
+    best = max(survival, key=lambda t: survival[t])
+    raise NoAnswerError(f"no topology survives. {title(best)}, which survives best: {refusal(question, best)}.")
+
+
+def in_words(question: Question) -> list[str]:
+    """What becomes of a round of every topology, for the explanation."""
+    if question.availability is None:
+        return []
+    there = {t: attendance(question, t) for t in question.topologies}
+    said = [
+        "A global round that is begun is completed with probability "
+        + ", ".join(f"{a.survival:.3g} ({title(t)})" for t, a in there.items())
+        + f", under the policy {question.availability.policy}; rounds are completed ones, and their seconds and bytes "
+        "count the broken ones too."
+    ]
+    lacking = {t: a for t, a in there.items() if a.feasible and lacks(question, a)}
+    if lacking:
+        said.append(
+            "Of those asked take part in a completed round, in expectation: "
+            + ", ".join(f"{a.groups:.3g} groups of {a.clients:.3g} clients ({title(t)})" for t, a in lacking.items())
+            + "."
+        )
+    return said
+
+
+def about(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
+    """What to doubt about survival, or what it would take where nobody said who comes."""
+    if scenario.availability is None:
+        return _price_of_a_ring(question, recommended)
+    if question.availability is None:
+        return []
+    able = {t: a for t in question.topologies if (a := attendance(question, t)).feasible}
+    said = []
+    if any(lacks(question, a) for a in able.values()):
+        said.append(
+            "What fewer participants add to the rounds is an approximation, by draws of a fixed number: it holds if "
+            "who comes has nothing to do with their data. Learning rates are those for everyone."
+        )
+    for timeout, cut in dict.fromkeys((a.timeout, a.cut_off) for a in able.values() if a.cut_off > 1 - NEARLY):
+        whom = [t for t, a in able.items() if (a.timeout, a.cut_off) == (timeout, cut)]
+        said.append(
+            f"{names(whom)}: a timeout of {format_duration(timeout or 0.0)} cuts off {cut:.2g} of the turns. "
+            "Where slow devices have other data, the model is biased towards the fast ones."
+        )
+    if question.availability.policy != "timeout" and question.availability.detect is None:
+        said.append(
+            "Nobody said when a device that stays away is given up: two usual turns of a client are assumed "
+            "(availability.detect)."
+        )
+    return said
+
+
+def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str]:
+    """The availability that the longest chain of turns in the recommended topologies needs."""
+    trees = {t: tree for t in recommended if (tree := question.sized(t)).tiers[-1].pattern.ordered}
+    chains = {t: tree.local_steps(1) for t, tree in trees.items()}
+    longest = max(chains, key=lambda t: chains[t], default=None)
+    if longest is None:
+        return []
+    needed = LIKELY ** (1 / chains[longest])
+    if needed <= NOTEWORTHY:
+        return []
+    what = "a global round" if trees[longest].models == 1 else "a group's part of a round"
+    return [
+        f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns, and survives with {LIKELY:.0%} only if "
+        f"each comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."
+    ]
+
+
+def _percent(share: float) -> str:
+    """With two digits of what is missing to 100 %, rounded up."""
+    missing = 100 * (1 - share)
+    digits = max(0, 1 - math.floor(math.log10(missing)))
+    return f"{math.ceil((100 - missing) * 10**digits) / 10**digits:.{digits}f}%"
