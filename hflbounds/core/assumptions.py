@@ -4,55 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hflbounds.core import quantities as q
 from hflbounds.core.expression import Symbol
-from hflbounds.core.quantities import (
-    CD,
-    S1,
-    S2,
-    A,
-    Delta0,
-    E,
-    E_r,
-    G,
-    Gamma,
-    Gamma_max,
-    Ge,
-    H,
-    K,
-    K_buf,
-    L,
-    M,
-    P,
-    R,
-    R_sub,
-    T,
-    alpha,
-    alpha_dyn,
-    b_hh,
-    b_hs,
-    b_sh,
-    beta_lr,
-    beta_mix,
-    delta,
-    eta,
-    eta_eff,
-    eta_g,
-    eta_sub,
-    grad,
-    kappa,
-    lambda2,
-    mu,
-    n_h,
-    n_s,
-    p2,
-    s,
-    sigma,
-    sigma_g,
-    sigma_s,
-    t,
-    zeta,
-    zeta_max,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,185 +17,183 @@ class Assumption:
     introduces: tuple[Symbol, ...] = ()
 
 
-SMOOTH = Assumption("smooth", r"every client loss $F_{g,m}$ is $L$-smooth, and $F$ is bounded below", introduces=(L, A))
+SMOOTH = Assumption("smooth", r"every client loss $F_{g,m}$ is $L$-smooth, and $F$ is bounded below", (q.L, q.A))
 NOISE = Assumption(
     "noise",
     r"stochastic gradients are unbiased with variance at most $\sigma^2$, "
     r"and independent across clients and steps given the past",
-    introduces=(sigma,),
+    (q.sigma,),
 )
 INTER = Assumption(
-    "inter-group heterogeneity",
-    r"$\frac1G\sum_g\|\nabla F_g(x)-\nabla F(x)\|^2\le\delta^2$ for all $x$",
-    introduces=(delta,),
+    "inter-group heterogeneity", r"$\frac1G\sum_g\|\nabla F_g(x)-\nabla F(x)\|^2\le\delta^2$ for all $x$", (q.delta,)
 )
 INTRA = Assumption(
     "intra-group heterogeneity",
     r"$\frac1{GM}\sum_{g,m}\|\nabla F_{g,m}(x)-\nabla F_g(x)\|^2\le\zeta^2$ for all $x$, "
     r"as the average over groups of per-group constants $\zeta_g^2$",
-    introduces=(zeta,),
+    (q.zeta,),
 )
 ROUNDS = Assumption(
     "rounds",
     r"$R$ global rounds of $P$ group rounds of $K$ local steps at one constant learning rate",
-    introduces=(P, K, R, eta_eff),
+    (q.P, q.K, q.R, q.eta_eff),
 )
 FIXED_ORDER = Assumption(
     "full participation, fixed order",
     r"all $M$ clients of all $G$ groups take part in every round, rings in one fixed order",
-    introduces=(G, M),
+    (q.G, q.M),
 )
 RANDOM_ORDER = Assumption(
     "full participation, random order",
     r"all $M$ clients of all $G$ groups take part in every round, rings in an order drawn afresh each round",
-    introduces=(G, M),
+    (q.G, q.M),
 )
 PARTIAL = Assumption(
     "partial participation",
     r"each round draws $S_1$ of the groups and $S_2$ of the clients of each, without replacement, "
     r"and rings run in the order drawn",
-    introduces=(S1, S2),
+    (q.S1, q.S2),
 )
 
 # ---------------------------------------------------------------- HSL and Epidemic Learning
 SPOKES = Assumption(
     "spokes",
     r"$T$ rounds of one step at one constant learning rate at each of $n_s$ spokes, then mixing",
-    introduces=(n_s, T, eta),
+    (q.n_s, q.T, q.eta),
 )
 HUBS = Assumption(
     "hubs",
     r"every round each of $n_h$ hubs averages $b_{hs}$ spokes drawn without replacement, sends the average to "
     r"$b_{hh}$ other hubs and averages what it holds, and each spoke averages $b_{sh}$ hubs; all draws are fresh, "
     r"uniform and independent",
-    introduces=(n_s, n_h, b_hs, b_hh, b_sh),
+    (q.n_s, q.n_h, q.b_hs, q.b_hh, q.b_sh),
 )
 PUSH = Assumption(
     "push gossip",
     r"every round each of $n_s$ nodes sends its model to $s$ others, drawn freshly and uniformly without replacement, "
     r"and averages its own with what it receives",
-    introduces=(n_s, s),
+    (q.n_s, q.s),
 )
 REGULAR = Assumption(
     "regular gossip",
     r"every round a random graph in which each of $n_s$ nodes sends to $s$ others and receives from $s$ others, "
     r"of a law that does not change when nodes are renamed; each node averages its own model with what it receives",
-    introduces=(n_s, s),
+    (q.n_s, q.s),
 )
 CLIENT_GAP = Assumption(
     "client heterogeneity",
     r"$\frac1{n_s}\sum_i\|\nabla F_i(x)-\nabla F(x)\|^2\le H^2$ for all $x$; with groups of equal size "
     r"$H^2=\zeta^2+\delta^2$",
-    introduces=(H,),
+    (q.H,),
 )
 MIXED = Assumption(
     "mixing factors",
     r"mixing is independent of the past, keeps the average in expectation, multiplies the consensus distance by at "
     r"most $\beta$ in expectation, and moves the average by at most $\kappa$ times the consensus distance before it",
-    introduces=(beta_mix, kappa),
+    (q.beta_mix, q.kappa),
 )
 SPREAD = Assumption(
     "spread",
     r"the expected consensus distance is at most $\mathrm{CD}$ in every round, before and after the local step",
-    introduces=(CD,),
+    (q.CD,),
 )
 
 # ---------------------------------------------------------------- HGA-FL (xie2024)
 SUB_CENTERS_SMOOTH = Assumption(
-    "smooth sub-centers", r"every sub-center's loss $F_j$ is $L$-smooth, and their mean $F$ is bounded below", (L, A)
+    "smooth sub-centers",
+    r"every sub-center's loss $F_j$ is $L$-smooth, and their mean $F$ is bounded below",
+    (q.L, q.A),
 )
 SUB_CENTERS_NOISE = Assumption(
     "noise of sub-centers",
     r"a sub-center's stochastic gradient is unbiased with variance at most $\sigma_s^2$, "
     r"and independent across sub-centers and steps given the past, of the times of arrival too",
-    (sigma_s,),
+    (q.sigma_s,),
 )
 SUB_CENTERS_DIVERSITY = Assumption(
     "diversity of sub-centers",
     r"$\|\nabla F_j(w)-\nabla F(w)\|\le\sigma_{g,j}$ for all $w$, with $\frac1M\sum_j\sigma_{g,j}^2\le\sigma_g^2$",
-    (sigma_g,),
+    (q.sigma_g,),
 )
 SUB_CENTERS = Assumption(
     "sub-centers",
     r"$M$ sub-centers, each of which runs $R_s$ rounds from a model it received; "
     r"a global step uses a buffer of $K_b$ different ones",
-    (M, K_buf, R_sub),
+    (q.M, q.K_buf, q.R_sub),
 )
 SUB_CENTERS_STEP = Assumption(
-    "gradient steps inside a sub-center", r"a round is one stochastic gradient step at the rate $\eta_s$", (eta_sub,)
+    "gradient steps inside a sub-center", r"a round is one stochastic gradient step at the rate $\eta_s$", (q.eta_sub,)
 )
 SUB_CENTERS_FEDDYN = Assumption(
     "FedDyn inside a sub-center",
     r"a round is one of FedDyn with coefficient $\alpha$, treated as a gradient step at the rate "
     r"$\hat\eta_s=\sqrt{2+2L^2}/\alpha$",
-    (alpha_dyn,),
+    (q.alpha_dyn,),
 )
 SUB_CENTERS_START = Assumption(
     "one gradient at the start",
     r"$\|\nabla F\|$ at the model a sub-center began with is the same for all that are summed",
-    (grad,),
+    (q.grad,),
 )
 ASYNCHRONOUS = Assumption(
     "asynchronous server",
     r"$T$ global steps at the rate $\eta_g$; an update in the buffer is at most $\Gamma_{\max}$ global steps old, "
     r"and one in the cache at most $\zeta_{\max}$",
-    (eta_g, Gamma_max, zeta_max, T),
+    (q.eta_g, q.Gamma_max, q.zeta_max, q.T),
 )
 
 # ---------------------------------------------------------------- HHFL (liu2026)
 STRONGLY_CONVEX = Assumption(
     "smooth and strongly convex",
     r"every client loss $F_i$ is $L$-smooth and $\mu$-strongly convex, and $F=\sum_ip_iF_i$",
-    introduces=(L, mu),
+    (q.L, q.mu),
 )
-OPTIMA_APART = Assumption(
-    "optima apart", r"$F^\star-\sum_ip_iF_i^\star\le\Gamma$, summed over the clients", introduces=(Gamma,)
-)
+OPTIMA_APART = Assumption("optima apart", r"$F^\star-\sum_ip_iF_i^\star\le\Gamma$, summed over the clients", (q.Gamma,))
 NOISE_OF_SHARES = Assumption(
     "noise of weighted clients",
     r"stochastic gradients are unbiased with variance at most $\sigma^2$, "
     r"and independent across clients and steps given the past",
-    introduces=(sigma, p2),
+    (q.sigma, q.p2),
 )
 GRADIENT_NORM = Assumption(
     "bounded gradients along the run",
     r"$\mathbb{E}\|g_i^t\|^2\le H^2$ for the stochastic gradients met in the run; "
     r"on the whole space no strongly convex loss has such a bound",
-    introduces=(H,),
+    (q.H,),
 )
 DISAGREEMENT = Assumption(
     "disagreement of gradients along the run",
     r"$\mathbb{E}\sum_ip_i\|g_i^t-\bar g^t\|^2\le H^2$ for the stochastic gradients met in the run, "
     r"which a bound on their norms implies",
-    introduces=(H,),
+    (q.H,),
 )
 TWO_LEVELS = Assumption(
     "disagreement along the run, on two levels",
     r"of $\nabla F_i(w_i^t)$ the part that one edge round erases has mean square at most $\zeta^2$, and the part that "
     r"it passes on at most $\delta^2$, weighted by $p_i$; with one server for each client "
     r"these are the gaps inside servers and between them",
-    introduces=(zeta, delta),
+    (q.zeta, q.delta),
 )
 EDGE_ROUNDS = Assumption(
     "edge and cloud rounds",
     r"$E$ local steps in an edge round, in which servers average their clients and clients their servers, and "
     r"$G_e$ edge rounds in a cloud round, which averages everything; any coverage",
-    introduces=(E, Ge),
+    (q.E, q.Ge),
 )
 FALLING_STEP = Assumption(
-    "falling step", r"the learning rate $\eta=\eta_t$ does not grow, and $\eta_t\le2\eta_{t+E}$", introduces=(eta,)
+    "falling step", r"the learning rate $\eta=\eta_t$ does not grow, and $\eta_t\le2\eta_{t+E}$", (q.eta,)
 )
 SCHEDULE = Assumption(
     "schedule",
     r"$\eta_t=\beta/(t+\alpha)$ at local step $t$ of every client, from models at squared distance $\Delta_0$ "
     r"to the optimum",
-    introduces=(beta_lr, alpha, t, eta, Delta0),
+    (q.beta_lr, q.alpha, q.t, q.eta, q.Delta0),
 )
 MIXING_OF_COVERAGE = Assumption(
     "mixing of the coverage",
     r"$\lambda_2$ is the second largest eigenvalue of the edge-round operator of the coverage; "
     r"1 where no overlap links all servers",
-    introduces=(lambda2,),
+    (q.lambda2,),
 )
 
 # ---------------------------------------------------------------- inside the unified analysis (zhou2026)
@@ -250,27 +201,27 @@ ONE_ROUND = Assumption(
     "one round",
     r"one global round of $P$ group rounds of $K$ local steps at one learning rate, $\eta$ raw and $\tilde\eta$ "
     r"effective, from an iterate with a given gradient and with a given drift $\mathcal{E}_r$",
-    introduces=(P, K, eta, eta_eff, grad, E_r),
+    (q.P, q.K, q.eta, q.eta_eff, q.grad, q.E_r),
 )
 INDEPENDENT_DRAWS = Assumption(
     "partial participation, independent client draws",
     r"each round draws $S_1$ of the $G$ groups, and in each of them $S_2$ of its $M$ clients, without replacement; "
     r"the draws of clients are independent across groups, and rings run in the order drawn",
-    introduces=(G, M, S1, S2),
+    (q.G, q.M, q.S1, q.S2),
 )
 
 # ---------------------------------------------------------------- rates that Table 1 attributes to other papers
 ONE_TIER = Assumption(
     "one tier",
     r"$R$ rounds of $K$ local steps at one constant learning rate, and $M$ is the number of all clients",
-    introduces=(M, K, R),
+    (q.M, q.K, q.R),
 )
 CLIENTS = Assumption(
     "client heterogeneity",
     r"$\frac1M\sum_m\|\nabla F_m(x)-\nabla F(x)\|^2\le\delta^2$ for all $x$, over all $M$ clients",
-    introduces=(delta,),
+    (q.delta,),
 )
 LIKE_CLIENTS = Assumption("like clients", r"every client has the same loss $F$")
 WORKERS = Assumption(
-    "a part of the clients", r"some of the $M$ clients of each of $G$ groups take part in a round", introduces=(G, M)
+    "a part of the clients", r"some of the $M$ clients of each of $G$ groups take part in a round", (q.G, q.M)
 )
