@@ -127,7 +127,7 @@ def _call(tiers: Sequence[Level], times: FloatArray, server: Server) -> Call:
 
     def children(here: Any) -> list[Call]:
         if not below:
-            return [partial(_wait, time) for time in here.tolist()]
+            return [_leaf(time) for time in here.tolist()]
         return [_call(below, here.take(i, axis=len(below)), server) for i in range(level.n)]
 
     def call(at: float, done: Done, pass_: int = 0) -> None:
@@ -139,8 +139,8 @@ def _call(tiers: Sequence[Level], times: FloatArray, server: Server) -> Call:
     return call
 
 
-def _wait(time: float, at: float, done: Done) -> None:
-    done(at + time)
+def _leaf(time: float) -> Call:
+    return lambda at, done: done(at + time)
 
 
 def _in_phases(above: tuple[Level, ...], own: float, passes: FloatArray) -> FloatArray:
@@ -172,13 +172,9 @@ def factors(rng: np.random.Generator, shape: tuple[int, ...], straggler: Straggl
 @lru_cache(maxsize=16)
 def _kept(size: int, straggler: Straggler, seed: int) -> FloatArray:
     """All draws at once, kept for the next topology and the next change of a parameter; shape (draws, size)."""
-    drawn = factors(np.random.default_rng(seed), (_draws(size), size), straggler)
+    drawn = factors(np.random.default_rng(seed), (max(_FEWEST_DRAWS, round(_TARGET_SAMPLES / size)), size), straggler)
     drawn.flags.writeable = False  # shared between calls
     return drawn
-
-
-def _draws(size: int) -> int:
-    return max(_FEWEST_DRAWS, round(_TARGET_SAMPLES / size))
 
 
 def _blocks(size: int, straggler: Straggler, seed: int) -> Iterator[FloatArray]:
@@ -196,8 +192,8 @@ def _digests(
 ) -> Iterator[FloatArray]:
     """What passes of the lowest tier need of the draws, kept between calls where it is small."""
     size = math.prod(shape)
-    kept = 2 * min(shape[-1], _USUAL) if together else 1
-    if _draws(size) * (size // shape[-1]) * kept <= _CACHED_SAMPLES:
+    kept = 2 * min(shape[-1], _USUAL) if together else 1  # of a pass
+    if max(_TARGET_SAMPLES, _FEWEST_DRAWS * size) * kept // shape[-1] <= _CACHED_SAMPLES:
         yield _digested(shape, schedule, together, straggler, seed)
         return
     for drawn in _blocks(size, straggler, seed):

@@ -80,12 +80,7 @@ class Network:
 
     @classmethod
     def two_tier(cls, tiers: int, client_link: Link, server_link: Link | None = None) -> Network:
-        """Build the network of groups of clients.
-
-        Args:
-            tiers: 2: every group has a group server. 1: groups are logical, and every client talks to the top server.
-            client_link: Joins a client and its group server, or the top server where there is one tier.
-            server_link: Joins a group server and the top server; needed for 2 tiers, and costs nothing with 1.
+        """Build the network of groups of clients: 2 tiers with group servers, 1 where all talk to the top server.
 
         Raises:
             NetworkError: If there are no such tiers, or the link between servers is missing.
