@@ -47,7 +47,7 @@ def durations(spec: RoundSpec) -> FloatArray:
         )
     if tiers[-1].drifts:
         draws = max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)
-        times = spec.work * _kept(size, straggler, spec.seed)[:draws].reshape(-1, *shape)
+        times = spec.work * next(_blocks(size, straggler, spec.seed))[:draws].reshape(-1, *shape)
         return _above(*_played(tiers, times))
     bottom, above = tiers[-1], tiers[:-1]
     found = []
@@ -169,22 +169,13 @@ def factors(rng: np.random.Generator, shape: tuple[int, ...], straggler: Straggl
     return drawn
 
 
-@lru_cache(maxsize=16)
-def _kept(size: int, straggler: Straggler, seed: int) -> FloatArray:
-    """All draws at once, kept for the next topology and the next change of a parameter; shape (draws, size)."""
-    drawn = factors(np.random.default_rng(seed), (max(_FEWEST_DRAWS, round(_TARGET_SAMPLES / size)), size), straggler)
-    drawn.flags.writeable = False  # shared between calls
-    return drawn
-
-
 def _blocks(size: int, straggler: Straggler, seed: int) -> Iterator[FloatArray]:
-    """The draws in blocks: one block where it is small enough to keep, else one draw at a time."""
-    if _FEWEST_DRAWS * size <= _CACHED_SAMPLES:
-        yield _kept(size, straggler, seed)
-        return
+    """The draws, shape (draws, size): all in one block where they are few, else one at a time."""
     rng = np.random.default_rng(seed)
-    for _ in range(_FEWEST_DRAWS):
-        yield factors(rng, (1, size), straggler)
+    few = _FEWEST_DRAWS * size <= _CACHED_SAMPLES
+    draws = max(_FEWEST_DRAWS, round(_TARGET_SAMPLES / size))
+    for _ in range(1 if few else _FEWEST_DRAWS):
+        yield factors(rng, (draws if few else 1, size), straggler)
 
 
 def _digests(

@@ -73,7 +73,7 @@ def test_formula_is_not_the_schedule():
 
 def test_factors_have_mean_1_and_the_asked_variation():
     for straggler in (Straggler("exponential", 0.5), Straggler("lognormal", 0.3)):
-        drawn = drawing._kept(100, straggler, 3)
+        drawn = next(drawing._blocks(100, straggler, 3))
         assert drawn.size == 100_000
         # standard error of the mean of 1e5 is cv / 316; of the deviation, below 3 cv / 316 for both kinds
         assert drawn.mean() == pytest.approx(1.0, abs=4 * straggler.cv / 316)
@@ -166,13 +166,15 @@ def test_the_summary_is_of_the_draws():
     assert (result.topology, result.method) == ("star-ring", "schedule")
 
 
-def test_large_draws_are_not_kept():
-    drawing._kept.cache_clear()
-    compute = Compute(1.0, Straggler("exponential", 0.4))
-    round_cost("star-star", G=300, M=500, P=1, K=1, network=LAN, compute=compute, model_bytes=1.0)
-    assert drawing._kept.cache_info().currsize == 0  # 8 draws of 150 000 would be 10 MB
-    round_cost("star-star", G=200, M=500, P=1, K=1, network=LAN, compute=compute, model_bytes=1.0)
-    assert drawing._kept.cache_info().currsize == 1
+def test_only_small_digests_are_kept():
+    drawing._digested.cache_clear()
+    shared = Link(8.0, 8.0, sharing="per-server")
+    arguments = {"M": 2, "P": 1, "K": 1, "network": Network((shared, shared)), "model_bytes": 1.0}
+    arguments["compute"] = Compute(1.0, Straggler("exponential", 0.4))
+    round_cost("star-star", G=50_000, **arguments)
+    assert drawing._digested.cache_info().currsize == 0  # 8 draws of 100 000 with their order would be 13 MB
+    round_cost("star-star", G=25_000, **arguments)
+    assert drawing._digested.cache_info().currsize == 1
 
 
 def test_no_variation_is_exact():
