@@ -18,8 +18,7 @@ from planner.decide.recommendation import (
     Recommendation,
     Row,
 )
-from planner.decide.uncertainty import few, listed
-from planner.io.wording import names, title
+from planner.io.wording import join, join_with_limit, names, title
 from planner.predict.predictors import guaranteed
 from planner.predict.statements import ModelUncertainty
 from planner.report.document import Block, Cell, Column, Document, Items, Note, Paragraph, Table
@@ -270,7 +269,9 @@ def _draws(inputs: InputUncertainty) -> str:
     limits = [f"{d.name} {_range(d)}" for d in inputs.drawn if d.kind != "assumed"]
     assumed = [d.name for d in inputs.drawn if d.kind == "assumed"]
     if assumed:
-        limits.append(f"{few(assumed)} within a factor {FACTOR:g} either way, as nobody gave them or their error")
+        limits.append(
+            f"{join_with_limit(assumed)} within a factor {FACTOR:g} either way, as nobody gave them or their error"
+        )
     said = f"{title(regret.of)} comes first in {_percent(share)} of "
     said += f"{inputs.draws:,} draws ({'; '.join(limits)})."
     if inputs.unanswered:
@@ -302,7 +303,7 @@ def _other_constants(found: ConstantUncertainty) -> str:
     for each in found.sets:
         if each.first and found.topology not in each.first:
             others.setdefault(each.first, []).append(each.bounds)
-    but = "".join(f"; {names(first)} under {listed(bounds)}" for first, bounds in others.items())
+    but = "".join(f"; {names(first)} under {join(bounds)}" for first, bounds in others.items())
     return (
         f"By guarantees, {title(found.topology)} is first, or ties for it, under {found.first_in} of {found.of} "
         f"admissible sets of constants (proved bounds that are about this setting){but}."

@@ -20,8 +20,11 @@ from hflbounds import families
 from hflbounds.topology import all_topologies
 from planner.decide import uncertainty
 from planner.decide.rank import recommend
+from planner.decide.recommendation import Estimate, Index
+from planner.decide.uncertainty import indices as sobol
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
+from planner.predict.evidence import predictor_record
 from planner.predict.question import PARTICIPATION, Question, ask
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import parse_rate
@@ -353,7 +356,7 @@ def test_a_share_is_never_said_to_be_surer_than_one_draw() -> None:
     told = scenario(sigma="0.5:2")
     question = fixed(told, lambda v: {"star-star": 100 * v["sigma"], "star-ring": 1e6, **FAR})
     assert uncertainty.p_best(uncertainty.draws(question, told, "rounds"))["star-star"] == (
-        uncertainty.Estimate(value=1.0, error=1 / 4096)
+        Estimate(value=1.0, error=1 / 4096)
     )
 
 
@@ -390,7 +393,7 @@ def test_the_order_of_rounds_to_a_number_does_not_depend_on_the_gap_and_the_smoo
 # ---------------------------------------------------------------- what to measure
 
 
-def indices(function: Callable[[Any], Any], dimensions: int) -> list[uncertainty.Index]:
+def indices(function: Callable[[Any], Any], dimensions: int) -> list[Index]:
     points = uncertainty.cube(np.random.default_rng(0), 2 * dimensions, 4096)
     first, second = points[:dimensions], points[dimensions:]
     changed = []
@@ -467,6 +470,72 @@ def test_the_sentence_names_what_to_measure() -> None:
         "The lead over the next topology varies mostly with zeta (100%): measure that first; "
         "with delta and sigma hardly at all (under 5%).",
     )
+
+
+@pytest.mark.parametrize(("weight", "named"), [(1.0, "zeta (50%) and delta (50%)"), (0.25, "zeta (94%)")])
+def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named: str) -> None:
+    """Margin log zeta + weight log delta: shares 1 : weight^2. A tenth is named, up to four fifths in all."""
+    told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
+    question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"] * v["delta"] ** weight, **FAR})
+    found = uncertainty.assess(question, told, ["star-star"])
+    assert found is not None and f"varies mostly with {named}: measure" in found.inputs.said[0]
+
+
+def test_a_draw_that_is_slow_is_moved_alone_to_its_ends_and_middle_only() -> None:
+    told = scenario(
+        G="2", M="2", compute__straggler="exponential:0.3", compute__step_time="0.05s:0.2s", plan__objective="time"
+    )
+    question = ask(told)
+    drawn = uncertainty.columns(question, told, "time")
+    assert uncertainty.Totals(question, drawn, "time").slow
+    asked = []
+
+    class Counted(uncertainty.Totals):
+        def __call__(self, logs: Any) -> Any:
+            asked.append(logs.shape)
+            return super().__call__(logs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sobol, "Totals", Counted)
+        uncertainty.alone(question, drawn, "time", ["star-star"])
+    assert asked == [(len(drawn), 3 * len(drawn))]
+
+
+def test_what_is_zero_is_never_drawn_and_never_said_to_be_guessed() -> None:
+    """Zero times a random factor stays zero, also where nobody gave the zero."""
+
+    def unsaid(told: Scenario, name: str) -> Scenario:
+        return replace(told, known={**told.known, name: replace(told.known[name], origin="default")})
+
+    told = scenario(sigma="0", H="zeta=0,delta=0.5:1", network__client_link__latency="0s", plan__objective="time")
+    told = unsaid(told, "client_link.latency")
+    names = [column.name for column in uncertainty.columns(ask(told), told, "time")]
+    assert not {"zeta", "sigma", "client_link.latency"} & set(names) and "server_link.latency" in names
+    few = {"G": "2", "M": "2", "sigma": "0.5:1", "plan__draws": "256", "plan__objective": "time"}
+    random = unsaid(scenario(**few, compute__straggler="exponential:0.3", compute__step_time="0s"), "step_time")
+    found = uncertainty.assess(ask(random), random, ["star-star"])
+    assert found is not None
+    guessed = next(said for said in found.inputs.said if "which nobody gave" in said)
+    assert "model_size" in guessed and "step_time" not in guessed
+
+
+def test_errors_of_the_record_multiply_rounds_in_the_direction_of_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record says that runs of Star-Star take 3 times the rounds predicted, so that it is never first."""
+    told = scenario(plan__draws="0", plan__predictor="typical")
+    question = ask(told)
+    ids = list(question.topologies)
+
+    def errors(_: Question, rng: np.random.Generator, number: int) -> Any:
+        return np.array([[math.log(3.0)] if t == "star-star" else [0.0] for t in ids]) + np.zeros(number)
+
+    monkeypatch.setattr(predictor_record, "errors", errors)
+    for draws in ("0", "256"):
+        asked = scenario(plan__draws=draws, plan__predictor="typical", sigma="0.999:1.001")
+        totals = {t: (100.0 if t == "star-star" else 200.0) for t in ids}
+        law = fixed(asked, lambda v, totals=totals: dict(totals))
+        near, _ = uncertainty.agreement(law, asked, totals)
+        assert near is not None
+        assert near.p_best["star-star"] == 0 and near.p_best["ring-ring"] == 1
 
 
 def test_a_lead_that_nothing_touches_is_said_to_be_one() -> None:

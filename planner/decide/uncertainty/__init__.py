@@ -1,0 +1,150 @@
+"""How sure the answer is: what it was told is drawn, and other proofs are asked.
+
+`distributions` says what is not known and how far, `lattice` where it is drawn, `draws` what every topology then takes,
+`indices` which input the lead varies with, and `proofs` what other constants say. Every average has a standard error
+from as many independent blocks as the lattice has shifts.
+
+None of it says that the bound predicts well. That is another kind of uncertainty, and so is the choice of constants in
+a proof, for which `constant_sets` asks every proved family of bounds that is about this scenario.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.decide.recommendation import Drawn, Estimate, InputUncertainty, Uncertainty
+from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed
+from planner.decide.uncertainty.draws import (
+    DRAWS_ATTENDED,
+    DRAWS_TIMED,
+    Draws,
+    Totals,
+    agreement,
+    draws,
+    p_best,
+    regret,
+)
+from planner.decide.uncertainty.indices import BASE, LARGEST_MARGIN, alone, explained, total_indices
+from planner.decide.uncertainty.lattice import SHIFTS, cube, generating_vector
+from planner.decide.uncertainty.proofs import ADMISSIBLE, constant_sets
+from planner.io.wording import join, join_with_limit
+from planner.predict.question import Question
+from planner.scenario.resolve import Scenario
+
+__all__ = [
+    "ADMISSIBLE",
+    "BASE",
+    "DRAWS_ATTENDED",
+    "DRAWS_TIMED",
+    "SHIFTS",
+    "Column",
+    "Draws",
+    "Totals",
+    "agreement",
+    "alone",
+    "assess",
+    "columns",
+    "constant_sets",
+    "cube",
+    "draws",
+    "explained",
+    "generating_vector",
+    "p_best",
+    "regret",
+    "total_indices",
+]
+LITTLE = 0.05  # an index below it does not matter
+SURE = 0.99
+
+
+def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -> Uncertainty | None:
+    """How sure the answer is; None where the scenario asks for no draws.
+
+    Args:
+        question: what was asked.
+        scenario: says what is known how far, and how many draws to make.
+        recommended: the first tie group, best first.
+    """
+    if not scenario.draws:
+        return None
+    objective = scenario.objective
+    found = draws(question, scenario, objective)
+    first = found.same_as(recommended[0])
+    every = len(first) == len(found.topologies) or not found.columns
+    indices = None if every else explained(question, found.columns, objective, first)
+    moved = [None] * len(found.columns) if every else alone(question, found.columns, objective, first)
+    drawn = tuple(
+        Drawn(
+            name=c.name,
+            kind=c.kind,
+            distribution=c.spread.kind,
+            middle=c.middle,
+            low=c.middle * math.exp(-c.spread.reach),
+            high=c.middle * math.exp(c.spread.reach),
+            unit=c.unit,
+            explains=None if indices is None else indices[i],
+            alone=moved[i],
+        )
+        for i, c in enumerate(found.columns)
+    )
+    shares = p_best(found)
+    number = found.totals.shape[1]
+    inputs = InputUncertainty(
+        draws=number if found.columns else 0,
+        drawn=drawn,
+        p_best=shares,
+        regret=regret(found, recommended[0]),
+        unanswered=float(np.mean(~np.isfinite(found.totals.min(axis=0)))),
+        said=(*_next(drawn, shares[recommended[0]], every=every), *_left_out(question, scenario, number)),
+    )
+    return Uncertainty(inputs=inputs, constants=constant_sets(scenario, recommended[0], question.target))
+
+
+def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
+    """What to measure next, in a sentence."""
+    if not drawn:
+        return ["Every number that the order depends on was given exactly, so nothing was drawn."]
+    if every:
+        return ["All topologies take the same, whatever these are."]
+    known = [(d.name, d.explains) for d in drawn if d.explains is not None]
+    if not known:
+        moved = [(d.alone.swing, d.name, d.alone) for d in drawn if d.alone is not None]
+        swing, name, ends = max(moved, key=lambda m: m[0])
+        if swing > 1e-9:
+            return [f"Moved alone, {name} changes the lead over the next topology most."]
+        if ends.margin_low >= LARGEST_MARGIN:
+            return [f"The next topology takes over {math.exp(LARGEST_MARGIN):.0f} times as much, whatever these are."]
+        return ["Nothing that was drawn changes the lead over the next topology."]
+    ordered = sorted(known, key=lambda item: -item[1].value)
+    most = [ordered[0]]
+    for item in ordered[1:3]:
+        if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:
+            most.append(item)
+    little = [name for name, index in known if index.high <= LITTLE]
+    parts = join([f"{name} ({index.value:.0%})" for name, index in most])
+    said = f"The lead over the next topology varies mostly with {parts}"
+    if share.value < SURE:
+        said += f": measure {'that' if len(most) == 1 else 'these'} first"
+    if little:
+        said += f"; with {join_with_limit(little)} hardly at all (under {LITTLE:.0%})"
+    if share.value >= SURE:
+        said += ". Measuring would sharpen it, and not change the choice"
+    return [f"{said}."]
+
+
+def _left_out(question: Question, scenario: Scenario, number: int) -> list[str]:
+    """What was not drawn, and why."""
+    said = []
+    if 1 < number < scenario.draws:
+        why = "times a round anew" if number <= DRAWS_TIMED else "reckons with who comes"
+        said.append(f"{number:,} draws instead of {scenario.draws:,}: each {why}.")
+    if scenario.objective == "time" and timed(question):
+        guessed = [n for n, value, _ in of_clock(question) if value > 0 and scenario.known[n].origin == "default"]
+        if guessed:
+            said.append(
+                f"Compute times are random, so {join_with_limit(guessed)}, which nobody gave, stayed as assumed."
+            )
+    return said

@@ -1,0 +1,158 @@
+"""What is not known exactly: a middle times a random factor, independent of the others, for each input.
+
+The factor lies between limits that the user gave, has the error that a file states, or is log-uniform within `FACTOR`
+either way where nothing was given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.decide.confidence import FACTOR
+from planner.io.intervals import Spread
+from planner.predict.question import Question
+from planner.scenario.fields import Objective
+from planner.scenario.resolve import Scenario
+
+FloatArray = NDArray[np.float64]
+Kind = Literal["given", "measured", "assumed"]
+CLOCK = ("model_size", "step_time")  # what the clock depends on, beside the links
+LINK = ("up", "down", "latency")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One independent random factor.
+
+    Attributes:
+        name: of what is not known.
+        kind: who says how far.
+        spread: of the factor.
+        moves: quantities of the scenario, with the power of the factor that multiplies each.
+        middle: of what is named.
+        unit: of ``middle``.
+    """
+
+    name: str
+    kind: Kind
+    spread: Spread
+    moves: Mapping[str, float]
+    middle: float
+    unit: str = ""
+
+    @property
+    def of_clock(self) -> bool:
+        """Whether it changes what a round costs, and not how many there are."""
+        return all(name in CLOCK or "." in name for name in self.moves)
+
+    def logs(self, cube: FloatArray) -> FloatArray:
+        """Logarithms of the factor at probabilities."""
+        if self.spread.kind == "log-uniform":
+            return self.spread.width * (2 * cube - 1)
+        normal = NormalDist().inv_cdf
+        return self.spread.width * np.array([normal(u) for u in np.clip(cube, 1e-12, 1 - 1e-12).tolist()])
+
+
+def columns(question: Question, scenario: Scenario, objective: Objective) -> tuple[Column, ...]:
+    """What is drawn for a scenario, in the order in which results list it.
+
+    Nothing that leaves the ranking as it is: `L` and `A` where neither has limits enter as their product, and the
+    model's size cannot change an order by bytes. What the clock stands on is drawn where the clock decides; numbers of
+    a preset that the user chose are taken as given, and with random compute times those that nobody gave stay.
+    """
+    known, values = scenario.known, question.values
+    found: list[Column] = []
+
+    def own(name: str, value: float, unit: str = "", *, assume: bool = True) -> None:
+        of = known[name]
+        if of.spread is not None:
+            kind: Kind = "given" if of.origin == "given" else "measured"
+            found.append(Column(name, kind, of.spread, {name: 1.0}, value, unit))
+        elif assume and not of.sure:
+            found.append(Column(name, "assumed", _anything(), {name: 1.0}, value, unit))
+
+    deviations = deviations_of(question)
+    two = len(deviations) == 2 and all(values[name] > 0 for name in deviations)
+    together = _deviations_together(scenario, *deviations) if two else ()
+    found += together
+    for name in () if together else deviations:
+        if values[name] > 0:
+            own(name, values[name])
+    if values["sigma"] > 0:
+        own("sigma", values["sigma"])
+    if known["L"].spread is None and known["A"].spread is None:
+        if not (known["L"].sure and known["A"].sure):
+            found.append(Column("L A", "assumed", _anything(), {"A": 1.0}, values["L"] * values["A"]))
+    else:
+        own("A", values["A"])
+        own("L", values["L"])
+    if question.target is not None:
+        own("target", question.target, assume=False)
+    if objective != "time":
+        return tuple(found)
+    exact = not timed(question)
+    for name, value, unit in of_clock(question):
+        if value > 0:
+            own(name, value, unit, assume=exact and known[name].origin == "default")
+    return tuple(found)
+
+
+def deviations_of(question: Question) -> tuple[str, ...]:
+    """Symbols of the deviation of every tier, that of clients first."""
+    return tuple(tier.deviation for tier in reversed(question.symbols))
+
+
+def _anything() -> Spread:
+    return Spread("log-uniform", math.log(FACTOR))
+
+
+def _deviations_together(scenario: Scenario, low: str, top: str) -> tuple[Column, ...]:
+    """One factor on both deviations, and one on their ratio, where a file or a division says how they compare."""
+    known, error = scenario.known[low], scenario.ratio_error
+    divided = scenario.grouping in ("random", "chosen")
+    alone = known.sure if known.spread is None else not divided
+    if error is None or alone:
+        return ()
+    kind: Kind = "assumed" if known.spread is None else "given"
+    both = Column(f"{low} and {top}", kind, known.spread or _anything(), {low: 1.0, top: 1.0}, 1.0, "times")
+    if error == 0:
+        return (both,)
+    ratio = scenario.number(low) / scenario.number(top)
+    apart = Column(f"{low} / {top}", "measured", Spread("lognormal", error), {low: 0.5, top: -0.5}, ratio)
+    return (both, apart)
+
+
+def timed(question: Question) -> bool:
+    """Whether compute times are random, so that every change of the clock draws them anew."""
+    return question.compute.straggler.cv > 0
+
+
+def of_clock(question: Question) -> list[tuple[str, float, str]]:
+    """What the seconds of a round depend on: names in the scenario, values, units."""
+    found = [
+        ("model_size", question.model_bytes, "bytes"),
+        ("step_time", question.compute.step_time, "s"),
+    ]
+    for tier, link in question.network.named.items():
+        found += [(f"{tier}.{part}", getattr(link, part), "s" if part == "latency" else "bit/s") for part in LINK]
+    return found
+
+
+def with_clock(question: Question, changes: Mapping[str, float]) -> Question:
+    """The same with other numbers of the clock."""
+    network = question.network
+    for tier in network.named:
+        parts = {p: changes[f"{tier}.{p}"] for p in LINK if f"{tier}.{p}" in changes}
+        if parts:
+            network = network.with_link(tier, **parts)
+    compute = replace(question.compute, step_time=changes.get("step_time", question.compute.step_time))
+    return question.varied(
+        network=network, compute=compute, model_bytes=changes.get("model_size", question.model_bytes)
+    )

@@ -1,0 +1,274 @@
+"""What every topology takes in draws of what is not known: the share in which each is first, and the regret."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.evaluate.compare import SAME
+from planner.decide.recommendation import Estimate, Regret
+from planner.decide.uncertainty.distributions import Column, columns, deviations_of, of_clock, timed, with_clock
+from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
+from planner.predict.evidence import predictor_record as record
+from planner.predict.question import Question
+from planner.predict.statements import ModelUncertainty
+from planner.scenario.fields import Objective
+from planner.scenario.resolve import Scenario
+
+FloatArray = NDArray[np.float64]
+Model = Callable[[np.random.Generator, int], FloatArray]
+"""Draws of the logarithm of (real rounds) / (predicted rounds): (generator, number) -> (topologies, number)."""
+
+DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
+DRAWS_TIMED = 128  # at most, where each draw times rounds with random compute times
+DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
+AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache, fewer cost overhead
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What every topology takes in every draw.
+
+    Attributes:
+        columns: what was drawn.
+        logs: logarithms of the factors, shape (columns, draws).
+        totals: of the objective, in the order of the question's topologies, shape (topologies, draws).
+        topologies: their names.
+    """
+
+    columns: tuple[Column, ...]
+    logs: FloatArray
+    totals: FloatArray
+    topologies: tuple[str, ...]
+
+    def same_as(self, topology: str) -> tuple[str, ...]:
+        """This topology, and those that take the same in every draw."""
+        own = self.totals[self.topologies.index(topology)]
+        equal = np.isclose(self.totals, own, rtol=SAME, atol=0).all(axis=1)
+        return tuple(t for t, same in zip(self.topologies, equal, strict=True) if same)
+
+
+class Totals:
+    """The objective of every topology at many values of the columns."""
+
+    def __init__(self, question: Question, drawn: Sequence[Column], objective: Objective) -> None:
+        """Keep the question.
+
+        Args:
+            question: what was asked.
+            drawn: its columns.
+            objective: of the totals.
+        """
+        self.question, self.columns, self.objective = question, tuple(drawn), objective
+        self.law = _Affine.of(question) if objective == "time" and any(c.of_clock for c in drawn) else None
+
+    @property
+    def slow(self) -> bool:
+        """Whether every draw needs a round to be timed for itself."""
+        return self.law is None and self.objective == "time" and any(c.of_clock for c in self.columns)
+
+    def __call__(self, logs: FloatArray) -> FloatArray:
+        """Shape (topologies, draws) for factors of shape (columns, draws)."""
+        return self.rounds(logs) * self.prices(logs)
+
+    def rounds(self, logs: FloatArray) -> FloatArray:
+        """Rounds to the target; (topologies, draws)."""
+        parts = [self._rounds(logs[:, i : i + AT_ONCE]) for i in range(0, logs.shape[1], AT_ONCE)]
+        return np.concatenate(parts, axis=1)
+
+    def _rounds(self, logs: FloatArray) -> FloatArray:
+        question = self.question
+        changes = {
+            name: question.values[name] * np.exp(log)
+            for name in (*deviations_of(question), "sigma", "A", "L")
+            if (log := self._log(name, logs)) is not None
+        }
+        log = self._log("target", logs)
+        if log is not None and question.target is not None:
+            share = None if question.share is None else question.share * np.exp(log)
+            question = question.varied(target=question.target * np.exp(log), share=share)
+        found = question.rounds(**changes)
+        return np.stack([np.broadcast_to(found[t], logs.shape[1:]) for t in self.question.topologies]).astype(float)
+
+    def prices(self, logs: FloatArray) -> FloatArray:
+        """What one round adds to the objective; (topologies, draws), or (topologies, 1) where that is all the same."""
+        question = self.question
+        moved = {
+            name: value * np.exp(log)
+            for name, value, _ in of_clock(question)
+            if (log := self._log(name, logs)) is not None
+        }
+        if not moved:
+            return np.array([[question.price(t, self.objective)] for t in question.topologies])
+        if self.law is not None:
+            return self.law.seconds(moved, logs.shape[1])
+        each = [{name: float(value[i]) for name, value in moved.items()} for i in range(logs.shape[1])]
+        questions = [with_clock(question, changes) for changes in each]
+        return np.array([[q.price(t, self.objective) for q in questions] for t in question.topologies])
+
+    def _log(self, name: str, logs: FloatArray) -> FloatArray | None:
+        parts = [c.moves[name] * logs[i] for i, c in enumerate(self.columns) if name in c.moves]
+        return np.asarray(sum(parts[1:], parts[0])) if parts else None
+
+
+@dataclass(frozen=True)
+class _Affine:
+    """Seconds of a round as a linear form, with its coefficients found by asking.
+
+    Without stragglers a round lasts a sum of: a constant, multiples of the step time and of each latency, and for each
+    link multiples of the time up, the time down, and the longer of the two (a direct hop).
+
+    Attributes:
+        question: with its numbers of the clock.
+        coefficients: shape (topologies, features).
+    """
+
+    question: Question
+    coefficients: FloatArray
+
+    @classmethod
+    def of(cls, question: Question) -> _Affine | None:
+        """The form, or None where the clock follows no such one: it is asked at three more places."""
+        if timed(question):
+            return None
+        now = {name: value for name, value, _ in of_clock(question)}
+        size = 8 * now["model_size"]
+        # At unit latency and step time, and rates that send the model in one second, everything counts alike.
+        unit = {name: size if name.endswith(("up", "down")) else 1.0 for name in now} | {
+            "model_size": now["model_size"]
+        }
+        half = {name: value / 2 if value == size else 2 * value for name, value in unit.items() if name != "model_size"}
+        probes = [unit, {**unit, **half}]
+        probes += [{**unit, name: value} for name, value in half.items()]
+        for tier in question.network.named:
+            probes.append({**unit, **{f"{tier}.{part}": half[f"{tier}.{part}"] for part in ("up", "down")}})
+        form = cls(question, np.zeros((0, 0)))
+        features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
+        seconds = _seconds(question, probes)
+        coefficients: Any = np.linalg.lstsq(features.T, seconds.T, rcond=None)[0].T
+        form = cls(question, coefficients)
+        checks = [
+            {name: value * (1.0 + by * (i % 3 - 1)) for i, (name, value) in enumerate(now.items())}
+            for by in (0.0, 0.5, -0.7)
+        ]
+        told = form.seconds({name: np.array([c[name] for c in checks]) for name in now}, len(checks))
+        return form if np.allclose(told, _seconds(question, checks), rtol=1e-9, atol=0) else None
+
+    def seconds(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
+        """Of a round; (topologies, draws)."""
+        return self.coefficients @ self._features(moved, draws)
+
+    def _features(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
+        at = {name: moved.get(name, np.array(value)) for name, value, _ in of_clock(self.question)}
+        rows = [np.ones(draws), at["step_time"]]
+        for tier in self.question.network.named:
+            up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))
+            rows += [at[f"{tier}.latency"], up, down, np.maximum(up, down)]
+        return np.stack([np.broadcast_to(row, draws) for row in rows])
+
+
+def _seconds(question: Question, places: Sequence[Mapping[str, float]]) -> FloatArray:
+    questions = [with_clock(question, place) for place in places]
+    return np.array([[q.of_a_round(t).seconds for q in questions] for t in question.topologies])
+
+
+def draws(
+    question: Question,
+    scenario: Scenario,
+    objective: Objective,
+    model: Model | None = None,
+    *,
+    number: int | None = None,
+) -> Draws:
+    """What every topology takes, in draws of what is not known exactly.
+
+    Args:
+        question: what was asked; its seed fixes the draws.
+        scenario: says what is known how far.
+        objective: of the totals.
+        model: draws of how far rounds are from those predicted, which multiply them; None for none.
+        number: of draws, a power of two from 64; None for the scenario's, or fewer where each is slow.
+    """
+    drawn = columns(question, scenario, objective)
+    totals = Totals(question, drawn, objective)
+    rng = np.random.default_rng(question.seed)
+    if not drawn and model is None:
+        logs = np.zeros((0, 1))
+    else:
+        most = DRAWS_TIMED if totals.slow else DRAWS_ATTENDED if question.availability is not None else scenario.draws
+        number = number or min(scenario.draws, most)
+        logs = logs_at(drawn, cube(rng, len(drawn), number))
+    found = totals(logs)
+    if model is not None:
+        found = found * np.exp(model(rng, logs.shape[1]))
+    return Draws(drawn, logs, found, tuple(question.topologies))
+
+
+def logs_at(drawn: Sequence[Column], at: FloatArray) -> FloatArray:
+    """Logarithms of the factors of all columns at points of the cube; (columns, draws)."""
+    return np.stack([c.logs(u) for c, u in zip(drawn, at, strict=True)]) if drawn else np.zeros((0, at.shape[1]))
+
+
+def p_best(found: Draws, tolerance: float = SAME) -> dict[str, Estimate]:
+    """Share of draws in which no other topology is better, relatively, than by a tolerance; ties count for everyone."""
+    least = found.totals.min(axis=0)
+    best = np.isfinite(least) & (found.totals <= least * (1 + tolerance))
+    return {t: mean(best[i].astype(float)) for i, t in enumerate(found.topologies)}
+
+
+def regret(found: Draws, topology: str) -> Regret:
+    """Relative excess of a topology's total over the least of each draw, over draws in which there is one."""
+    own, least = found.totals[found.topologies.index(topology)], found.totals.min(axis=0)
+    answered = np.isfinite(least)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess = np.where(own <= least * (1 + SAME), 0.0, own / least - 1)
+    excess = np.where(answered, excess, 0.0)
+    lost = float(np.mean(np.isinf(excess)))
+    high = float(np.quantile(excess, 0.9, method="higher"))
+    p90 = None
+    if math.isfinite(high):
+        ends = [float(np.quantile(block, 0.9, method="lower")) for block in blocks(excess)]
+        finite = [end for end in ends if math.isfinite(end)]
+        p90 = Estimate(value=high, error=float(np.std(finite, ddof=1)) / math.sqrt(len(finite)) if finite[1:] else 0.0)
+    return Regret(of=topology, mean=None if lost else mean(excess, floor=False), p90=p90, lost=lost)
+
+
+def mean(values: FloatArray, *, floor: bool = True) -> Estimate:
+    """A mean, and its error from the blocks; a share cannot be known better than to one draw."""
+    if values.size == 1:
+        return Estimate(value=float(values[0]), error=0.0)
+    error = float(blocks(values).mean(axis=1).std(ddof=1)) / math.sqrt(SHIFTS)
+    return Estimate(value=float(values.mean()), error=max(error, 1 / values.size if floor else 0.0))
+
+
+def agreement(
+    question: Question, scenario: Scenario, totals: Mapping[str, float]
+) -> tuple[ModelUncertainty | None, float]:
+    """The record of the predictor near a question, and the relative difference below which topologies tie.
+
+    The record has the shares of draws, of inputs and of errors like those measured, in which each topology is right:
+    first, or so near that the record counts it as that.
+
+    Args:
+        question: what was asked.
+        scenario: says what is known how far, and which difference still ties.
+        totals: the objective of every topology that reaches the target.
+    """
+    near = record.of(question)
+    if near is None:
+        return None, scenario.resolution
+    model = partial(record.errors, question)
+    if scenario.draws:
+        found = draws(question, scenario, scenario.objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
+    else:
+        base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
+        errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
+        found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
+    near = near.model_copy(update={"p_best": {t: share.value for t, share in p_best(found, record.RIGHT).items()}})
+    return near, max(scenario.resolution, record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1]))))
