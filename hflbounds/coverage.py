@@ -212,6 +212,34 @@ def ring(servers: int, clients: int, overlapping: int) -> Array:
     return found.reshape(-1, servers)
 
 
+def triangle(alone: int, pairs: int, triples: int) -> Array:
+    """Three servers at the corners of a triangle, each the home of as many clients: liu2026, Section V-A and Fig. 3.
+
+    A client's home is the server that it has in the hierarchy without overlap. Clients that two servers reach are
+    shared out evenly between them: with 14, 4 and 1 there are 57 clients and each server reaches 25.
+
+    Args:
+        alone: clients of each home that reach no other server.
+        pairs: clients of each home that reach one other, the next server and the one before in turn.
+        triples: clients of each home that reach all three.
+
+    Returns:
+        0/1 array of shape (clients, 3), clients numbered home by home.
+
+    Raises:
+        DomainError: if there are no clients.
+    """
+    if alone + pairs + triples < 1:
+        raise DomainError("three servers and no clients; give at least one of each")
+    found = np.zeros((3, alone + pairs + triples, 3))
+    for home in range(3):
+        found[home, :, home] = 1
+        found[home, alone : alone + pairs : 2, (home + 1) % 3] = 1
+        found[home, alone + 1 : alone + pairs : 2, (home + 2) % 3] = 1
+        found[home, alone + pairs :] = 1
+    return found.reshape(-1, 3)
+
+
 def from_arrays(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """What the arrays ``coverage`` and ``weights`` say of ``lambda2`` and ``p2``; for `Bound.prepare`.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hflbounds.coverage import ring
+from hflbounds.coverage import ring, triangle
 from hflbounds.errors import DomainError
 from planner.errors import ScenarioError
 from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row
@@ -122,13 +122,7 @@ def _triangle(said: str) -> Layout:
     alone, pairs, triples = (int(number) for number in numbers.groups()) if numbers else (0, 0, 0)
     if numbers is None or not alone + pairs + triples:
         raise ScenarioError(f"{said!a:.80} is no triangle of servers with clients. {WAY}.")
-    found = np.zeros((3, alone + pairs + triples, 3))
-    for home in range(3):
-        found[home, :, home] = 1
-        found[home, alone : alone + pairs : 2, (home + 1) % 3] = 1
-        found[home, alone + 1 : alone + pairs : 2, (home + 2) % 3] = 1
-        found[home, alone + pairs :] = 1
-    return _plain(said, found.reshape(-1, 3), np.repeat(np.arange(3), alone + pairs + triples))
+    return _plain(said, triangle(alone, pairs, triples), np.repeat(np.arange(3), alone + pairs + triples))
 
 
 def _rows(said: str) -> Layout:

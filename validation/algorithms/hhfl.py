@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from hflbounds.catalog.liu2026 import paper
-from hflbounds.coverage import Array, Coverage, ring
+from hflbounds.coverage import Array, Coverage, ring, triangle
 from hflbounds.errors import DomainError
 from validation.engine import Moment, Parameters, Problem, ValidationError, spread
 from validation.mixing import at_least_one, distance, mix, same_number, shares
@@ -148,7 +148,7 @@ def rows(text: str) -> Array:
 
     Args:
         text: ``ring:3,19,5``: three servers, each the home of 19 clients, five of which the next server covers too;
-            ``triangle:14,4,1``: as of `triangle`; or a row of 0 and 1 for each client, ``110;011``.
+            ``triangle:14,4,1``: as of `hflbounds.coverage.triangle`; or a row of 0 and 1 for each client, ``110;011``.
 
     Returns:
         0/1 array of shape (clients, servers), clients numbered server by server.
@@ -166,34 +166,6 @@ def rows(text: str) -> Array:
     if not all(re.fullmatch("[01]+", line) for line in lines) or len({len(line) for line in lines}) > 1:
         raise ValidationError(wrong)
     return np.array([[float(digit) for digit in line] for line in lines])
-
-
-def triangle(alone: int, pairs: int, triples: int) -> Array:
-    """Three servers at the corners of a triangle, each the home of as many clients: liu2026, Section V-A and Fig. 3.
-
-    A client's home is the server that it has in the hierarchy without overlap. The clients that two servers reach are
-    shared out evenly between them, and so are those that all three reach: with 14, 4 and 1 there are 57 clients and
-    each server reaches 25, of which 14 reach it alone, 8 one other as well, and 3 all.
-
-    Args:
-        alone: clients of each home that reach no other server.
-        pairs: clients of each home that reach one other, the next server and the one before in turn.
-        triples: clients of each home that reach all three.
-
-    Returns:
-        0/1 array of shape (clients, 3), clients numbered home by home.
-
-    Raises:
-        DomainError: if there are no clients.
-    """
-    if alone + pairs + triples < 1:
-        raise DomainError("three servers and no clients; give at least one of each")
-    others = [()] * alone + [(1 + i % 2,) for i in range(pairs)] + [(1, 2)] * triples
-    found = np.zeros((3, len(others), 3))
-    for home in range(3):
-        for client, further in enumerate(others):
-            found[home, client, [home, *((home + i) % 3 for i in further)]] = 1
-    return found.reshape(-1, 3)
 
 
 def hier_favg(G: int, M: int, E: int = 1, Ge: int = 1, weights: str = "equal", alpha: float | None = None) -> HHFL:
