@@ -18,9 +18,9 @@ from hflbounds.audit import report
 from hflbounds.core.bound import Bound, Erratum
 from hflbounds.core.expression import Expr, Relation, mul
 from hflbounds.core.quantities import ABOUT
-from hflbounds.core.registry import errata
 from hflbounds.errors import ConditionError, DomainError
 from hflbounds.export import Style, render
+from hflbounds.registry import errata
 from hflbounds.typeset.formulas import latex
 
 HERE = Path(__file__).parent

@@ -8,9 +8,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hflbounds.core import registry
+from hflbounds import registry
 from hflbounds.core.bound import Above, Bound, Erratum, Notation, Paper, Source, Step
-from hflbounds.core.registry import catalogue, families, family, get
 from hflbounds.errors import (
     ComparisonError,
     ConditionError,
@@ -20,6 +19,7 @@ from hflbounds.errors import (
     UnknownBoundError,
 )
 from hflbounds.evaluate.tuning import Tuned, rounds_to, tune, why_unreachable
+from hflbounds.registry import catalogue, families, family, get
 
 __all__ = [
     "Bound",

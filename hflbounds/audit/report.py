@@ -16,8 +16,8 @@ from hflbounds import derive
 from hflbounds.audit import checks as audit
 from hflbounds.core.bound import Bound, Erratum
 from hflbounds.core.expression import Expr, Relation
-from hflbounds.core.registry import catalogue, errata
 from hflbounds.errors import UnknownBoundError
+from hflbounds.registry import catalogue, errata
 from hflbounds.typeset.formulas import latex
 
 Kind = Literal["line", "erratum", "bound", "family"]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from hflbounds.core.assumptions import Assumption
+from hflbounds.core.evaluation import Value, bind, run
 from hflbounds.core.expression import Expr, Raised, Relation, Symbol, add, compile_many
 from hflbounds.core.metrics import Metric
 from hflbounds.core.quantities import ABOUT, R, T, eta_eff, t
 from hflbounds.errors import ConditionError, DeclarationError, DomainError
-from hflbounds.evaluate.evaluation import Value, bind, run
 from hflbounds.topology import all_topologies
 
 if TYPE_CHECKING:

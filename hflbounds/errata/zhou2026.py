@@ -16,7 +16,7 @@ from typing import Any, Literal
 from hflbounds.core.bound import Erratum, Evidence
 from hflbounds.core.expression import cbrt, choice, sqrt
 from hflbounds.core.quantities import S1, S2, A, E_r, G, K, L, M, P, R, delta, eta, eta_eff, grad, sigma, zeta
-from hflbounds.core.registry import get
+from hflbounds.registry import get
 
 DEFAULT: dict[str, Any] = {
     **{"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000},

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hflbounds.core.bound import Bound
+from hflbounds.core.evaluation import bind
 from hflbounds.core.expression import Expr
 from hflbounds.core.quantities import ABOUT, L, eta_eff
 from hflbounds.errors import ComparisonError
-from hflbounds.evaluate.evaluation import bind
 from hflbounds.evaluate.tuning import Cap
 
 if TYPE_CHECKING:

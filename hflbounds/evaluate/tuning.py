@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.core.bound import Bound
+from hflbounds.core.evaluation import Value, bind, run
 from hflbounds.core.expression import Expr, Relation, Symbol, add, cbrt, compile_many, mul, sqrt
 from hflbounds.core.quantities import A, L, R, eta_eff
 from hflbounds.errors import ConditionError, DomainError
-from hflbounds.evaluate.evaluation import Value, bind, run
 
 Cap = Literal["own", "none", "common"] | float
 Array = NDArray[np.float64]

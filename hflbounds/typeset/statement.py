@@ -11,12 +11,12 @@ from functools import cache, cached_property
 from typing import Any
 
 from hflbounds.core.bound import Bound, Erratum, Notation
+from hflbounds.core.evaluation import bind
 from hflbounds.core.expression import Choice, Expr, Maximum, Raised, Relation, Special, Sum
 from hflbounds.core.functions import SCALAR
 from hflbounds.core.quantities import ABOUT
-from hflbounds.core.registry import get
 from hflbounds.errors import ConditionError, FormatError
-from hflbounds.evaluate.evaluation import bind
+from hflbounds.registry import get
 from hflbounds.typeset import formulas, markup, meanings, sentences
 
 LINE = 46.0  # of an article on A4, in letters as `markup.width` counts them

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from hflbounds import catalogue
-from hflbounds.core.registry import errata
+from hflbounds.registry import errata
 
 ROOT = Path(__file__).parents[2]
 

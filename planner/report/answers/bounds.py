@@ -15,9 +15,9 @@ from typing import Any, cast, get_args
 from hflbounds import catalogue, families
 from hflbounds.audit.checks import Verdict, audit
 from hflbounds.core.bound import Bound, Notation, Status
+from hflbounds.core.evaluation import bind
 from hflbounds.core.quantities import ABOUT, ARRAYS
 from hflbounds.errors import ConditionError, FormatError, UnknownBoundError
-from hflbounds.evaluate.evaluation import bind
 from hflbounds.export import Statement, Style, formats, render, takes
 from hflbounds.export.json import describe
 from hflbounds.typeset import markup, wording

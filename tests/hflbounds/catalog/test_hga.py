@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from hflbounds import ConditionError, catalogue, get
 from hflbounds.audit.checks import audit
 from hflbounds.catalog import own_hga, xie2024
-from hflbounds.core.registry import errata
 from hflbounds.derive import check
 from hflbounds.derive.xie2024 import LINES
+from hflbounds.registry import errata
 
 OURS = [b for b in catalogue().values() if b.id.startswith("xie2024.") or b.id == "hflbounds.hga-repaired"]
 repaired, thm1 = get("hflbounds.hga-repaired"), get("xie2024.thm1")

@@ -16,10 +16,10 @@ from hflbounds.catalog import own_drift, zhou2026, zhou2026_lemmas
 from hflbounds.core.bound import Bound
 from hflbounds.core.expression import Expr
 from hflbounds.core.quantities import S2, G, K, M, P, sigma
-from hflbounds.core.registry import errata, families
 from hflbounds.derive import Line, finite_sums, lines, sampled, zhou2026_theorems
 from hflbounds.derive import zhou2026 as derived
 from hflbounds.derive.proofs import exact
+from hflbounds.registry import errata, families
 from validation.reference import Settings, global_round
 
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")

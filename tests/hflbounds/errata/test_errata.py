@@ -14,7 +14,7 @@ from hflbounds import catalogue, families
 from hflbounds.core.bound import Erratum
 from hflbounds.core.expression import DimensionError, Relation
 from hflbounds.core.quantities import ABOUT
-from hflbounds.core.registry import errata
+from hflbounds.registry import errata
 from validation.reference import Settings, global_round
 
 DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}

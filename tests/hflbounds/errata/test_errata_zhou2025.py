@@ -17,7 +17,7 @@ from hflbounds import get
 from hflbounds.catalog.zhou2025 import drift_of_noise
 from hflbounds.core.expression import Expr
 from hflbounds.core.quantities import ABOUT, grad, sigma
-from hflbounds.core.registry import errata
+from hflbounds.registry import errata
 from validation.reference import TOPOLOGIES, Settings, global_round
 
 DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}

@@ -24,9 +24,9 @@ from hflbounds.catalog.own import TOPOLOGIES
 from hflbounds.core.bound import Erratum, Evidence
 from hflbounds.core.expression import DimensionError, Expr, Relation, add
 from hflbounds.core.quantities import ABOUT
-from hflbounds.core.registry import errata
 from hflbounds.derive.proofs import exact
 from hflbounds.errata.zhou2026 import ERRATA as OWN
+from hflbounds.registry import errata
 from validation.reference import Settings, global_round
 
 ERRATA: dict[str, Erratum] = {e.id.removeprefix("zhou2026."): e for e in errata() if e.id.startswith("zhou2026.")}

@@ -10,7 +10,7 @@ from test_cli import run
 
 from hflbounds import catalogue, derive
 from hflbounds.audit import report
-from hflbounds.core.registry import errata
+from hflbounds.registry import errata
 
 
 @pytest.fixture(scope="module")

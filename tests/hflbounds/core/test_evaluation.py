@@ -14,8 +14,8 @@ import second_encoding as second
 from numpy.testing import assert_allclose
 
 from hflbounds import Bound, ConditionError, DomainError, HflBoundsError, catalogue, get
+from hflbounds.core.evaluation import BLOCK
 from hflbounds.core.quantities import ABOUT
-from hflbounds.evaluate.evaluation import BLOCK
 
 BOUNDS = tuple(b for b in catalogue().values() if b.id in second.BOUND_IDS)
 EXPLICIT = tuple(b for b in BOUNDS if b.constants == "explicit")
