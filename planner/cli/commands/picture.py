@@ -1,4 +1,4 @@
-"""``hfl-plan picture``: the options. What it does is in `planner.report.answers.picture`."""
+"""``hfl-plan picture``: the options. What it does is in `planner.plot.draw`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def picture(
     whom. front: time against traffic. grouping: label shares before and after. tornado: what each input does to the
     lead. (Who wins where is drawn by `flip --map`.) Needs matplotlib: pip install 'hfl-plan[plots]'.
     """
-    from planner.report.answers import picture as picture_answers
+    from planner.plot.draw import drawn
 
-    write(picture_answers.drawn(kind, said.scenario, data or [], output, force, as_json=json))
+    write(drawn(kind, said.scenario, data or [], output, force, as_json=json))

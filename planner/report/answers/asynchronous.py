@@ -11,7 +11,7 @@ from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late
 from planner.predict.evidence.claims import beginning
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.pages import assumed, known
+from planner.report.origins import assumed, known
 from planner.scenario.units import format_duration, format_size
 
 SCHEMA = "hfl-plan/async/1"

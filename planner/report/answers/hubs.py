@@ -14,7 +14,7 @@ from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
 from planner.predict.evidence.claims import beginning
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.pages import assumed, known
+from planner.report.origins import assumed, known
 from planner.scenario.units import format_duration, format_size
 
 SCHEMA = "hfl-plan/hubs/1"

@@ -18,7 +18,7 @@ from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
 from planner.predict.evidence.claims import beginning
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.pages import assumed, known
+from planner.report.origins import assumed, known
 
 SCHEMA = "hfl-plan/overlap/1"
 SHOWN = 6  # links that are listed in text

@@ -16,8 +16,8 @@ from planner.io.wording import title
 from planner.predict.evidence.claims import Verdict, verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
-from planner.report import pages
 from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
+from planner.report.origins import assumed, known
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size, parse_duration, parse_size
 
@@ -114,7 +114,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
         {
             "schema": SCHEMA,
             "title": scenario.title,
-            "scenario": pages.known(scenario),
+            "scenario": known(scenario),
             "predictor": question.predictor.id,
             "rounds_are": f"those {question.predictor.says}",
             "bounds": question.family,
@@ -304,15 +304,15 @@ def _blocks(d: dict[str, Any], scenario: Scenario) -> Iterator[Block]:
 def _basis(d: dict[str, Any], scenario: Scenario) -> Iterator[str]:
     tiers = tier_symbols(Topology.parse(d["recommended"]["topology"]).depth)
     tried = d["tried"]
-    assumed = pages.assumed(scenario, ("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
+    missing = assumed(scenario, ("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
     yield f"Rounds are {d['rounds_are']}."
     yield (
         f"Front of time and traffic over {len(tried['topologies'])} topologies, K in {_list(tried['K'])} and P in "
         f"{_list(tried['P'])}; predictor {d['predictor']}, bounds {d['bounds']}, step cap {d['cap']}; a round is timed "
         f"by its {scenario.cost}."
     )
-    if assumed:
-        yield f"Not given, so assumed: {assumed}."
+    if missing:
+        yield f"Not given, so assumed: {missing}."
     yield from (f"Measured (docs/validation.md), {Verdict(**row)}" for row in d["evidence"])
     yield (
         "The target is on the mean squared gradient, not on accuracy. Between topologies the predicted order is not "

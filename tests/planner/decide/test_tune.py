@@ -19,7 +19,6 @@ from planner.decide.rank import recommend
 from planner.decide.tuning import Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import ask
-from planner.report import pages
 from planner.report.answers import tune as tune_answers
 from planner.scenario.resolve import load
 
@@ -197,13 +196,13 @@ def test_the_search_grid_goes_from_half_the_smallest_to_twice_the_largest() -> N
     [("5", [5]), ("8, 1,2,2", [1, 2, 8]), ("3:13", [3, 4, 6, 8, 12, 13]), ("100:300", [100, 128, 256, 300])],
 )
 def test_numbers_to_try(text: str, meant: list[int]) -> None:
-    assert pages.whole_numbers("--K", text, ()) == meant
+    assert tuning.whole_numbers("--K", text, ()) == meant
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "1e3", "2.5", "5:2", "1:", "1;2", "1:9999999", "1," * 600, "١"])
 def test_what_is_no_list_of_numbers_is_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match=r"^--K: .*Write 5, or 1,2,5, or 1:64\.$"):
-        pages.whole_numbers("--K", text, ())
+        tuning.whole_numbers("--K", text, ())
 
 
 def test_json_has_the_front_the_choice_and_the_rates(plan) -> None:

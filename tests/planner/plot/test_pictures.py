@@ -25,7 +25,7 @@ matplotlib = pytest.importorskip("matplotlib")
 
 from planner import plot as pictures  # noqa: E402
 from planner.plot import bound, calibration, diagram, front, grouping, tornado  # noqa: E402
-from planner.report.answers.picture import kinds  # noqa: E402
+from planner.plot.draw import kinds  # noqa: E402
 
 FLEET = {
     "fleet.groups": ("G", 4),
@@ -379,15 +379,15 @@ def test_what_is_refused_is_refused_in_a_line(plan, tmp_path: Path, words: list[
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("name,low\na,1\n", "has no column high"),
-        ("name,low,high\n", "0 lines below its header"),
-        ("name,low,high\na,1,x\n", ":2:high: 'x' is not a number"),
-        ("name,low,high\na,1,nan\n", ":2:high: 'nan' is not a number"),
-        ("name,low,high\na,1\n", ":2: has not as many fields"),
-        ("name,low,high\na,1,2,3\n", ":2: has not as many fields"),
+        ("name,low\na,1\n", ":1: there is no column 'high'"),
+        ("name,low,high\n", "there are no lines below the header"),
+        ("name,low,high\na,1,x\n", ":2:3: 'x' in column 'high' is not a number"),
+        ("name,low,high\na,1,nan\n", ":2:3: 'nan' in column 'high' is not a number"),
+        ("name,low,high\na,1\n", ":2:3: there are 2 fields, and 3 columns"),
+        ("name,low,high\na,1,2,3\n", ":2:4: there are 4 fields, and 3 columns"),
         ("name,low,high\na,-1,2\n", "low: -1, in line 1 below the header, is not positive"),
         ('name,low,high\n"a,1,2\n', "is not CSV"),
-        ("name,low,high\na,1," + "9" * 99 + "\n", "is not a number"),
+        ("name,low,high\na,1," + "9" * 99 + "\n", "is not a number of a picture"),
         ("name,low,high\n\xff", "is not UTF-8"),
     ],
 )

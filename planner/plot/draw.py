@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 import importlib
-import io
 import json
-import math
 import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,10 +13,10 @@ from typing import Any
 from planner import plot as pictures
 from planner.data.label_counts import read_counts
 from planner.errors import ScenarioError
+from planner.io.csv_rows import CsvTable
 from planner.scenario.resolve import Scenario
 
 SCHEMA = "hfl-plan/picture/1"
-LARGEST_FILE = 1 << 24  # bytes
 LARGEST_TABLE = 10**5  # lines
 WORDS = ("name", "of", "setting", "topology")  # columns that are no numbers
 DOORS = ("of_scenario", "of_tables")
@@ -90,40 +87,19 @@ def _read(path: Path, columns: Sequence[str]) -> tuple[list[dict[str, str]], dic
     """The lines of a CSV, and its columns of numbers.
 
     Raises:
-        ScenarioError: naming the file, the line and the column.
+        ScenarioError: naming the file, the line and the field.
     """
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-        if len(raw) > LARGEST_FILE:
-            raise ScenarioError(f"{path}: is over {LARGEST_FILE >> 20} MiB, which no picture shows.")
-        reader = csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
-        rows = list(reader)
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read ({error.strerror}). Check the path.") from None
-    except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-    except csv.Error as error:
-        raise ScenarioError(f"{path}: is not CSV: {error!s:.100}.") from None
-    missing = [name for name in columns if name not in (reader.fieldnames or ())]
-    if missing:
-        raise ScenarioError(f"{path}:1: has no column {missing[0]}. Needed are {', '.join(columns)}.")
-    if not 0 < len(rows) <= LARGEST_TABLE:
-        raise ScenarioError(f"{path}: has {len(rows):,} lines below its header, not 1 to {LARGEST_TABLE:,}.")
+    table = CsvTable(path)
+    for name in columns:
+        table.need(name, f"Needed are {', '.join(columns)}")
+    rows: list[dict[str, str]] = []
     numbers: dict[str, list[float]] = {name: [] for name in columns if name not in WORDS}
-    for line, row in enumerate(rows, 2):
-        if None in row or None in row.values():
-            raise ScenarioError(f"{path}:{line}: has not as many fields as the header.")
+    for row in table.rows():
+        if len(rows) == LARGEST_TABLE:
+            row.refuse("there are too many lines", f"Draw {LARGEST_TABLE:,} or fewer")
+        rows.append({name: row[name] for name in table.header})
         for name, values in numbers.items():
-            values.append(_number(row[name], f"{path}:{line}:{name}"))
+            values.append(row.number(name, "a number of a picture", signed=True))
+    if not rows:
+        table.refuse("there are no lines below the header", "Add some")
     return rows, numbers
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        value = float(text) if len(text) <= 40 else math.nan
-    except ValueError:
-        value = math.nan
-    if not 1e-100 <= abs(value) <= 1e100 and value != 0:
-        raise ScenarioError(f"{where}: {text!a:.40} is not a number from 1e-100 to 1e100, or 0.")
-    return value
