@@ -195,10 +195,16 @@ def _digests(
 def _digested(
     shape: tuple[int, ...], schedule: Schedule, together: bool, straggler: Straggler, seed: int
 ) -> FloatArray:
-    blocks = _blocks(math.prod(shape), straggler, seed)
-    digests = (schedule.digest(drawn.reshape(-1, *shape), together) for drawn in blocks)
-    parts = [schedule.condense(digest) if together else digest for digest in digests]
-    widest, axes = max(part.shape[-1] for part in parts), [(0, 0)] * (parts[0].ndim - 1)
-    found = np.concatenate([np.pad(part, [*axes, (0, widest - part.shape[-1])], mode="edge") for part in parts])
+    parts = []
+    for drawn in _blocks(math.prod(shape), straggler, seed):
+        rows = drawn.reshape(-1, shape[-1])
+        for few in np.array_split(rows, min(len(rows), 1 + drawn.size // _CACHED_SAMPLES)):  # to spare memory
+            digest = schedule.digest(few, together)
+            parts.append(schedule.condense(digest) if together else digest)
+    if together:
+        widest = max(part.shape[-1] for part in parts)
+        parts = [np.pad(part, [(0, 0), (0, 0), (0, widest - part.shape[-1])], mode="edge") for part in parts]
+    found = np.concatenate(parts)
+    found = found.reshape(-1, *shape[:-1], *found.shape[1:])
     found.flags.writeable = False
     return found
