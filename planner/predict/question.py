@@ -251,8 +251,8 @@ def ask(scenario: Scenario) -> Question:
         ScenarioError: if the bound family asked for does not exist, or is about other participation.
     """
     whose = _predictor(scenario)
-    topologies = all_topologies(2)
-    bounds = {b.topology: b for b in family(_family(scenario)) if b.topology in topologies}
+    topologies = _topologies(scenario)
+    bounds = _bounds(scenario, whose)
     if scenario.bounds is not None or whose.guarantees:
         topologies = {t: tree for t, tree in topologies.items() if t in bounds}
     first = next(iter(bounds.values()), None)
@@ -267,7 +267,7 @@ def ask(scenario: Scenario) -> Question:
         cap = "common" if first is not None and first.chain is not None and first.constants == "hidden" else "own"
     comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
-    values = {name: scenario.number(name) for name in quantities(2)}
+    values = {name: scenario.number(name) for name in quantities(scenario.depth)}
     if scenario.metric != "gradient" and target is not None and scenario.known["target"].origin == "given":
         raise ScenarioError(
             f"--target: it is a squared gradient, and says nothing of {scenario.metric}. Give --rounds of Star-Star, "
@@ -294,6 +294,28 @@ def ask(scenario: Scenario) -> Question:
         partial=scenario.partial,
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
     )
+
+
+def _topologies(scenario: Scenario) -> Mapping[str, Topology]:
+    every = all_topologies(scenario.depth)
+    return every if scenario.topologies is None else {t: every[t] for t in every if t in scenario.topologies}
+
+
+def _bounds(scenario: Scenario, whose: Predictor) -> Mapping[str, Bound]:
+    """The bounds of a scenario, by topology; none where the tree has another depth than two.
+
+    Raises:
+        ScenarioError: If they are asked for, and there are none.
+    """
+    if scenario.depth == 2:
+        return {b.topology: b for b in family(_family(scenario)) if b.topology is not None}
+    if scenario.bounds is not None or whose.guarantees:
+        asked = "--bounds" if scenario.bounds is not None else f"--predictor {whose.id}"
+        raise ScenarioError(
+            f"{asked}: families of bounds are of two tiers, and this tree has {scenario.depth}. "
+            "Use --predictor typical, without --bounds and --cap."
+        )
+    return {}
 
 
 def _predictor(scenario: Scenario) -> Predictor:
