@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.options import CountsFile, Force, Gram, Json, Said, Seed, SkipEmpty, of_scenario
-from planner.cli.output import write
+from planner.cli.options import CountsFile, Force, Format, Gram, Json, Said, Seed, SkipEmpty, of_scenario
+from planner.cli.output import chosen_format, show
 
 
 @of_scenario(without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "problem.heterogeneity"))
@@ -40,27 +40,14 @@ def group(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV of the counts in the new groups.")] = None,
     force: Force = False,
     seed: Seed = 0,
+    form: Format = None,
     json: Json = False,
 ) -> None:
     """Put clients into groups that are alike: the least inter-group heterogeneity, the way there, what it buys."""
-    from planner.report.answers import group as group_answers
+    form = chosen_format(form, json)
+    from planner.report.answers.group import Wanted, grouped
 
-    text = group_answers.grouped(
-        said.scenario,
-        counts,
-        groups,
-        (least, most, free),
-        pairs,
-        cost,
-        cost_weight,
-        weighting,
-        gram,
-        moves,
-        restarts,
-        skip_empty,
-        output,
-        force,
-        seed,
-        as_json=json,
+    wanted = Wanted(
+        groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed
     )
-    write(text)
+    show(grouped(said.scenario, counts, wanted, output, force=force), form)
