@@ -1,4 +1,4 @@
-"""What questions about other families have in common: fleets that are given, label counts as gradients, numbers."""
+"""What questions about other families have in common: fleets that are given, label counts as gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
-from planner.io.csv_rows import NUMBER
 from planner.scenario.fields import read
 from planner.scenario.resolve import Scenario, load
 
@@ -84,22 +83,3 @@ def label_gradients(table: LabelCounts, sigma: float, noun: str, warnings: list[
     )
     labels = int((table.counts > 0).any(axis=0).sum())
     return table.shares() * ((sigma or 1.0) / math.sqrt(1 - 1 / labels))
-
-
-def number(option: str, text: str, low: float, high: float, wanted: str) -> float:
-    """Read a number.
-
-    Args:
-        option: Option it was written at.
-        text: Text as written.
-        low: Least value.
-        high: Largest value.
-        wanted: What it has to be, and the way out, for the message.
-
-    Raises:
-        ScenarioError: If it is none, or beyond the limits.
-    """
-    value = float(text) if NUMBER.fullmatch(text.strip()) else math.nan
-    if not low <= value <= high:
-        raise ScenarioError(f"{option}: {text!a:.40} is not {wanted}.")
-    return value

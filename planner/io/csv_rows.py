@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
+from planner.io.text import LONGEST, NUMBER
 from planner.io.text_files import capped
 
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
 LARGEST_NAME = 200  # characters of an id
-NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Row:
     def number(self, column: str | int, noun: str, *, signed: bool = False) -> float:
         """The finite number in a field; from 0, unless it may be signed."""
         text = self[column]
-        value = float(text) if NUMBER.fullmatch(text) else float("nan")
+        value = float(text) if len(text) <= LONGEST and NUMBER.fullmatch(text) else float("nan")
         if not abs(value) <= 1e100 or (value < 0 and not signed):
             rule = "a number up to 1e100" if signed else "a number from 0 to 1e100"
             heading = self.table.header[self.table.place(column)]

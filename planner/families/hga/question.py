@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from planner.decide import tuning
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import number
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
+from planner.io.text import number
 from planner.io.wording import title
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import Scenario
@@ -197,9 +197,7 @@ def _times(question: Question, M: int, settings: Settings) -> tuple[float, ...]:
     base = task(question)[0]
     if base <= 0:
         raise ScenarioError("--step-time: a task of no time has no clock. Give a time above 0, or --region-times.")
-    low, high = FACTORS
-    wanted = f"a number from {low:g} to {high:g}. Write {option} 8"
-    factors = [number(option, part, low, high, wanted) for part in parts]
+    factors = [number(part, option, least=FACTORS[0], most=FACTORS[1]) for part in parts]
     if option == "--speed-ratio":
         factors = [factors[0] ** (j / (M - 1)) for j in range(M)]
     return tuple(base * factor for factor in factors)

@@ -14,16 +14,19 @@ import numpy as np
 from planner.data.coverage import Floats, Layout, read_layout
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, counts_file, label_gradients, number
+from planner.families.framing import Frame, counts_file, label_gradients
 from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run
 from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
 from planner.families.hhfl.thinning import Thinned, thin
+from planner.io.text import number, one_of
 from planner.scenario.resolve import Known, Scenario
 
 DRAWS = 256
 FACTOR = 3.0  # what is assumed may be this many times more, or less
 CONFIDENT_SHARE = 0.8  # of draws in which a verdict holds
 MAX_EXTRAPOLATION = 4.0  # factor in E and Ge, both together, from which runs say nothing
+STEPS = ("fleet.local_steps", "fleet.group_rounds")
+BY_DEFAULT = "by default"
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Objective = Literal["airtime", "time", "bytes"]
 WORDS = {"airtime": "airtime", "time": "time", "bytes": "traffic"}
@@ -95,65 +98,44 @@ def pose(
     Raises:
         ScenarioError: For options and files that cannot be meant.
     """
-    for option, given, choices in (
-        ("--upload", upload, get_args(Upload)),
-        ("--objective", objective, get_args(Objective)),
-    ):
-        if given not in choices:
-            raise ScenarioError(f"{option}: {given!a:.40} is not one of {', '.join(choices)}. Write one of them.")
+    one_of(upload, get_args(Upload), "--upload")
+    one_of(objective, get_args(Objective), "--objective")
     layout = read_layout(coverage)
     frame = Frame(config, said)
-    clients, servers = layout.links.shape
     if target is not None and "problem.rounds" in said:
         raise ScenarioError("--target: --rounds says the target already, as what HFL reaches. Give one of the two.")
-    _agree(frame, coverage, clients, servers)
-    option, written = frame.heterogeneity()
-    if (counts := counts_file(written)) is not None:
-        frame.said["problem.heterogeneity"] = (option, "iid")  # it is read below
-    if "fleet.group_rounds" in said:
-        frame.said["fleet.group_rounds"] = ("--edge-rounds", said["fleet.group_rounds"][1])
-    steps = ("fleet.local_steps", "fleet.group_rounds")
-    by_default = {key for key in steps if key not in said and key.removeprefix("fleet.") not in frame.section("fleet")}
-    frame.said |= dict.fromkeys(by_default, ("by default", 5))
-    reason = f"the coverage has {servers} servers and {clients} clients already"
-    scenario = frame.scenario("COVERAGE", servers, max(clients // servers, 1), reason)
+    scenario, counts = _scenario(frame, layout, coverage)
     numbers = {name: value for name, value in scenario.known.items() if name not in ("G", "M", "S1", "S2", "order")}
     warnings = [*layout.warnings, *scenario.warnings]
-    sigma, smoothness, gap = (scenario.number(name) for name in ("sigma", "L", "A"))
     if counts is None:
         homes = len(np.unique(layout.home))
-        gaps = Gaps(scenario.number("zeta") if homes < clients else 0.0, scenario.number("delta") if homes > 1 else 0.0)
+        zeta, delta = scenario.number("zeta"), scenario.number("delta")
+        gaps = Gaps(zeta if homes < len(layout.clients) else 0.0, delta if homes > 1 else 0.0)
     else:
-        gaps = Gaps.of_points(_points(layout, counts, sigma, warnings), layout.home)
+        gaps = Gaps.of_points(_points(layout, counts, scenario.number("sigma"), warnings), layout.home)
         note = f"{counts}: label shares, one-label client = 1 sigma"
         numbers["zeta"], numbers["delta"] = (Known(x, "derived", note=note) for x in (gaps.zeta, gaps.delta))
-    mu = smoothness / 10 if convexity is None else _number("--strong-convexity", convexity)
-    if mu > smoothness:
-        raise ScenarioError(
-            f"--strong-convexity: {mu:g} exceeds the smoothness L = {smoothness:g}, and no loss curves more than it is "
-            "smooth. Give less, or a larger --smoothness."
-        )
-    gamma = (gaps.zeta**2 + gaps.delta**2) / (2 * mu)
-    goal = None if target is None else _target(target, gap)
+    task = _task(scenario, gaps, convexity)
+    goal = None if target is None else _target(target, task.A)
     numbers |= {
-        "N": Known(servers, "given", note="servers with clients"),
-        "mu": Known(mu, "default", note="L/10") if convexity is None else Known(mu, "given"),
-        "Gamma": Known(gamma, "derived", note="(zeta^2 + delta^2)/(2 mu), the most it can be"),
-        "Delta0": Known(2 * gap / mu, "derived", note="2 A/mu, the most it can be"),
+        "N": Known(len(layout.servers), "given", note="servers with clients"),
+        "mu": Known(task.mu, "default", note="L/10") if convexity is None else Known(task.mu, "given"),
+        "Gamma": Known(task.Gamma, "derived", note="(zeta^2 + delta^2)/(2 mu), the most it can be"),
+        "Delta0": Known(task.Delta0, "derived", note="2 A/mu, the most it can be"),
         "target": Known(goal, "derived" if goal is None else "given", note="loss above its minimum"),
     }
     if goal is not None:
         numbers["R"] = Known(None, "derived", note="each coverage's own rounds to the target")
-    for name, symbol, key in zip(("E", "Ge"), ("K", "P"), steps, strict=True):
+    for name, symbol, key in zip(("E", "Ge"), ("K", "P"), STEPS, strict=True):
         made = numbers.pop(symbol)
-        numbers[name] = replace(made, origin="default", note="as in liu2026, Section V") if key in by_default else made
-    E, Ge = (int(numbers[name].value or 1) for name in ("E", "Ge"))
+        default = frame.said.get(key, ("", None))[0] == BY_DEFAULT
+        numbers[name] = replace(made, origin="default", note="as in liu2026, Section V") if default else made
     if scenario.compute.straggler.kind != "none":
         warnings.append("Stragglers are not looked at here: the time is that of clients at their mean.")
     return Question(
         layout=layout,
         gaps=gaps,
-        task=Task(E=E, Ge=Ge, sigma=sigma, mu=mu, L=smoothness, A=gap, Gamma=gamma),
+        task=task,
         cost=Airtime(scenario.network, scenario.compute, scenario.number("model_size"), cast(Upload, upload)),
         target=goal,
         rounds=float(scenario.known["R"].value or 0),
@@ -161,6 +143,36 @@ def pose(
         scenario=replace(scenario, known=numbers),
         warnings=tuple(warnings),
     )
+
+
+def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Path | None]:
+    """The scenario of a coverage, and the file of label counts, where heterogeneity is one."""
+    clients, servers = layout.links.shape
+    _agree(frame, coverage, clients, servers)
+    option, written = frame.heterogeneity()
+    if (counts := counts_file(written)) is not None:
+        frame.said["problem.heterogeneity"] = (option, "iid")
+    edge = STEPS[1]
+    if edge in frame.said:
+        frame.said[edge] = ("--edge-rounds", frame.said[edge][1])
+    fleet = frame.section("fleet")
+    missing = [key for key in STEPS if key not in frame.said and key.removeprefix("fleet.") not in fleet]
+    frame.said |= dict.fromkeys(missing, (BY_DEFAULT, 5))
+    reason = f"the coverage has {servers} servers and {clients} clients already"
+    return frame.scenario("COVERAGE", servers, max(clients // servers, 1), reason), counts
+
+
+def _task(scenario: Scenario, gaps: Gaps, convexity: str | None) -> Task:
+    sigma, smoothness, gap = (scenario.number(name) for name in ("sigma", "L", "A"))
+    mu = smoothness / 10 if convexity is None else _number("--strong-convexity", convexity)
+    if mu > smoothness:
+        raise ScenarioError(
+            f"--strong-convexity: {mu:g} exceeds the smoothness L = {smoothness:g}, and no loss curves more than it is "
+            "smooth. Give less, or a larger --smoothness."
+        )
+    E, Ge = (int(scenario.number(name)) for name in ("K", "P"))
+    gamma = (gaps.zeta**2 + gaps.delta**2) / (2 * mu)
+    return Task(E=E, Ge=Ge, sigma=sigma, mu=mu, L=smoothness, A=gap, Gamma=gamma)
 
 
 def _agree(frame: Frame, coverage: str, clients: int, servers: int) -> None:
@@ -197,7 +209,7 @@ def _points(layout: Layout, counts: Path, sigma: float, warnings: list[str]) -> 
 
 
 def _number(option: str, text: str) -> float:
-    return number(option, text, 1e-50, 1e50, f"a number from 1e-50 to 1e50. Write {option} 0.1")
+    return number(text, option, least=1e-50, most=1e50)
 
 
 def _target(text: str, gap: float) -> float:

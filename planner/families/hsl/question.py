@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,10 +11,10 @@ from typing import Any
 from planner.data import heterogeneity
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, counts_file, label_gradients, number
+from planner.families.framing import Frame, counts_file, label_gradients
 from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Setting, Wires, reached_by_server
 from planner.families.hsl.search import MAX_NODES, Limits, Objective, Search, search
-from planner.io.csv_rows import NUMBER
+from planner.io.text import count, number, span
 from planner.scenario.resolve import Known, Scenario
 
 LARGEST = 10**9  # of a limit
@@ -95,7 +94,7 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
 
 def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
     if text is not None:
-        return _whole("--nodes", text, 0)
+        return count(text, "--nodes", least=0, most=LARGEST)
     whole, groups, each = (fleet.get(key) for key in ("clients", "groups", "clients_per_group"))
     if isinstance(whole, int):
         return whole
@@ -107,35 +106,26 @@ def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
 def _limits(own: Mapping[str, str | None], nodes: int) -> Limits:
     least, most = 2, max(nodes, 2)
     if (text := own.get("hub_count")) is not None:
-        low, colon, high = text.partition(":")
-        least = _whole("--hubs", low, 0)
-        most = _whole("--hubs", high, 0) if colon else least
+        least, most = span(text, "--hubs", least=0, most=LARGEST)
         if least < 1:
             raise ScenarioError(
                 "--hubs: without hubs this is Epidemic Learning, which the answer compares with. Give at least 1."
             )
-    wanted = f"a number of models from 1 to {LARGEST:,}. Write 10"
     per_node, per_hub = (
-        None if (text := own.get(name)) is None else number(f"--{name.replace('_', '-')}", text, 1, LARGEST, wanted)
+        None if (text := own.get(name)) is None else number(text, _option(name), least=1, most=LARGEST)
         for name in ("per_node", "per_hub")
     )
     fixed = {
-        name: _whole(f"--{name.replace('_', '-')}", text, 0 if name == "b_hh" else 1)
+        name: count(text, _option(name), least=0 if name == "b_hh" else 1, most=LARGEST)
         for name in BUDGETS[1:]
         if (text := own.get(name)) is not None
     }
-    edges = None if (text := own.get("edges")) is None else _whole("--edges", text, 1)
+    edges = None if (text := own.get("edges")) is None else count(text, "--edges", most=LARGEST)
     return Limits(edges, per_node, per_node if per_hub is None else per_hub, (least, most), fixed)
 
 
-def _whole(option: str, text: str, least: int) -> int:
-    value = int(text) if re.fullmatch(r"\s*[0-9]{1,10}\s*", text) else -1
-    if not least <= value <= LARGEST:
-        hint = ""
-        if NUMBER.fullmatch(text.strip()) and least <= float(text) <= LARGEST and float(text) == int(float(text)):
-            hint = f" Write {int(float(text))}."
-        raise ScenarioError(f"{option}: {text!a:.40} is not a whole number from {least} to {LARGEST:,}.{hint}")
-    return value
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def check(n: int, limits: Limits) -> None:
@@ -144,8 +134,7 @@ def check(n: int, limits: Limits) -> None:
     Raises:
         ScenarioError: With the limit.
     """
-    least, most = limits.hubs
-    fixed = limits.fixed
+    most, fixed = limits.hubs[1], limits.fixed
     b_hs, b_hh, b_sh = (fixed.get(name, 1) for name in BUDGETS[1:])
     for wrong, message in (
         (n < 2, f"--nodes: {n} node has nobody to learn with. Give at least 2."),
@@ -169,7 +158,6 @@ def check(n: int, limits: Limits) -> None:
             "--b-hh: with several hubs that never talk, models need not come together, and the theorem is silent. "
             "Give at least 1.",
         ),
-        (least > most, f"--hubs: from {least} to {most} there is none. Exchange them."),
     ):
         if wrong:
             raise ScenarioError(message)
