@@ -29,7 +29,7 @@ from planner import recommend
 from planner.decide import sensitivity as flip_answer
 from planner.errors import ScenarioError
 from planner.predict.evidence import predictor_record as record
-from planner.predict.predictors import predictors, typical
+from planner.predict.predictors import Predictor, predictors, typical
 from planner.predict.predictors.typical import CURVATURES, RATES, START, Fleet
 from planner.predict.question import Question, ask
 from validation.reference import Settings, global_round
@@ -323,12 +323,89 @@ def test_a_share_is_of_what_the_predictor_starts_from(predictor: str) -> None:
         assert predictors()[predictor].reached(question, "ring-star", 1.0, question.values) == pytest.approx(wanted)
 
 
-def test_every_predictor_is_found_and_says_whose_rounds_they_are() -> None:
-    assert set(predictors()) == {"typical", "bound", "surrogate"}
-    for name, each in predictors().items():
-        assert each.id == name
-        assert each.says
-        assert "gradient" in each.metrics
+# --- what every predictor keeps to ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", predictors())
+def test_every_predictor_keeps_to_what_it_says_of_itself(name: str) -> None:
+    each = predictors()[name]
+    assert isinstance(each, Predictor)
+    assert each.id == name
+    assert each.says
+    assert "gradient" in each.metrics
+    question = asked(fleet__groups=3, fleet__clients_per_group=2, problem__rounds=20, plan__predictor=name)
+    values, goal = question.values, float(question.goal())
+    assert each.start(values) > 0
+    moved = {**values, "sigma": np.array([0.5, 1.0, 2.0]), "delta": np.array([[0.5], [1.0]])}
+    targets = goal * np.array([1.0, 1.5, 2.0])
+    for topology in question.topologies:
+        assert np.shape(each.rounds_to(question, topology, goal, values)) == ()
+        assert np.shape(each.reached(question, topology, 20.0, values)) == ()
+        rounds = each.rounds_to(question, topology, goal, moved)
+        assert rounds.shape == each.reached(question, topology, 20.0, moved).shape == (2, 3)
+        if each.monotone:
+            assert (np.diff(rounds, axis=0) >= -1e-9 * rounds[1:]).all()
+            assert (np.diff(rounds, axis=1) >= -1e-9 * rounds[:, 1:]).all()
+            assert (np.diff(each.rounds_to(question, topology, targets, values)) <= 1e-9).all()
+        rate = each.rate(question, topology, 20.0)
+        assert rate is None or 0 < rate < math.inf
+
+
+class _Constant(Predictor):
+    """Rounds of a topology, whatever is asked of it."""
+
+    id = "constant"
+    says = "that somebody wrote down"
+    rounds = {"star-star": 40.0, "star-ring": 30.0, "ring-star": 20.0, "ring-ring": 10.0}  # noqa: RUF012
+
+    def reached(self, question: Any, topology: str, rounds: Any, values: Any) -> Any:
+        return 1.0 / self.rounds[topology]
+
+    def rounds_to(self, question: Any, topology: str, target: Any, values: Any) -> Any:
+        return self.rounds[topology]
+
+
+@pytest.fixture
+def constant(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Another package's predictor, found by its entry point."""
+    from planner.predict import predictors as home
+
+    class _Entry:
+        def load(self) -> Predictor:
+            return _Constant()
+
+    monkeypatch.setattr(home, "entry_points", lambda group: [_Entry()] if group == home.GROUP else [])
+    predictors.cache_clear()
+    yield
+    predictors.cache_clear()
+
+
+def test_a_predictor_of_another_package_is_accepted_everywhere(constant: None, plan: Any) -> None:
+    given = ["--G", "4", "--M", "5", "--predictor", "constant"]
+    code, out, err = plan("recommend", *given, "--objective", "rounds", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert [row["topology"] for row in found["ranking"]] == ["ring-ring", "ring-star", "star-ring", "star-star"]
+    assert [row["rounds"] for row in found["ranking"]] == [10, 20, 30, 40]
+    assert found["uncertainty"]["model"] is None
+    for words in (["flip", *given], ["tune", *given, "--local-steps", "1:4"]):
+        code, out, err = plan(*words)
+        assert (code, err) == (0, ""), words
+        assert out
+    assert "constant" in predictors()
+
+
+def test_two_predictors_of_one_id_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from planner.predict import predictors as home
+
+    monkeypatch.setattr(home, "_declared", lambda: iter([typical.PREDICTOR, typical.PREDICTOR]))
+    predictors.cache_clear()
+    try:
+        with pytest.raises(ScenarioError, match="predictor typical: two are called so"):
+            predictors()
+    finally:
+        monkeypatch.undo()
+        predictors.cache_clear()
 
 
 # --- the record ---------------------------------------------------------------------------------------------------
