@@ -14,8 +14,7 @@ from hflbounds.topology import all_topologies, tier_symbols
 from planner.decide import tuning
 from planner.decide.breakpoints import along, nearest
 from planner.decide.parameters import inputs
-from planner.predict import participation
-from planner.predict.question import Question, quantities
+from planner.predict.question import Question, ask, quantities
 from planner.scenario.network import Link, Network
 
 SIZES, DEVIATIONS = (4.0, 3.0, 5.0), (0.5, 1.0, 0.7)
@@ -25,7 +24,7 @@ SHARED = Link(up=20e6, down=100e6, latency=0.01, sharing="per-server", hop="dire
 @cache
 def asked(depth: int) -> Question:
     """A tree of this depth whose clients share their server's link."""
-    posed = participation.ask(planner.load_scenario(G=4, M=5, heterogeneity="both"))
+    posed = ask(planner.load_scenario(G=4, M=5, heterogeneity="both"))
     values = dict.fromkeys(quantities(depth), 1.0)
     for tier, size, deviation in zip(tier_symbols(depth), SIZES, DEVIATIONS, strict=False):
         values |= {tier.size: size, tier.drawn: size, tier.deviation: deviation}

@@ -1,0 +1,46 @@
+"""Every answer that is a document is one in every format of the folder."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from test_cli import run
+
+from planner.report.render import formats
+
+QUESTIONS = {
+    "flip": ["flip", "-G", "10", "-M", "10", "-H", "inter", "-o", "time", "-p", "server_uplink", "-p", "step-time"],
+    "map": ["flip", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--map", "G,M", "--cells", "4"],
+    "tune": ["tune", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--K", "1,4", "--P", "1,2"],
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_format_answers(
+    question: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(*words: str) -> str:
+        code, out, err = run(*QUESTIONS[question], *words, capsys=capsys, monkeypatch=monkeypatch)
+        assert (code, err) == (0, "")
+        return out
+
+    found = {form: plan("--format", form) for form in formats()}
+    assert found["table"] == plan()
+    assert found["json"] == plan("--json")
+    document = json.loads(found["json"])
+    assert len(set(found.values())) == len(found)
+    rows = list(csv.DictReader(io.StringIO(found["csv"])))
+    wanted = {
+        "flip": sum(bool(line[side]) for line in document.get("lines", []) for side in ("below", "above")),
+        "map": len(document["x"]["values"]) * len(document["y"]["values"]) if question == "map" else 0,
+        "tune": len(document.get("front", [])),
+    }
+    assert len(rows) == wanted[question] > 0
+    assert found["html"].count("<section") == found["html"].count("</section>") == 1
+    assert found["md"].startswith("# ")
+    code, _, err = run(*QUESTIONS[question], "--json", "--format", "md", capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 2
+    assert "contradicts --json" in err
