@@ -1,4 +1,4 @@
-r"""Who is attached to which edge server, and how fast the edge rounds of hybrid hierarchical FL mix.
+r"""Coverage of clients by edge servers, and the mixing rate of the edge rounds of hybrid hierarchical FL.
 
 With overlapping coverage a client averages the models of all its servers, and a server those of all its clients.
 One edge round is then ``w -> W w`` with ``W = A diag(load)^-1 A^T diag(p)``, where row i of A holds the weights

@@ -1,4 +1,4 @@
-"""Finding bounds. A bound is in the registry because its file is in ``catalog``: there is no list to edit."""
+"""The registry of bounds: every file of ``catalog`` is scanned, so there is no list to edit."""
 
 from __future__ import annotations
 

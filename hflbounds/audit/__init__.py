@@ -1,1 +1,1 @@
-"""What every bound must survive, and a table of all that is checked."""
+"""Checks of every bound, and the table of their results."""

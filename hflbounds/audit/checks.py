@@ -1,4 +1,4 @@
-"""What every bound must survive, whoever declared it. One check, one function, one fact.
+"""Checks that every bound of the catalogue must pass; each function checks one fact.
 
 A check returns how many facts it looked at; a check that found nothing to look at has failed.
 """

@@ -1,4 +1,4 @@
-"""Everything that is checked, as one table: derivation lines, errata with their numbers, bounds and families.
+"""The table of all checks: derivation lines, errata with their numbers, bounds and families.
 
 A row says what was found, and whether that is what the catalogue records. A printed line that fails is as
 recorded when an erratum says so; what must never happen is a row that is not as recorded.

@@ -1,1 +1,1 @@
-"""One file per paper; whatever `Bound` a file here declares is in the catalogue."""
+"""One file per paper; every `Bound` declared in a file of this folder is in the catalogue."""

@@ -1,1 +1,1 @@
-"""What a bound is made of: expressions, quantities, metrics, assumptions, sources; and the registry."""
+"""Parts of a bound: expressions, quantities, metrics, assumptions, sources; and its evaluation."""

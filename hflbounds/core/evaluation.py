@@ -1,4 +1,4 @@
-"""Numbers in, numbers out: keywords to arrays, domains checked, formulas run block by block.
+"""Evaluation of formulas: keywords become arrays, domains are checked, formulas run block by block.
 
 Blocks keep a sweep of millions of scenarios inside the processor's cache and inside a fixed memory.
 """

@@ -1,4 +1,4 @@
-"""Left-hand sides: what a theorem bounds. Bounds on different metrics are never ranked together."""
+"""Metrics: the left-hand sides of theorems. Bounds on different metrics are never ranked together."""
 
 from __future__ import annotations
 

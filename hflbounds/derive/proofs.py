@@ -1,4 +1,4 @@
-"""How a line is known to hold: exact identities and sign certificates, in rational arithmetic only."""
+"""Proofs of single lines: exact identities and sign certificates, in rational arithmetic only."""
 
 from __future__ import annotations
 

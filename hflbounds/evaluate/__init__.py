@@ -1,1 +1,1 @@
-"""Numbers from bounds: evaluation, tuning, comparison."""
+"""Numbers from bounds: tuning and comparison."""

@@ -1,4 +1,4 @@
-"""What quantities are called where one source speaks, and the vocabulary's words for them name several."""
+"""Meanings of quantities in one source, where the words of the vocabulary name several meanings."""
 
 from __future__ import annotations
 

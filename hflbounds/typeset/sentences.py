@@ -1,4 +1,4 @@
-r"""Formulas that stand in a sentence as on a keyboard, such as ``beta mu - 1`` or ``L^2 eta_eff^2``, as LaTeX.
+r"""Finds formulas typed in plain text, such as ``beta mu - 1`` or ``L^2 eta_eff^2``, and writes them as LaTeX.
 
 Only what is certainly mathematics is touched: names of the vocabulary, Greek letters, powers, and sums, products and
 relations of these. A letter alone, a number alone, and anything that is not read to its end stay as they are.

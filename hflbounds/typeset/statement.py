@@ -1,4 +1,4 @@
-"""What formats print about a bound: its parts as LaTeX, in the letters and with the numbers asked for."""
+"""The parts of a bound that formats print, as LaTeX, in the letters and with the numbers asked for."""
 
 from __future__ import annotations
 

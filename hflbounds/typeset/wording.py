@@ -1,4 +1,4 @@
-"""Words for each format: what is text comes out as text, whatever it says."""
+"""Text escaped for each format."""
 
 from __future__ import annotations
 
