@@ -27,6 +27,7 @@ from planner.decide.parameters import (
 )
 from planner.decide.sensitivity import check_known, chosen, name_of
 from planner.errors import ScenarioError
+from planner.io.answers import Answer
 from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.predict.predictors import guaranteed
@@ -60,7 +61,7 @@ class Axis(Part):
     now: float = Field(description="in the scenario")
 
 
-class Phase(Part):
+class Phase(Answer):
     """Who comes first in every cell; rows go with ``y``, upwards, columns with ``x``."""
 
     schema_: Literal["hfl-plan/phase/1"] = Field("hfl-plan/phase/1", alias="schema")
@@ -80,10 +81,6 @@ class Phase(Part):
     rounds: tuple[tuple[int | None, ...], ...] = Field(description="of the first")
     seconds: tuple[tuple[float | None, ...], ...]
     bytes: tuple[tuple[float | None, ...], ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """One document."""
-        return self.model_dump(mode="json")
 
     def rows(self) -> list[dict[str, object]]:
         """One row a cell, as for a CSV."""

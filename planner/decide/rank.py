@@ -9,7 +9,7 @@ from dataclasses import replace
 from hflbounds.evaluate.compare import ties
 from planner.decide import confidence, explain, participation, uncertainty
 from planner.decide.recommendation import KnownValue, Recommendation, Row
-from planner.decide.sensitivity import nearest_flips
+from planner.decide.sensitivity import known_values, nearest_flips
 from planner.decide.single_tier import about as one_tier
 from planner.decide.single_tier import families
 from planner.errors import NoAnswerError
@@ -262,10 +262,7 @@ def _about_target(question: Question, met: bool) -> list[str]:
 
 
 def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
-    shown = {
-        name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, note=k.note, reading=k.reading)
-        for name, k in scenario.known.items()
-    }
+    shown = known_values(scenario)
     if question.share is not None:
         note = f"{question.share:.3g} of the squared gradient at the start, as {question.predictor.id} has it"
         shown["target"] = KnownValue(value=question.target, origin="given", note=note)

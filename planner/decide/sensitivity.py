@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,7 @@ from planner.decide.parameters import (
 from planner.decide.recommendation import Flip, KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.answers import Answer
 from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.io.wording import names as join_names
@@ -105,7 +106,7 @@ class Alternative(Part):
     bytes: float | None
 
 
-class Flips(Part):
+class Flips(Answer):
     """Every change of the answer, along every input. Nearest first."""
 
     schema_: Literal["hfl-plan/flip/1"] = Field("hfl-plan/flip/1", alias="schema")
@@ -127,10 +128,6 @@ class Flips(Part):
     alternatives: tuple[Alternative, ...]
     unmoved: dict[str, str] = Field(description="inputs that were not followed, and why")
     warnings: tuple[Text, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """One document."""
-        return self.model_dump(mode="json")
 
 
 def flip(
@@ -175,7 +172,7 @@ def flip(
     return Flips(
         version=version(),
         title=scenario.title,
-        scenario=shown(scenario),
+        scenario=known_values(scenario),
         objective=objective,
         bounds=question.family,
         predictor=question.predictor.id,
@@ -258,7 +255,7 @@ def check_known(scenario: Scenario) -> None:
         )
 
 
-def shown(scenario: Scenario) -> dict[str, KnownValue]:
+def known_values(scenario: Scenario) -> dict[str, KnownValue]:
     """What is known, as an answer shows it."""
     parts = KnownValue.model_fields
     return {name: KnownValue(**{part: getattr(k, part) for part in parts}) for name, k in scenario.known.items()}
