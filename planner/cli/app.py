@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator, MutableMapping
 from typing import Annotated, Any
 
+os.environ.setdefault("TYPER_USE_RICH", "0")  # help is plain text, and importing rich takes long
+
 import typer
 from typer.core import TyperCommand, TyperGroup
 
