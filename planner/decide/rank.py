@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hflbounds.evaluate.compare import ties
+from hflbounds.topology import all_topologies
 from planner.decide import confidence, explain, participation, uncertainty
 from planner.decide.recommendation import KnownValue, Recommendation, Row
 from planner.decide.sensitivity import known_values, nearest_flips
@@ -16,7 +17,7 @@ from planner.errors import NoAnswerError
 from planner.io.version import version
 from planner.io.wording import names, title
 from planner.predict.evidence import orderings as evidence
-from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, first_bound, with_default_order
+from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, first_bound, left_out, with_default_order
 from planner.scenario.fields import LARGEST_ROUNDS
 from planner.scenario.resolve import Scenario
 
@@ -70,13 +71,15 @@ def recommend(scenario: Scenario) -> Recommendation:
     records = evidence.records(question, scenario, agreement)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, recommended)
     warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
-    warnings += _about_cost(question, scenario)
+    warnings += [*_about_cost(question, scenario), *left_out(scenario)]
     sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
     if sharing:
         warnings.append(sharing)
     warnings += evidence.not_covered(question)
     for why in dict.fromkeys(r.why for r in rows if r.why):
-        warnings.append(f"{names([r.topology for r in rows if r.why == why])}: {why}.")
+        which = [r.topology for r in rows if r.why == why]
+        said = names(which) if len(which) < len(all_topologies(3)) else f"{len(which)} topologies"
+        warnings.append(f"{said}: {why}.")
     warnings += participation.about(question, scenario, recommended)
     found, looked = ((), "") if met else nearest_flips(question, scenario, recommended)
     beyond = () if met else families(question, scenario, recommended[0])

@@ -178,7 +178,7 @@ class ConstantSet(Part):
     """The answer under one family of bounds that holds in this scenario."""
 
     bounds: str
-    constants: Literal["explicit", "hidden"]
+    constants: Literal["explicit", "hidden", ""]
     cap: str | float
     first: tuple[str, ...] = Field(description="the first tie group; empty where none reaches the target")
     order: tuple[str, ...] = Field(description="best first; those that do not reach the target are left out")
@@ -214,7 +214,7 @@ class Recommendation(Answer):
     predictor: str = Field("bound", description="whose rounds these are")
     metric: str = Field("gradient", description="what is to get small")
     bounds: str
-    constants: Literal["explicit", "hidden"]
+    constants: Literal["explicit", "hidden", ""]
     cap: str | float
     resolution: float
     cost: CostMethod

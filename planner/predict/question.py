@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -236,6 +237,9 @@ class Question:
         return replace(self, **parts)
 
 
+MOST = 64  # topologies that are ranked: of more, those with the first patterns on the top tiers
+
+
 @cache
 def quantities(depth: int) -> tuple[str, ...]:
     """Symbols of the values of a question about trees of this depth."""
@@ -298,7 +302,18 @@ def ask(scenario: Scenario) -> Question:
 
 def _topologies(scenario: Scenario) -> Mapping[str, Topology]:
     every = all_topologies(scenario.depth)
-    return every if scenario.topologies is None else {t: every[t] for t in every if t in scenario.topologies}
+    return {topology: every[topology] for topology in scenario.topologies or islice(every, MOST)}
+
+
+def left_out(scenario: Scenario) -> list[str]:
+    """Say how many topologies of the depth are not asked about, unless the scenario names those that are."""
+    there = len(all_topologies(scenario.depth))
+    if scenario.topologies or there <= MOST:
+        return []
+    return [
+        f"Of {there} topologies of {scenario.depth} tiers {MOST} are ranked, those with "
+        f"{next(iter(all_topologies(1).values())).title} on the top tiers; name another with --tiers."
+    ]
 
 
 def _bounds(scenario: Scenario, whose: Predictor) -> Mapping[str, Bound]:

@@ -27,7 +27,8 @@ def constant_sets(scenario: Scenario, topology: str, target: float | None) -> Co
         target: squared gradient to be reached; None where none was given.
     """
     sets = []
-    for family_id in ADMISSIBLE["partial" if scenario.partial else scenario.order]:
+    covered = ADMISSIBLE["partial" if scenario.partial else scenario.order] if scenario.depth == 2 else ()
+    for family_id in covered:
         stepless = next(iter(family(family_id))).chain is None
         cap = None if stepless else scenario.cap
         question = ask(replace(scenario, bounds=family_id, cap=cap, predictor="bound", metric="gradient"))

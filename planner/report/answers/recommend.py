@@ -193,7 +193,9 @@ def _basis(answer: Recommendation) -> list[str]:
     said = [
         f"Confidence: {answer.confidence.level}{share}{margin}.",
         _whose(answer),
-        f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}.",
+        f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}."
+        if answer.bounds
+        else f"Bounds: none is proved of these trees; a round is timed by its {answer.cost}.",
     ]
     beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
     if beyond and guaranteed(answer.predictor):
@@ -217,9 +219,11 @@ def _basis(answer: Recommendation) -> list[str]:
                 f"Record of first choices: right in {record.agrees} of {record.of}, costing {record.regret_median:.0%} "
                 f"more rounds in the median and {record.regret_p90:.0%} in one of ten, {record.where} ({record.note})."
             )
-    said.append(
-        "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of performance."
-    )
+    if answer.bounds:
+        said.append(
+            "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of "
+            "performance."
+        )
     return said
 
 
@@ -248,7 +252,8 @@ def _how_sure(answer: Recommendation) -> list[str]:
         digits = [e for e in answer.evidence if e.regret_median is not None]
         right = f"{sum(e.agrees for e in digits)} of {sum(e.of for e in digits)}"
         said.append(f"By {answer.metric} the predictor was measured on digits alone: right in {right} first choices.")
-    return [*said, *inputs.said, _other_constants(found.constants)]
+    others = [_other_constants(found.constants)] if found.constants.sets else []
+    return [*said, *inputs.said, *others]
 
 
 def _agreement(model: ModelUncertainty) -> str:
