@@ -118,7 +118,7 @@ def _fresh(tiers: Sequence[Tier], parts: Sequence[int], below: Sequence[int], pl
     return total
 
 
-def exact_bound(
+def exact_bound(  # reason: the numbers of the theorem, by the letters that users give them
     topology: Topology,
     *,
     K: int,
