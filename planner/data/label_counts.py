@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
-from planner.io.csv_rows import LARGEST_TABLE, NUMBER, Cells, CsvTable, Ids, Row, near
+from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row, near
+from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
 LONG = ("label", "count")
