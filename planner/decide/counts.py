@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import ties
+from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError
@@ -29,6 +30,7 @@ PLANS = 8_000  # plans that are looked at at once, over all divisions
 PLANS_DEAR = 400  # the same where each costs more than a bound's formula, or random compute times are simulated
 PASSES = 8  # of ever finer grids, where there are more plans
 LEADERS = 3  # divisions in which those are made
+SIZES, DRAWN = (tuple(getattr(tier, name) for tier in tier_symbols(2)) for name in ("size", "drawn"))
 Integers = NDArray[np.int64]
 
 
@@ -73,9 +75,9 @@ class _Seen:
         """Price every combination of these values of counts."""
         question, scenario = self.questions[division], self.scenarios[division]
         mesh = dict(zip(values, (a.ravel() for a in np.meshgrid(*values.values(), indexing="ij")), strict=True))
-        if scenario.partial and mesh.keys() & {"S1", "S2"}:  # everyone together is another theorem's
-            drawn = {s: mesh.get(s, question.values[s]) for s in ("S1", "S2")}
-            fewer = (drawn["S1"] < question.values["G"]) | (drawn["S2"] < _largest(scenario))
+        if scenario.partial and mesh.keys() & set(DRAWN):  # everyone together is another theorem's
+            drawn = {s: mesh.get(s, question.values[s]) for s in DRAWN}
+            fewer = (drawn[DRAWN[0]] < question.values[SIZES[0]]) | (drawn[DRAWN[1]] < _largest(scenario))
             mesh = {symbol: numbers[fewer] for symbol, numbers in mesh.items()}
         each = zip(*(numbers.tolist() for numbers in mesh.values()), strict=True) if mesh else [()]
         new = np.array([(division, *counts) not in self.looked for counts in each], dtype=bool)
@@ -157,7 +159,7 @@ def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]
 
 def _within(scenario: Scenario, choices: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """The ranges, as far as there are groups and clients to draw."""
-    there = {"S1": int(scenario.number("G")), "S2": _smallest(scenario)}
+    there = dict(zip(DRAWN, (int(scenario.number(SIZES[0])), _smallest(scenario)), strict=True))
     return {symbol: (low, min(high, there.get(symbol, high))) for symbol, (low, high) in choices.items()}
 
 
@@ -227,9 +229,9 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
     for text in _cautions(order, rows, along, chosen, choices):
         said[text] = None
-    searched = {*choices, *(("G", "M") if chosen.grouping != "given" else ())}
-    if "G" in searched:
-        searched |= {"S1", "S2"}
+    searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
+    if SIZES[0] in searched:
+        searched |= set(DRAWN)
     looked = answer.flips_searched
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
@@ -317,13 +319,15 @@ def _cautions(
     choices: Mapping[str, tuple[int, int]],
 ) -> Iterator[str]:
     first = order[0]
-    stars = [row for row in rows if row.topology == "star-star"]
+    found = ((row, Topology.parse(row.topology)) for row in rows if row.topology is not None)
+    stars = [row for row, topology in found if not any(pattern.ordered for pattern in topology.patterns)]
     if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
         yield (
-            "With P = 1 Star-Star is one algorithm, however clients are grouped: where its rounds differ between "
-            "divisions, that is the predictor's doing, and only its seconds and bytes are the division's."
+            f"With P = 1 {title(str(stars[0].topology))} is one algorithm, however clients are grouped: where its "
+            "rounds differ between divisions, that is the predictor's doing, and only its seconds and bytes are the "
+            "division's."
         )
-    free = {"rounds": ("P", "K", "S1", "S2"), "bytes": ("K",), "time": ()}[chosen.objective]
+    free = {"rounds": ("P", "K", *DRAWN), "bytes": ("K",), "time": ()}[chosen.objective]
     unpaid = [symbol for symbol in choices if symbol in free]
     if unpaid and first.total > 0:
         yield (
