@@ -70,17 +70,6 @@ def recommend(scenario: Scenario) -> Recommendation:
 
     records = evidence.records(question, scenario, agreement)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, recommended)
-    warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
-    warnings += [*_about_cost(question, scenario), *left_out(scenario)]
-    sharing = explain.about_sharing(question, scenario, recommended) if objective == "time" else None
-    if sharing:
-        warnings.append(sharing)
-    warnings += evidence.not_covered(question)
-    for why in dict.fromkeys(r.why for r in rows if r.why):
-        which = [r.topology for r in rows if r.why == why]
-        said = names(which) if len(which) < len(all_topologies(3)) else f"{len(which)} topologies"
-        warnings.append(f"{said}: {why}.")
-    warnings += participation.about(question, scenario, recommended)
     found, looked = ((), "") if met else nearest_flips(question, scenario, recommended)
     beyond = () if met else families(question, scenario, recommended[0])
     return Recommendation(
@@ -115,8 +104,25 @@ def recommend(scenario: Scenario) -> Recommendation:
         flips=found,
         flips_searched=looked,
         evidence=tuple(records),
-        warnings=tuple(warnings),
+        warnings=tuple(_warnings(question, scenario, rows, recommended, met, doubt)),
     )
+
+
+def _warnings(
+    question: Question, scenario: Scenario, rows: Sequence[Row], recommended: Sequence[str], met: bool, doubt: list[str]
+) -> list[str]:
+    warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
+    warnings += [*_about_cost(question, scenario), *left_out(scenario)]
+    sharing = explain.about_sharing(question, scenario, recommended) if scenario.objective == "time" else None
+    if sharing:
+        warnings.append(sharing)
+    warnings += evidence.not_covered(question)
+    for why in dict.fromkeys(r.why for r in rows if r.why):
+        which = [r.topology for r in rows if r.why == why]
+        said = names(which) if len(which) < len(all_topologies(3)) else f"{len(which)} topologies"
+        warnings.append(f"{said}: {why}.")
+    warnings += participation.about(question, scenario, recommended)
+    return warnings
 
 
 def _about_status(question: Question) -> list[str]:
