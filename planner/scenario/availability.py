@@ -44,7 +44,7 @@ class Availability:
 
     def steady(self, compute: Compute) -> bool:
         """Whether everyone always comes, and nobody is waited for in vain."""
-        varies = compute.straggler.kind != "none" and compute.straggler.cv > 0 and compute.step_time > 0
+        varies = compute.straggler.varies and compute.step_time > 0
         cut = self.policy == "timeout" and (self.timeout is not None or varies)
         return self.client == self.server == 1 and self.mtbf is None and not cut
 
@@ -64,29 +64,27 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     parts = ("client", "server", "policy", "detect", "timeout", "mtbf", "quorum")
     said = {part: written.get(f"availability.{part}") for part in parts}
     policy: OnFailure = said["policy"] or ("timeout" if said["timeout"] is not None else "fail")
-    for part, wrong, why in (
-        (
-            "timeout",
-            policy != "timeout",
+    timed = policy == "timeout"
+    refusals = {
+        "timeout": (
+            not timed,
             f"under the policy {policy} nobody is cut off. Write --on-failure timeout, or leave the timeout out.",
         ),
-        (
-            "detect",
-            policy == "timeout",
+        "detect": (
+            timed,
             "under the policy timeout a device is given up after the timeout. Leave one of the two out.",
         ),
-        (
-            "quorum",
+        "quorum": (
             policy != "fail",
             f"under the policy {policy} a round goes on with whoever comes. Write --on-failure fail, or leave the "
             "quorum out.",
         ),
-        (
-            "server",
+        "server": (
             known["tiers"].value == 1,
             "with one tier there are no group servers that could be missing. Leave it out, or set --tiers 2.",
         ),
-    ):
+    }
+    for part, (wrong, why) in refusals.items():
         if said[part] is not None and wrong:
             raise ScenarioError(f"{written.name(f'availability.{part}')}: {why}")
     known["availability.policy"] = Known(
@@ -94,15 +92,16 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     )
     for part, note in (("client", "every client that is asked"), ("server", "every group server")):
         known[f"availability.{part}"] = Known.of(said[part], 1.0, f"{note} completes its turn")
-    for part, default in (
-        ("detect", None if policy == "timeout" else f"{PATIENCE:g} usual turns of a client until one is given up"),
-        ("timeout", "the fewest seconds per client that comes" if policy == "timeout" else None),
-        ("mtbf", None),
-    ):
+    notes = {
+        "detect": "" if timed else f"{PATIENCE:g} usual turns of a client until one is given up",
+        "timeout": "the fewest seconds per client that comes" if timed else "",
+        "mtbf": "",
+    }
+    for part, note in notes.items():
         if said[part] is not None:
             known[f"availability.{part}"] = Known.given(said[part], "s")
-        elif default is not None:
-            known[f"availability.{part}"] = Known(None, "default" if part == "detect" else "derived", "s", default)
+        elif note:
+            known[f"availability.{part}"] = Known(None, "default" if part == "detect" else "derived", "s", note)
     if said["quorum"] is not None:
         known["availability.quorum"] = Known.given(said["quorum"])
     others = {part: None if said[part] is None else float(said[part]) for part in parts[3:]}

@@ -169,21 +169,18 @@ class Straggler:
     def __post_init__(self) -> None:
         _choice("straggler.kind", self.kind, get_args(StragglerKind))
         _number("straggler.cv", self.cv, "a number, 0 or more")
-        if self.kind == "none" and self.cv != 0:
-            raise NetworkError(
-                f"straggler.cv: {self.cv!r} contradicts the kind none. Write exponential:{self.cv:g} or "
-                f"lognormal:{self.cv:g}, or set cv to 0."
-            )
-        if self.kind == "exponential" and self.cv > 1:
-            raise NetworkError(
-                f"straggler.cv: {self.cv!r} is above 1, and a shifted exponential time would be negative. "
-                f"Use lognormal:{self.cv:g}."
-            )
-        if self.kind == "lognormal" and self.cv > _MAX_LOGNORMAL_CV:
-            raise NetworkError(
-                f"straggler.cv: {self.cv!r} is above {_MAX_LOGNORMAL_CV:g}, where averages over draws are no "
-                "longer trustworthy. Model such clients as absent instead."
-            )
+        cv = f"{self.cv:g}"
+        most, why = {
+            "none": (0.0, f"contradicts the kind none. Write exponential:{cv} or lognormal:{cv}, or set cv to 0."),
+            "exponential": (1.0, f"is above 1, and a shifted exponential time would be negative. Use lognormal:{cv}."),
+            "lognormal": (
+                _MAX_LOGNORMAL_CV,
+                f"is above {_MAX_LOGNORMAL_CV:g}, where averages over draws are no longer trustworthy. Model such "
+                "clients as absent instead.",
+            ),
+        }[self.kind]
+        if self.cv > most:
+            raise NetworkError(f"straggler.cv: {self.cv!r} {why}")
 
     @property
     def varies(self) -> bool:
@@ -217,13 +214,7 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A named link with the source of its numbers.
-
-    Attributes:
-        name: What the user writes.
-        link: The link.
-        source: Where each number comes from; a number of ours is called the project's choice.
-    """
+    """A link by the name that the user writes, with the source of its numbers; ours are called the project's choice."""
 
     name: str
     link: Link
@@ -231,11 +222,7 @@ class Preset:
 
 
 def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
-    """Read ``none``, ``exponential:CV`` or ``lognormal:CV``.
-
-    Args:
-        text: What the user wrote.
-        field: The option or key it was written for; it opens the message of a refusal.
+    """Read ``none``, ``exponential:CV`` or ``lognormal:CV``; ``field`` opens the message of a refusal.
 
     Raises:
         NetworkError: If the kind is unknown, or the coefficient of variation is missing or impossible.
@@ -268,11 +255,10 @@ def link_preset(name: str, *, field: str = "link") -> Preset:
     Raises:
         NetworkError: If there is none; the message lists them.
     """
-    found = PRESETS.get(name)
-    if found is None:
+    if name not in PRESETS:
         known = ", ".join(PRESETS)
         raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {suggest(name, PRESETS)}".rstrip())
-    return found
+    return PRESETS[name]
 
 
 def _number(name: str, value: float, rule: str, *, positive: bool = False) -> None:
@@ -289,13 +275,8 @@ def _choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise NetworkError(f"{name}: {value!r} is not one of {', '.join(choices)}. {hint}".rstrip())
 
 
-def _presets() -> Mapping[str, Preset]:
-    """The table of presets, in the order in which they are listed."""
-    table = tomllib.loads(Path(__file__).with_name("link_presets.toml").read_text(encoding="utf-8"))
-    return MappingProxyType(
-        {name: Preset(name, source=row.pop("source"), link=Link(**row)) for name, row in table.items()}
-    )
-
-
-PRESETS: Final = _presets()
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("link_presets.toml").read_text(encoding="utf-8"))
+PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
+    {name: Preset(name, source=row.pop("source"), link=Link(**row)) for name, row in _TABLE.items()}
+)
 """Link presets by name. They are starting points for what nobody measured, and say so in ``source``."""

@@ -12,27 +12,14 @@ guessed.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Final, NamedTuple, Self
 
 from planner.errors import PlannerError
 
-__all__ = [
-    "Duration",
-    "QuantityError",
-    "Rate",
-    "Size",
-    "format_duration",
-    "format_rate",
-    "format_size",
-    "parse_duration",
-    "parse_rate",
-    "parse_size",
-]
-
-MAX_LENGTH: Final = 64
-"""Longest text that is read, in characters."""
+MAX_LENGTH: Final = 64  # characters of the longest text that is read
 
 
 class QuantityError(PlannerError, ValueError):
@@ -42,18 +29,13 @@ class QuantityError(PlannerError, ValueError):
 class _Quantity(float):
     """A float that remembers how it was read, so that the reading can be echoed."""
 
-    __slots__ = ("_reading",)
-    _reading: str
+    __slots__ = ("reading",)
+    reading: str  # the number and the unit in canonical spelling, as in ``20 Mbit/s`` for ``20Mbps``
 
     def __new__(cls, value: float, reading: str = "") -> Self:
         self = super().__new__(cls, value)
-        self._reading = reading
+        self.reading = reading
         return self
-
-    @property
-    def reading(self) -> str:
-        """The number and the unit in canonical spelling, as in ``20 Mbit/s`` for ``20Mbps``."""
-        return self._reading
 
 
 class Rate(_Quantity):
@@ -92,42 +74,41 @@ class _Dimension(NamedTuple):
     smallest: float
     largest: float
     zero: str  # why zero is refused; empty where zero is a value like any other
+    unitless: str  # what to write in place of the number n alone
 
 
 # The ranges are far wider than any network and keep every later product finite in double precision.
 _DIMENSIONS: Final = {
-    "rate": _Dimension("a rate", "bit/s", "20Mbit/s", 1e-6, 1e21, "a link of rate 0 never delivers the model"),
-    "size": _Dimension("a size", "B", "45MB", 1.0, 1e24, "a model of 0 bytes has no parameters"),
-    "duration": _Dimension("a duration", "s", "0.2s", 1e-12, 1e12, ""),
-}
+    "rate": _Dimension(
+        "a rate", "bit/s", "20Mbit/s", 1e-6, 1e21, "a link of rate 0 never delivers the model",
+        "{n}Mbit/s (bits) or {n}MB/s (bytes, 8 times as much)",
+    ),
+    "size": _Dimension(
+        "a size", "B", "45MB", 1.0, 1e24, "a model of 0 bytes has no parameters",
+        "{n}MB or {n}MiB, or another of {units}",
+    ),
+    "duration": _Dimension("a duration", "s", "0.2s", 1e-12, 1e12, "", "{n}s or {n}ms, or another of {units}"),
+}  # fmt: skip
 
 # prefix -> power of ten; the factor 8 turns bytes into bits
 _DECIMAL: Final = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12}
 _BINARY: Final = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+_BITS: Final = ("bit/s", "b/s", "bps")
 
 
 def _table() -> dict[str, _Unit]:
     """Every accepted spelling, once."""
     units: dict[str, _Unit] = {}
     for prefix, exponent in _DECIMAL.items():
-        for spelling in ("bit/s", "b/s", "bps"):
-            units[f"{prefix}{spelling}"] = _Unit("rate", f"{prefix}bit/s", exponent, 1)
-    for prefix, exponent in _DECIMAL.items():
-        units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", exponent, 8)
-        units[f"{prefix}B"] = _Unit("size", f"{prefix}B", exponent, 1)
-    for prefix, factor in _BINARY.items():
-        units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", 0, 8 * factor)
-        units[f"{prefix}B"] = _Unit("size", f"{prefix}B", 0, factor)
-    for name, exponent, factor in (
-        ("us", -6, 1),
-        ("ms", -3, 1),
-        ("s", 0, 1),
-        ("min", 0, 60),
-        ("h", 0, 3600),
-        ("d", 0, 86400),
+        units |= {f"{prefix}{spelling}": _Unit("rate", f"{prefix}bit/s", exponent, 1) for spelling in _BITS}
+    for prefix, exponent, factor in (
+        *((p, e, 1) for p, e in _DECIMAL.items()),
+        *((p, 0, f) for p, f in _BINARY.items()),
     ):
-        units[name] = _Unit("duration", name, exponent, factor)
-    return units
+        units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", exponent, 8 * factor)
+        units[f"{prefix}B"] = _Unit("size", f"{prefix}B", exponent, factor)
+    clock = {"us": (-6, 1), "ms": (-3, 1), "s": (0, 1), "min": (0, 60), "h": (0, 3600), "d": (0, 86400)}
+    return units | {name: _Unit("duration", name, *scale) for name, scale in clock.items()}
 
 
 _UNITS: Final = _table()
@@ -136,46 +117,34 @@ _UNITS: Final = _table()
 _BIT_AMOUNTS: Final = {f"{prefix}{word}": prefix for prefix in _DECIMAL for word in ("bit", "bits", "b")}
 
 # Words people write for units of the table. "m" could be min or ms (or metres), so it is never guessed.
-_WORDS: Final = {
-    "m": ("min", "ms"),
-    "M": ("min", "ms"),
-    "sec": ("s",),
-    "secs": ("s",),
-    "second": ("s",),
-    "seconds": ("s",),
-    "msec": ("ms",),
-    "usec": ("us",),
-    "\u00b5s": ("us",),  # micro sign
-    "\u03bcs": ("us",),  # Greek mu
-    "mins": ("min",),
-    "minute": ("min",),
-    "minutes": ("min",),
-    "hr": ("h",),
-    "hrs": ("h",),
-    "hour": ("h",),
-    "hours": ("h",),
-    "day": ("d",),
-    "days": ("d",),
-    "byte": ("B",),
-    "bytes": ("B",),
-    "kilobytes": ("kB",),
-    "megabytes": ("MB",),
-    "gigabytes": ("GB",),
+_WORDS: Final[dict[str, tuple[str, ...]]] = {"m": ("min", "ms"), "M": ("min", "ms")} | {
+    word: (unit,)
+    for unit, words in {
+        "s": "sec secs second seconds",
+        "ms": "msec",
+        "us": "usec \u00b5s \u03bcs",  # with the micro sign, and with the Greek mu
+        "min": "mins minute minutes",
+        "h": "hr hrs hour hours",
+        "d": "day days",
+        "B": "byte bytes",
+        "kB": "kilobytes",
+        "MB": "megabytes",
+        "GB": "gigabytes",
+    }.items()
+    for word in words.split()
 }
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def parse_rate(text: object, *, field: str = "rate") -> Rate:
-    """Read a data rate.
+    """Read a data rate [bit/s], such as ``20Mbit/s`` or ``2.5 MB/s``.
 
     Accepted units: ``bit/s kbit/s Mbit/s Gbit/s Tbit/s``, the same with ``bps`` or ``b/s`` for ``bit/s``,
     and ``B/s kB/s MB/s GB/s TB/s KiB/s MiB/s GiB/s`` for bytes.
 
     Args:
-        text: What the user wrote, such as ``20Mbit/s`` or ``2.5 MB/s``.
+        text: What the user wrote.
         field: The option or key it was written for; it opens the message of a refusal.
-
-    Returns:
-        The rate [bit/s]; ``.reading`` is its canonical spelling.
 
     Raises:
         QuantityError: If the text is not one positive finite number and one rate unit of the table.
@@ -184,94 +153,71 @@ def parse_rate(text: object, *, field: str = "rate") -> Rate:
     >>> float(rate), rate.reading
     (20000000.0, '20 Mbit/s')
     """
-    value, reading = _parse(text, "rate", field, positive=True)
-    return Rate(value, reading)
+    return Rate(*_parse(text, "rate", field, positive=True))
 
 
 def parse_size(text: object, *, field: str = "size") -> Size:
-    """Read an amount of data.
-
-    Accepted units: ``B kB MB GB TB KiB MiB GiB``.
-
-    Args:
-        text: What the user wrote, such as ``44.8MB``.
-        field: The option or key it was written for; it opens the message of a refusal.
-
-    Returns:
-        The size [bytes]; ``.reading`` is its canonical spelling.
-
-    Raises:
-        QuantityError: If the text is not one positive finite number and one size unit of the table.
+    """Read an amount of data [bytes], such as ``44.8MB``: as `parse_rate`, in ``B kB MB GB TB KiB MiB GiB``.
 
     >>> float(parse_size("44.8MB"))
     44800000.0
     """
-    value, reading = _parse(text, "size", field, positive=True)
-    return Size(value, reading)
+    return Size(*_parse(text, "size", field, positive=True))
 
 
 def parse_duration(text: object, *, field: str = "duration", positive: bool = False) -> Duration:
-    """Read a duration.
+    """Read a duration [s], such as ``0.2s``: as `parse_rate`, in ``us ms s min h d``.
 
-    Accepted units: ``us ms s min h d``.
-
-    Args:
-        text: What the user wrote, such as ``0.2s``.
-        field: The option or key it was written for; it opens the message of a refusal.
-        positive: Refuse zero. A latency of ``0s`` is a fair idealisation, a deadline of ``0s`` is not.
-
-    Returns:
-        The duration [s]; ``.reading`` is its canonical spelling.
-
-    Raises:
-        QuantityError: If the text is not one finite number >= 0 and one duration unit of the table.
+    Zero is refused where it must be ``positive``: a latency of ``0s`` is a fair idealisation, a deadline is not.
 
     >>> float(parse_duration("200 ms"))
     0.2
     """
-    value, reading = _parse(text, "duration", field, positive=positive)
-    return Duration(value, reading)
+    return Duration(*_parse(text, "duration", field, positive=positive))
 
 
 def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[float, str]:
     """Value in the base unit of ``wanted`` and canonical reading."""
     dimension = _DIMENSIONS[wanted]
-    example = dimension.example
+    instead = f"Write {dimension.noun} such as {dimension.example}."
+
+    def refusal(why: str) -> QuantityError:
+        return QuantityError(f"{field}: {why}")
+
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        text = repr(text)  # a bare number from a TOML file deserves the same answer as one in quotes
     if not isinstance(text, str):
-        if isinstance(text, int | float) and not isinstance(text, bool):
-            text = repr(text)  # a bare number from a TOML file deserves the same answer as one in quotes
-        else:
-            raise QuantityError(
-                f"{field}: expected {dimension.noun} written as text such as {example}, "
-                f"not a value of type {type(text).__name__}."
-            )
-    if len(text) > MAX_LENGTH:
-        raise QuantityError(
-            f"{field}: {text[:20] + '...'!a} has {len(text)} characters; a quantity has at most "
-            f"{MAX_LENGTH}. Write {dimension.noun} such as {example}."
+        kind = type(text).__name__
+        raise refusal(
+            f"expected {dimension.noun} written as text such as {dimension.example}, not a value of type {kind}."
         )
-    shown = ascii(text)
-    body = text.strip()
+    if len(text) > MAX_LENGTH:
+        start = text[:20] + "..."
+        raise refusal(f"{start!a} has {len(text)} characters; a quantity has at most {MAX_LENGTH}. {instead}")
+    shown, body = ascii(text), text.strip()
     if not body:
-        raise QuantityError(f"{field}: the value is empty. Write {dimension.noun} such as {example}.")
-
+        raise refusal(f"the value is empty. {instead}")
     if any(character.isdigit() and not character.isascii() for character in body):
-        raise QuantityError(f"{field}: {shown} has digits other than 0-9. Write {dimension.noun} such as {example}.")
+        raise refusal(f"{shown} has digits other than 0-9. {instead}")
 
-    number, unit = _split(body)
+    scanned = _NUMBER.match(body)
+    if scanned is None:
+        word = body.lstrip("+-").lower()
+        fact = "does not start with a number" if body not in _UNITS else "is a unit without a number"
+        raise refusal(f"{shown} {'is not a finite number' if word.startswith(('nan', 'inf')) else fact}. {instead}")
+    number, unit = scanned[0], body[scanned.end() :].strip()
     unsigned = number.lstrip("+-")
-    if not unsigned:
-        raise QuantityError(f"{field}: {_no_number(body, shown, dimension)}")
     if unit[:1] in (".", ",", "_", "'"):
-        raise QuantityError(
-            f"{field}: {shown} is no single number because of the {unit[0]!r} after {number}. Use one '.' "
-            "for decimals and no thousands separators."
+        raise refusal(
+            f"{shown} is no single number because of the {unit[0]!r} after {number}. Use one '.' for decimals and no "
+            "thousands separators."
         )
     if not unit:
-        raise QuantityError(f"{field}: {_no_unit(unsigned, shown, wanted, dimension)}")
+        advice = dimension.unitless.format(n=unsigned, units=_choices(wanted))
+        raise refusal(f"{shown} has no unit, and {dimension.noun} needs one. Write {advice}.")
     found = _UNITS.get(unit)
     if found is None or found.dimension != wanted:
-        raise QuantityError(f"{field}: {_wrong_unit(unsigned, unit, shown, wanted)}")
+        raise refusal(_wrong_unit(unsigned, unit, shown, wanted))
     # The unit's power of ten joins the exponent of the text, so that 44.8MB is the double nearest to
     # 44 800 000 and not the product of two rounded numbers.
     mantissa, _, power = unsigned.lower().partition("e")
@@ -279,75 +225,22 @@ def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[fl
     zero = not mantissa.strip("0.")  # of the text: an underflow is not a zero that someone wrote
     if zero and (dimension.zero or positive):
         reason = dimension.zero or "zero makes no sense here"
-        raise QuantityError(f"{field}: {shown} is zero, and {reason}. Write {dimension.noun} above 0.")
+        raise refusal(f"{shown} is zero, and {reason}. Write {dimension.noun} above 0.")
     if number.startswith("-"):
-        raise QuantityError(f"{field}: {shown} is negative; {dimension.noun} has no sign. Write {unsigned}{unit}.")
+        raise refusal(f"{shown} is negative; {dimension.noun} has no sign. Write {unsigned}{unit}.")
     if zero:
         return 0.0, f"0 {found.canonical}"
     if not dimension.smallest <= value <= dimension.largest:
-        raise QuantityError(
-            f"{field}: {shown} is outside the range that is read, {dimension.smallest:g} to "
-            f"{dimension.largest:g} {dimension.base}. Check the exponent and the unit."
+        raise refusal(
+            f"{shown} is outside the range that is read, {dimension.smallest:g} to {dimension.largest:g} "
+            f"{dimension.base}. Check the exponent and the unit."
         )
-    return value, f"{_plain(float(unsigned))} {found.canonical}"
-
-
-def _split(body: str) -> tuple[str, str]:
-    """Scan one decimal number from the left, once; return it (may be only a sign) and what follows."""
-    digits = "0123456789"
-    end = 1 if body[0] in "+-" else 0
-    sign = end
-    while end < len(body) and body[end] in digits:
-        end += 1
-    if end < len(body) and body[end] == ".":
-        point = end
-        end += 1
-        while end < len(body) and body[end] in digits:
-            end += 1
-        if end == point + 1 and point == sign:  # a lone point is no number
-            return body[:sign], body[sign:]
-    if end > sign and end < len(body) and body[end] in "eE":
-        power = end + 1
-        if power < len(body) and body[power] in "+-":
-            power += 1
-        start = power
-        while power < len(body) and body[power] in digits:
-            power += 1
-        if power > start:
-            end = power
-    return body[:end], body[end:].strip()
-
-
-def _plain(value: float) -> str:
-    """Shortest text that reads back as the same float, without a trailing ``.0``."""
-    return repr(value).removesuffix(".0")
+    return value, f"{repr(float(unsigned)).removesuffix('.0')} {found.canonical}"
 
 
 def _choices(wanted: str) -> str:
     """The canonical units of a dimension, for a message."""
-    names = dict.fromkeys(unit.canonical for unit in _UNITS.values() if unit.dimension == wanted)
-    return " ".join(names)
-
-
-def _no_number(body: str, shown: str, dimension: _Dimension) -> str:
-    """Why a text that does not start with a number is refused."""
-    word = body.lstrip("+-").lower()
-    if word.startswith(("nan", "inf")):
-        return f"{shown} is not a finite number. Write {dimension.noun} such as {dimension.example}."
-    if body in _UNITS:
-        return f"{shown} is a unit without a number. Write {dimension.noun} such as {dimension.example}."
-    return f"{shown} does not start with a number. Write {dimension.noun} such as {dimension.example}."
-
-
-def _no_unit(number: str, shown: str, wanted: str, dimension: _Dimension) -> str:
-    """Why a bare number is refused."""
-    if wanted == "rate":
-        advice = f"Write {number}Mbit/s (bits) or {number}MB/s (bytes, 8 times as much)."
-    elif wanted == "size":
-        advice = f"Write {number}MB or {number}MiB, or another of {_choices(wanted)}."
-    else:
-        advice = f"Write {number}s or {number}ms, or another of {_choices(wanted)}."
-    return f"{shown} has no unit, and {dimension.noun} needs one. {advice}"
+    return " ".join(dict.fromkeys(unit.canonical for unit in _UNITS.values() if unit.dimension == wanted))
 
 
 def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
@@ -356,12 +249,15 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
     table = [name for name, entry in _UNITS.items() if entry.dimension == wanted]
     head = unit.partition(" ")[0]
     if head in table:
-        return (
-            f"{shown} has {unit[len(head) :].strip()!a} left over after {number}{head}. Give one number and one unit."
-        )
+        rest = unit[len(head) :].strip()
+        return f"{shown} has {rest!a} left over after {number}{head}. Give one number and one unit."
     if unit in _UNITS:
-        other = _DIMENSIONS[_UNITS[unit].dimension].noun
-        return f"{shown} is {other}, and {dimension.noun} is wanted: {_convert(number, unit, wanted)}."
+        other, nearest = _UNITS[unit], f"one such as {dimension.example}"
+        if wanted == "rate" and f"{unit}/s" in _UNITS:
+            nearest = f"{number}{unit}/s"
+        elif wanted == "size" and other.dimension == "rate":
+            nearest = f"{number}{re.split('bit|B', other.canonical)[0]}B"
+        return f"{shown} is {_DIMENSIONS[other.dimension].noun}, and {dimension.noun} is wanted: write {nearest}."
     if unit in _BIT_AMOUNTS:
         prefix = _BIT_AMOUNTS[unit]
         if wanted == "rate":
@@ -406,22 +302,8 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
     return f"{shown}: {unit!a} is not a unit of {dimension.noun.split()[-1]}{why}. {advice}"
 
 
-def _convert(number: str, unit: str, wanted: str) -> str:
-    """The nearest thing of the wanted dimension, for a quantity of another one."""
-    if wanted == "rate" and f"{unit}/s" in _UNITS:
-        return f"write {number}{unit}/s"
-    if wanted == "size" and _UNITS[unit].dimension == "rate":
-        canonical = _UNITS[unit].canonical
-        prefix = canonical[: canonical.index("bit" if "bit" in canonical else "B")]
-        return f"write {number}{prefix}B"
-    return f"write one such as {_DIMENSIONS[wanted].example}"
-
-
 def format_rate(rate: float) -> str:
     """A rate [bit/s] for people, to three significant digits.
-
-    Raises:
-        QuantityError: If the rate is negative or not finite.
 
     >>> format_rate(20e6), format_rate(1.234e9)
     ('20 Mbit/s', '1.23 Gbit/s')
@@ -431,9 +313,6 @@ def format_rate(rate: float) -> str:
 
 def format_size(size: float) -> str:
     """A size [bytes] for people, to three significant digits.
-
-    Raises:
-        QuantityError: If the size is negative or not finite.
 
     >>> format_size(1.2e9), format_size(512)
     ('1.2 GB', '512 B')
@@ -456,9 +335,6 @@ def format_amount(value: float | str | None, unit: str = "") -> str:
 
 def format_duration(duration: float) -> str:
     """A duration [s] for people: three significant digits below two minutes, two units above.
-
-    Raises:
-        QuantityError: If the duration is negative or not finite.
 
     >>> format_duration(0.2), format_duration(12000), format_duration(54)
     ('0.20 s', '3 h 20 min', '54 s')
