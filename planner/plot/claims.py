@@ -17,11 +17,7 @@ from planner.errors import NoAnswerError
 from planner.harness.claims import Finding, Row
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
-LOOKS = {
-    "holds": ("#0072B2", "o"),
-    "fails": ("#D55E00", "X"),
-    "cannot tell": ("#767676", "D"),
-}
+LOOKS = {"holds": ("#0072B2", "o"), "fails": ("#D55E00", "X"), "cannot tell": ("#767676", "D")}
 BAND, GRID, FAINT = "#ECECEC", "#DADADA", "#555555"
 MIDDLE = 4.2  # inches
 WIDEST = 1e3  # ratios beyond this, or their inverses, are arrows at the edge

@@ -51,9 +51,7 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
 
 @style()
 def draw(
-    shares: dict[str, tuple[Sequence[str], Floats]],
-    labels: Sequence[str],
-    deviations: dict[str, tuple[float, float]],
+    shares: dict[str, tuple[Sequence[str], Floats]], labels: Sequence[str], deviations: dict[str, tuple[float, float]]
 ) -> tuple[Figure, Rows]:
     """Draw a panel of stacked bars for each grouping, and one for the deviations.
 

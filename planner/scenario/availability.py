@@ -70,10 +70,7 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
             not timed,
             f"under the policy {policy} nobody is cut off. Write --on-failure timeout, or leave the timeout out.",
         ),
-        "detect": (
-            timed,
-            "under the policy timeout a device is given up after the timeout. Leave one of the two out.",
-        ),
+        "detect": (timed, "under the policy timeout a device is given up after the timeout. Leave one of the two out."),
         "quorum": (
             policy != "fail",
             f"under the policy {policy} a round goes on with whoever comes. Write --on-failure fail, or leave the "
