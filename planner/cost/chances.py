@@ -72,57 +72,34 @@ def binomial(n: int, p: float) -> tuple[FloatArray, FloatArray]:
 
 
 class Outcome(NamedTuple):
-    """What becomes of a pass of children that come or do not.
+    """What becomes of a pass of children that come or do not."""
 
-    Attributes:
-        passed: Probability that it does not break.
-        asked: Children that are asked, in expectation.
-        come: That take part in a pass that does not break, in expectation.
-    """
-
-    passed: float
-    asked: float
-    come: float
+    passed: float  # probability that it does not break
+    asked: float  # children that are asked, in expectation
+    come: float  # that take part in a pass that does not break, in expectation
 
 
 class Turn(NamedTuple):
-    """A client's turn under a policy.
+    """A client's turn under a policy."""
 
-    Attributes:
-        client: Probability that it is completed, in time.
-        completed: Mean duration of one that is [s].
-        missed: Time that one that is not costs [s].
-        all_in: Mean time until the last of those who work side by side has come, where all do [s].
-        cut_off: Probability that a client that would complete is too late.
-        timeout: Longest turn waited for [s].
-        shortest: Least time that a turn can take [s].
-    """
-
-    client: float
-    completed: float
-    missed: float
-    all_in: float
-    cut_off: float
-    timeout: float | None
-    shortest: float
+    client: float  # probability that it is completed, in time
+    completed: float  # mean duration of one that is [s]
+    missed: float  # time that one that is not costs [s]
+    all_in: float  # mean time until the last of those who work side by side has come, where all do [s]
+    cut_off: float  # probability that a client that would complete is too late
+    timeout: float | None  # longest turn waited for [s]
+    shortest: float  # least time that a turn can take [s]
 
 
 class Steps(NamedTuple):
-    """The steps of a pass, each of which is prompt, late, or the last, as it breaks the call.
+    """The steps of a pass, each of which is prompt, late, or the last, as it breaks the call."""
 
-    Attributes:
-        each: In a pass.
-        prompt, late: Probabilities.
-        lasts, waits: Durations of a step that is prompt, and of one that is not [s].
-        ends: What a pass that is completed takes beyond its steps [s].
-    """
-
-    each: int
-    prompt: float
-    late: float
-    lasts: float
-    waits: float
-    ends: float
+    each: int  # number in a pass
+    prompt: float  # probability
+    late: float  # probability
+    lasts: float  # duration of a step that is prompt [s]
+    waits: float  # and of one that is not [s]
+    ends: float  # what a pass that is completed takes beyond its steps [s]
 
     def mean(self, passes: int) -> float:
         """Mean duration [s] of a call of so many passes."""
@@ -150,21 +127,13 @@ class Steps(NamedTuple):
 
 
 class Stay(NamedTuple):
-    """A node's part of a round.
+    """A node's part of a round."""
 
-    Attributes:
-        server: Probability that its server is there.
-        missed: Time until one that is not is given up [s].
-        own: The server's own work [s].
-        steps: Of its passes.
-        passes: If all goes well.
-    """
-
-    server: float
-    missed: float
-    own: float
-    steps: Steps
-    passes: int
+    server: float  # probability that its server is there
+    missed: float  # time until one that is not is given up [s]
+    own: float  # the server's own work [s]
+    steps: Steps  # of its passes
+    passes: int  # if all goes well
 
     @property
     def mean(self) -> float:

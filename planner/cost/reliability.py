@@ -39,30 +39,18 @@ _GRID: Final = 800  # points at which a distribution of compute times is looked 
 
 @dataclass(frozen=True, slots=True)
 class Attendance:
-    """What becomes of a global round of one topology.
+    """What becomes of a global round of one topology."""
 
-    Attributes:
-        survival: Probability that a round begun is completed.
-        client: Probability that a client that is asked completes its turn in time.
-        cut_off: Part of those who would complete it that come too late.
-        timeout: Longest turn waited for [s], where there is one.
-        shortest: Of a client's turn, the transfers and the least work [s].
-        group: Probability that a group completes its part.
-        groups, clients: Expected groups in a completed round, and clients in each group round of those.
-        slower: Seconds per completed round over those of a round to which everyone comes.
-        traffic: The same for the bytes on the links of each tier, top first.
-    """
-
-    survival: float
-    client: float
-    cut_off: float
-    timeout: float | None
-    shortest: float
-    group: float
-    groups: float
-    clients: float
-    slower: float
-    traffic: tuple[float, ...]
+    survival: float  # probability that a round begun is completed
+    client: float  # probability that a client that is asked completes its turn in time
+    cut_off: float  # part of those who would complete it that come too late
+    timeout: float | None  # longest turn waited for [s], where there is one
+    shortest: float  # of a client's turn, the transfers and the least work [s]
+    group: float  # probability that a group completes its part
+    groups: float  # expected in a completed round
+    clients: float  # expected in each group round of those
+    slower: float  # seconds per completed round over those of a round to which everyone comes
+    traffic: tuple[float, ...]  # the same for the bytes on the links of each tier, top first
 
     @property
     def feasible(self) -> bool:

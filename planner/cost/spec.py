@@ -85,29 +85,17 @@ def _count(name: str, count: int) -> None:
 
 
 class Level(NamedTuple):
-    """One tier, as it is timed.
+    """One tier, as it is timed."""
 
-    Attributes:
-        schedule: Of its pattern.
-        n: Children of a node that take part in a pass.
-        turns: Of them that work one after the other.
-        active: That work at the same time.
-        passes: In a call of the node.
-        wire: To the children.
-        sharers: Transfers at the same time on what they share, if all move in step.
-        together: Whether these wait for one another in a shared rate, and are not merely diluted.
-        own: Time that a call of the node adds [s].
-    """
-
-    schedule: Schedule
-    n: int
-    turns: int
-    active: int
-    passes: int
-    wire: Wire
-    sharers: int
-    together: bool
-    own: float
+    schedule: Schedule  # of its pattern
+    n: int  # children of a node that take part in a pass
+    turns: int  # of them that work one after the other
+    active: int  # that work at the same time
+    passes: int  # in a call of the node
+    wire: Wire  # to the children
+    sharers: int  # transfers at the same time on what they share, if all move in step
+    together: bool  # whether these wait for one another in a shared rate, and are not merely diluted
+    own: float  # time that a call of the node adds [s]
 
     @property
     def transfers(self) -> Transfers:

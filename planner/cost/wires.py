@@ -13,31 +13,19 @@ from planner.scenario.network import Link
 
 
 class Transfers(NamedTuple):
-    """Time on the links of one tier, without the work between the transfers.
+    """Time on the links of one tier, without the work between the transfers."""
 
-    Attributes:
-        turn: Of one turn [s]; in a pass there are as many, one after the other, as the pattern chains children.
-        ends: What a pass takes beyond its turns [s], such as the first download and the last upload of a ring.
-    """
-
-    turn: float
-    ends: float
+    turn: float  # of one turn [s]; in a pass there are as many, one after the other, as the pattern chains children
+    ends: float  # what a pass takes beyond its turns [s], such as the first download and the last upload of a ring
 
 
 class Wire(NamedTuple):
-    """Times of one tier for one model; ``sharers`` transfers go on at once on what is shared.
+    """Times of one tier for one model; ``sharers`` transfers go on at once on what is shared."""
 
-    Attributes:
-        down: Server to endpoint at the full rate [s], without latency.
-        up: Endpoint to server at the full rate [s], without latency.
-        latency: Of one traversal [s].
-        relayed: Whether a hop from endpoint to endpoint goes up to the server and down again.
-    """
-
-    down: float
-    up: float
-    latency: float
-    relayed: bool
+    down: float  # server to endpoint at the full rate [s], without latency
+    up: float  # endpoint to server at the full rate [s], without latency
+    latency: float  # of one traversal [s]
+    relayed: bool  # whether a hop from endpoint to endpoint goes up to the server and down again
 
     def exchange(self, sharers: int) -> float:
         """Time down and up [s]."""

@@ -79,17 +79,11 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes the start
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one thing looks in every picture.
+    """How one thing looks in every picture."""
 
-    Attributes:
-        title: as people write it.
-        color: of lines and areas.
-        marker, line, hatch: tell it from the others without the colour.
-    """
-
-    title: str
-    color: str
-    marker: str
+    title: str  # as people write it
+    color: str  # of lines and areas
+    marker: str  # this and the next two tell it from the others without the colour
     line: Any
     hatch: str
 

@@ -26,15 +26,10 @@ MARKED = 8  # points between two markers
 
 @dataclass(frozen=True)
 class Curve:
-    """The tuned bound of a topology after some numbers of rounds.
+    """The tuned bound of a topology after some numbers of rounds."""
 
-    Attributes:
-        terms: its parts, by name.
-        needed: rounds to the target; ``inf`` where it is not reached.
-    """
-
-    terms: Mapping[str, Floats]
-    needed: float
+    terms: Mapping[str, Floats]  # its parts, by name
+    needed: float  # rounds to the target; ``inf`` where it is not reached
 
     @property
     def value(self) -> Floats:

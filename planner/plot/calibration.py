@@ -25,21 +25,14 @@ ROUNDS = 30.0  # of the measured runs, docs/evidence
 
 @dataclass(frozen=True)
 class Point:
-    """A prediction and its measurement.
+    """A prediction and its measurement."""
 
-    Attributes:
-        of: what tells points apart by colour and marker.
-        setting: where it was measured.
-        predicted, measured: on the same scale.
-        low, high: ends of the interval of ``measured``.
-    """
-
-    of: str
-    setting: str
+    of: str  # what tells points apart by colour and marker
+    setting: str  # where it was measured
     predicted: float
-    measured: float
-    low: float
-    high: float
+    measured: float  # on the same scale
+    low: float  # lower end of the interval of `measured`
+    high: float  # upper end
 
     @property
     def agrees(self) -> bool:

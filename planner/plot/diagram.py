@@ -22,20 +22,13 @@ Place = tuple[float, float]
 
 @dataclass(frozen=True)
 class Edge:
-    """A link of a topology.
-
-    Attributes:
-        topology: id.
-        tier: ``top`` or ``low``.
-        source, target: the server, a group or a client: ``server``, ``group 1``, ``client 1.2``.
-        way: ``both`` where a model goes down and comes back, ``on`` where it is passed on.
-    """
+    """A link of a topology."""
 
     topology: str
-    tier: str
-    source: str
-    target: str
-    way: str
+    tier: str  # ``top`` or ``low``
+    source: str  # ``server``, ``group 1``, ``client 1.2``
+    target: str  # as `source`
+    way: str  # ``both`` where a model goes down and comes back, ``on`` where it is passed on
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:

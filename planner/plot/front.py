@@ -26,19 +26,13 @@ SECONDS = (*(10.0**n for n in range(-6, 2)), 60.0, 600.0, 3600.0, 21600.0, *(864
 
 @dataclass(frozen=True)
 class Point:
-    """One way to the target.
+    """One way to the target."""
 
-    Attributes:
-        topology: or another family.
-        setting: what tells it from others of that topology: ``G = 4``, ``K = 5``.
-        rounds, seconds, bytes: to the target.
-    """
-
-    topology: str
-    setting: str
-    rounds: float
-    seconds: float
-    bytes: float
+    topology: str  # or another family
+    setting: str  # what tells it from others of that topology: ``G = 4``, ``K = 5``
+    rounds: float  # to the target
+    seconds: float  # to the target
+    bytes: float  # to the target
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:

@@ -28,19 +28,13 @@ WIDEST = 1e3  # lead beyond which a bar ends in an arrow
 
 @dataclass(frozen=True)
 class Bar:
-    """What an input does.
-
-    Attributes:
-        name: of the input.
-        low, high: the result where the input is at the low end of its range, and at the high end.
-        low_is, high_is: these ends, in words.
-    """
+    """What an input does."""
 
     name: str
-    low: float
-    high: float
-    low_is: str = ""
-    high_is: str = ""
+    low: float  # the result where the input is at the low end of its range
+    high: float  # and at the high end
+    low_is: str = ""  # the low end in words
+    high_is: str = ""  # the high end in words
 
     @property
     def length(self) -> float:

@@ -20,39 +20,24 @@ VERSION = "version"  # of hfl-plan, which is no part of what is answered
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place at which two documents differ; None where nothing is.
+    """A place at which two documents differ; None where nothing is."""
 
-    Attributes:
-        at: Keys and indices, such as ``ranking[0].rounds``.
-        then, now: Values.
-        relative: Difference of two numbers over the larger of them; infinite for anything else.
-    """
-
-    at: str
+    at: str  # keys and indices, such as ``ranking[0].rounds``
     then: Any
     now: Any
-    relative: float
+    relative: float  # difference of two numbers over the larger of them; infinite for anything else
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came out again.
+    """What came out again."""
 
-    Attributes:
-        run: Manifest of the run.
-        tolerance: Relative difference of numbers that are the same.
-        exact: Whether the answer is the same bit for bit.
-        differences: Places that differ by more than the tolerance.
-        rounding: Places that differ by less.
-        software: Versions that changed, by name: then and now.
-    """
-
-    run: Manifest
-    tolerance: float
-    exact: bool
-    differences: tuple[Place, ...]
-    rounding: tuple[Place, ...]
-    software: Mapping[str, tuple[str, str]]
+    run: Manifest  # manifest of the run
+    tolerance: float  # relative difference of numbers that are the same
+    exact: bool  # whether the answer is the same bit for bit
+    differences: tuple[Place, ...]  # places that differ by more than the tolerance
+    rounding: tuple[Place, ...]  # places that differ by less
+    software: Mapping[str, tuple[str, str]]  # versions that changed, by name: then and now
 
     @property
     def same(self) -> bool:

@@ -29,39 +29,24 @@ ROW = ("rank", "tie", "rounds", "seconds", "bytes", "p_best")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that differs; None where it is not there.
+    """One thing that differs; None where it is not there."""
 
-    Attributes:
-        name: ``zeta``, ``star-ring.seconds``, ``flip of M upwards``.
-        before, after: values.
-        said: in words.
-    """
-
-    name: str
+    name: str  # ``zeta``, ``star-ring.seconds``, ``flip of M upwards``
     before: Any
     after: Any
-    said: str
+    said: str  # in words
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed from one answer to another; false where nothing did.
+    """What changed from one answer to another; false where nothing did."""
 
-    Attributes:
-        scenario: numbers and words of the scenario, and their origins.
-        asked: how the answer was made.
-        ranking: rounds, seconds and bytes of every topology, its place and its tie.
-        recommended: the first tie group.
-        flips: the nearest changes of the answer.
-        rest: whether anything else differs: sentences, evidence, draws.
-    """
-
-    scenario: tuple[Change, ...]
-    asked: tuple[Change, ...]
-    ranking: tuple[Change, ...]
-    recommended: tuple[Change, ...]
-    flips: tuple[Change, ...]
-    rest: bool
+    scenario: tuple[Change, ...]  # numbers and words of the scenario, and their origins
+    asked: tuple[Change, ...]  # how the answer was made
+    ranking: tuple[Change, ...]  # rounds, seconds and bytes of every topology, its place and its tie
+    recommended: tuple[Change, ...]  # the first tie group
+    flips: tuple[Change, ...]  # the nearest changes of the answer
+    rest: bool  # whether anything else differs: sentences, evidence, draws
 
     def __bool__(self) -> bool:
         return self.rest or any((self.scenario, self.asked, self.ranking, self.recommended, self.flips))

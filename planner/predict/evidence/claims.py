@@ -17,25 +17,15 @@ FILE = "claims.csv"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim and what became of it, at the largest size it was run at.
-
-    Attributes:
-        claim: its id.
-        statement: in words.
-        verdict: ``holds``, ``fails`` or ``cannot tell``.
-        holds: how many of its comparisons do.
-        fails: how many do not.
-        open: how many cannot be told.
-        size: ``full`` or ``quick``.
-    """
+    """A claim and what became of it, at the largest size it was run at."""
 
     claim: str
     statement: str
-    verdict: str
-    holds: int
-    fails: int
-    open: int
-    size: str
+    verdict: str  # ``holds``, ``fails`` or ``cannot tell``
+    holds: int  # how many of its comparisons do
+    fails: int  # how many do not
+    open: int  # how many cannot be told
+    size: str  # ``full`` or ``quick``
 
     def __str__(self) -> str:
         """A line for people."""

@@ -31,23 +31,14 @@ PARTITION = {
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """One measured pair of topologies on one problem at one heterogeneity.
+    """One measured pair of topologies on one problem at one heterogeneity."""
 
-    Attributes:
-        ring: the topology with one more ring, which has the smaller bound.
-        star: the other.
-        zeta: in units of sigma.
-        delta: in units of sigma.
-        ratio: mean squared gradient of ``ring`` over that of ``star``, each at its own best step.
-        verdict: ``ring better``, ``ring worse``, ``tie`` or ``cannot tell``.
-    """
-
-    ring: str
-    star: str
-    zeta: float
-    delta: float
-    ratio: float
-    verdict: str
+    ring: str  # the topology with one more ring, which has the smaller bound
+    star: str  # the other
+    zeta: float  # in units of sigma
+    delta: float  # in units of sigma
+    ratio: float  # mean squared gradient of ``ring`` over that of ``star``, each at its own best step
+    verdict: str  # ``ring better``, ``ring worse``, ``tie`` or ``cannot tell``
 
 
 def published(question: Question) -> Evidence:

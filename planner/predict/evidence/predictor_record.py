@@ -30,16 +30,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Measured scenarios, one row each.
+    """Measured scenarios, one row each."""
 
-    Attributes:
-        places: as of `place`, shape (rows, features).
-        regret: by predictor, of its first choice in rounds, relative to the best; shape (rows,).
-        errors: by topology, log of measured over typical rounds, relative to Star-Star's; shape (rows,).
-    """
-
-    places: Array
-    regret: Mapping[str, Array]
+    places: Array  # as of `place`, shape (rows, features)
+    regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
+    # by topology, log of measured over typical rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Array]
 
     def nearest(self, at: Array) -> tuple[NDArray[np.intp], float]:

@@ -64,17 +64,11 @@ HARDLY = 1e-5  # of the way to where a coordinate is drawn: below that a run has
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """What decides how a round maps the model, apart from the learning rate.
+    """What decides how a round maps the model, apart from the learning rate."""
 
-    Attributes:
-        topology: With the numbers of its tiers; who is drawn runs in the order drawn.
-        K: Local steps of a client each time it takes part.
-        fade: How far, in logarithms, from heterogeneity that stays to heterogeneity that fades.
-    """
-
-    topology: Topology
-    K: int
-    fade: float = 0.0
+    topology: Topology  # with the numbers of its tiers; who is drawn runs in the order drawn
+    K: int  # local steps of a client each time it takes part
+    fade: float = 0.0  # how far, in logarithms, from heterogeneity that stays to heterogeneity that fades
 
 
 @cache
