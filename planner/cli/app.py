@@ -13,6 +13,7 @@ from typing import Annotated, Any
 os.environ.setdefault("TYPER_USE_RICH", "0")  # help is plain text, and importing rich takes long
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from planner.cli import commands, output
@@ -108,9 +109,7 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-) -> None:
+def root(version: Annotated[bool, Option("--version", help="Print the version and stop.")] = False) -> None:
     """Which topology for hierarchical federated learning, before anyone trains."""
     if version:
         from planner.io.version import version as number

@@ -2,7 +2,7 @@
 
 A command takes a scenario first, and then options of its own::
 
-    def flip(scenario: Scenario, parameter: Annotated[str, typer.Option("--parameter")] = "M") -> None: ...
+    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> None: ...
 
 It then has every option of the table beside these, and gets the scenario read. A first parameter named ``said`` gets
 what was said instead, to be read on demand. An option of the command's own takes the place of the same spelling: a
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer import Argument, Option
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
@@ -27,16 +28,28 @@ Spoken = dict[str, tuple[str, Any]]
 """By key of a scenario: the option, and what was written."""
 
 BESIDE: Mapping[str, Any] = {
-    "config": Annotated[Path | None, typer.Option("--config", "-c", help="A scenario in TOML; options override it.")],
+    "config": Annotated[Path | None, Option("--config", "-c", help="A scenario in TOML; options override it.")],
     "settings": Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
+        Option("--set", metavar="KEY=VALUE", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
     ],
-    "zeta": Annotated[str | None, typer.Option("--zeta", hidden=True)],
-    "delta": Annotated[str | None, typer.Option("--delta", hidden=True)],
+    "zeta": Annotated[str | None, Option("--zeta", hidden=True)],
+    "delta": Annotated[str | None, Option("--delta", hidden=True)],
 }
 """Options that say a scenario, and are no field."""
 
+
+FAMILY = (
+    *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
+    *(
+        "network.client_link.preset",
+        "network.client_link.up",
+        "network.client_link.down",
+        "network.client_link.latency",
+    ),
+    *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
+)
+"""Keys of a scenario that other families of algorithms read too."""
 
 _DECLARED: dict[Command, tuple[Collection[str], Collection[str], Mapping[str, tuple[str, str]]]] = {}
 
@@ -106,7 +119,7 @@ def with_scenario(command: Command) -> Command:
             if left:
                 fields[field.key.replace(".", "_")] = field, left, text
     annotations: dict[str, Any] = {
-        name: Annotated[str | None, typer.Option(*left, help=text, rich_help_panel=field.panel)]
+        name: Annotated[str | None, Option(*left, help=text, rich_help_panel=field.panel)]
         for name, (field, left, text) in fields.items()
     }
 
@@ -167,12 +180,12 @@ def _spellings(annotation: Any) -> tuple[str, ...]:
     return tuple(name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str))
 
 
-Format = Annotated[str | None, typer.Option("--format", "-f", help="table, json, csv, md, html or latex.")]
-Json = Annotated[bool, typer.Option("--json", "-j", help="One JSON document.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
-Seed = Annotated[int, typer.Option("--seed", help="Of every random draw.", min=0, max=2**31)]
+Format = Annotated[str | None, Option("--format", "-f", help="table, json, csv, md, html or latex.")]
+Json = Annotated[bool, Option("--json", "-j", help="One JSON document.")]
+Force = Annotated[bool, Option("--force", help="Overwrite the output.")]
+Seed = Annotated[int, Option("--seed", help="Of every random draw.", min=0, max=2**31)]
 CountsFile = Annotated[
-    Path, typer.Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count.")
+    Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count.")
 ]
-Gram = Annotated[Path | None, typer.Option("--gram", help="CSV of inner products of class gradients: label,<label>...")]
-SkipEmpty = Annotated[bool, typer.Option("--skip-empty", help="Leave out clients without samples.")]
+Gram = Annotated[Path | None, Option("--gram", help="CSV of inner products of class gradients: label,<label>...")]
+SkipEmpty = Annotated[bool, Option("--skip-empty", help="Leave out clients without samples.")]

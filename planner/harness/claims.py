@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from planner.errors import NoAnswerError, ScenarioError
 from planner.harness import need, refusals
+from planner.io.progress import progress
 
 if TYPE_CHECKING:
     from validation.claims import Claim, Judgement
@@ -32,9 +33,7 @@ class Row:
         setting: What was run, in words.
         compared: What is divided by what.
         measure: ``ratio``, or ``tau`` for an order.
-        value: The number; infinite or no number where runs diverged.
-        low: Lower end of its interval.
-        high: Upper end.
+        value, low, high: The number and its interval; infinite or no number where runs diverged.
         pairs: Of runs.
         predicted: What was, in a word or two.
         verdict: ``holds``, ``fails`` or ``cannot tell``.
@@ -58,11 +57,7 @@ class Finding:
     """A claim and what runs say of it.
 
     Attributes:
-        id: Permanent name.
-        source: Where it is made.
-        statement: In words.
-        prediction: Which statement of the catalogue predicts it.
-        quantity: What is compared.
+        id, source, statement, prediction, quantity: As of the claim.
         verdict: None where it is not finished.
         note: What a reader must know.
         rows: The comparisons.
@@ -102,26 +97,15 @@ def listed() -> tuple[Finding, ...]:
     return tuple(_finding(claim, None) for claim in _claims(()))
 
 
-def run(
-    names: Sequence[str],
-    size: str,
-    store: Path,
-    *,
-    workers: int = 1,
-    engine: str = "local",
-    device: str = "cpu",
-    memory: float | None = None,
-) -> Validation:
+def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = None, **how: Any) -> Validation:
     """Run claims to their verdicts; what the store has is not run again.
 
     Args:
         names: Of claims; none for all.
         size: ``quick`` or ``full``.
         store: File of the results.
-        workers: Processes.
-        engine: ``local`` or ``ray``.
-        device: ``cpu`` or ``cuda``.
         memory: GiB that the models of one run may take; None for half of what is free.
+        how: ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``.
 
     Raises:
         ScenarioError: For an unknown claim.
@@ -134,15 +118,14 @@ def run(
     from validation.sweep import possible
     from validation.sweep import run as sweep
 
-    begun = time.monotonic()
+    begun, size_of_one = time.monotonic(), None if memory is None else memory * 2**30
+    settings: dict[str, Any] = {"workers": 1, "engine": "local", "device": "cpu"} | how
     with refusals():
-        possible(workers, engine, device)
-        how: dict[str, Any] = {"workers": workers, "engine": engine, "device": device, "progress": _Progress()}
-        how["memory"] = None if memory is None else memory * 2**30
+        possible(**settings)
         with _stoppable(store):
             with Store(store) as there:
                 there.ask([claim.id for claim in chosen], size)  # type: ignore[arg-type]
-            judged = sweep(chosen, size, store, **how)  # type: ignore[arg-type]
+            judged = sweep(chosen, size, store, memory=size_of_one, progress=_progress, **settings)  # type: ignore[arg-type]
         told = f"{len(judged)} claims, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
         return _validation(chosen, judged, store, told)
 
@@ -226,20 +209,10 @@ def _stoppable(store: Path) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-class _Progress:
-    """Cells done and the time that the rest of this stage will take, on stderr, where somebody looks."""
-
-    def __init__(self) -> None:
-        self.quiet = sys.stderr is None or not sys.stderr.isatty()
-
-    def __call__(self, done: int, known: int, each: float) -> None:
-        if self.quiet or sys.stderr is None:
-            return
-        left = "" if math.isnan(each) else f", about {each * (known - done):.0f} s left of this stage"
-        sys.stderr.write(f"\r{done} of {known} cells{left}          ")
-        if done == known:
-            sys.stderr.write("\r" + " " * 70 + "\r")
-        sys.stderr.flush()
+def _progress(done: int, known: int, each: float) -> None:
+    """Show cells done and the time that the rest of this stage will take."""
+    left = "" if math.isnan(each) else f", about {each * (known - done):.0f} s left of this stage"
+    progress("" if done == known else f"{done} of {known} cells{left}")
 
 
 def _validation(chosen: Sequence[Claim], judged: Mapping[str, Judgement], store: Path, told: str) -> Validation:
@@ -254,19 +227,9 @@ def _finding(claim: Claim, found: Judgement | None) -> Finding:
     told = (claim.id, claim.source, claim.statement, claim.prediction, claim.quantity)
     if found is None:
         return Finding(*told)
-    rows = tuple(
-        Row(
-            row.setting,
-            row.compared,
-            row.measure,
-            row.ratio.estimate,
-            row.ratio.low,
-            row.ratio.high,
-            row.ratio.count,
-            row.predicted,
-            row.verdict,
-            row.margin,
-        )
-        for row in found.rows
+    rows = (
+        Row(r.setting, r.compared, r.measure, i.estimate, i.low, i.high, i.count, r.predicted, r.verdict, r.margin)
+        for r in found.rows
+        for i in (r.ratio,)
     )
-    return Finding(*told, found.verdict, found.note, rows)
+    return Finding(*told, found.verdict, found.note, tuple(rows))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from planner.cli.options import Json
 from planner.cli.output import NO_ANSWER, write
 
 
 def audit(
-    paper: Annotated[str | None, typer.Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")] = None,
+    paper: Annotated[str | None, Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")] = None,
     only: Annotated[
-        str, typer.Option("--only", help="Rows to show: all, holds, constant, fails, unknown, notes, wrong.")
+        str, Option("--only", help="Rows to show: all, holds, constant, fails, unknown, notes, wrong.")
     ] = "all",
     json: Json = False,
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from planner.cli.options import Json
 from planner.cli.output import write
@@ -16,18 +17,16 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Paper = Annotated[str | None, typer.Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")]
-Set = Annotated[list[str] | None, typer.Option("--set", help="A number: --set G=10; repeat for more.")]
-Notation = Annotated[str, typer.Option("--notation", help="Letters: common, or the paper's own.")]
+Paper = Annotated[str | None, Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")]
+Set = Annotated[list[str] | None, Option("--set", help="A number: --set G=10; repeat for more.")]
+Notation = Annotated[str, Option("--notation", help="Letters: common, or the paper's own.")]
 
 
 @app.command("list")
 def list_(
     paper: Paper = None,
-    status: Annotated[
-        str | None, typer.Option("--status", help="proved, printed, reconstructed, refuted or own.")
-    ] = None,
-    metric: Annotated[str | None, typer.Option("--metric", help="What is bounded: mean-squared-gradient ...")] = None,
+    status: Annotated[str | None, Option("--status", help="proved, printed, reconstructed, refuted or own.")] = None,
+    metric: Annotated[str | None, Option("--metric", help="What is bounded: mean-squared-gradient ...")] = None,
     json: Json = False,
 ) -> None:
     """Every bound with its status, its constants and what it bounds."""
@@ -38,7 +37,7 @@ def list_(
 
 @app.command()
 def show(
-    bound: Annotated[str, typer.Argument(metavar="ID", help="Of a bound: zhou2026.thm1.star-ring.")],
+    bound: Annotated[str, Argument(metavar="ID", help="Of a bound: zhou2026.thm1.star-ring.")],
     settings: Set = None,
     notation: Notation = "common",
     json: Json = False,
@@ -50,24 +49,24 @@ def show(
 
 
 @app.command()
-def export(
-    bounds: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Of bounds, or of families.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="The whole catalogue.")] = False,
+def export(  # reason: one parameter for every option
+    bounds: Annotated[list[str] | None, Argument(metavar="ID", help="Of bounds, or of families.")] = None,
+    everything: Annotated[bool, Option("--all", help="The whole catalogue.")] = False,
     form: Annotated[
-        str, typer.Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext.")
+        str, Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext.")
     ] = "latex",
-    output: Annotated[str, typer.Option("--output", "-o", help="A file; - is standard output.")] = "-",
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    standalone: Annotated[bool, typer.Option("--standalone", help="A whole document (latex, html).")] = False,
-    aligned: Annotated[bool, typer.Option("--aligned", help="One term a line, with its name.")] = False,
-    macros: Annotated[bool, typer.Option("--macros", help="A command for each letter (latex).")] = False,
+    output: Annotated[str, Option("--output", "-o", help="A file; - is standard output.")] = "-",
+    force: Annotated[bool, Option("--force", help="Overwrite the file.")] = False,
+    standalone: Annotated[bool, Option("--standalone", help="A whole document (latex, html).")] = False,
+    aligned: Annotated[bool, Option("--aligned", help="One term a line, with its name.")] = False,
+    macros: Annotated[bool, Option("--macros", help="A command for each letter (latex).")] = False,
     notation: Notation = "common",
     letters: Annotated[
-        list[str] | None, typer.Option("--letter", help=r"A letter of your own: --letter sigma=\hat\sigma.")
+        list[str] | None, Option("--letter", help=r"A letter of your own: --letter sigma=\hat\sigma.")
     ] = None,
     settings: Set = None,
-    label: Annotated[str | None, typer.Option("--label", help="Of the equation (latex): eq:drift.")] = None,
-    bare: Annotated[bool, typer.Option("--bare", help="The equation alone, for a paper (latex).")] = False,
+    label: Annotated[str | None, Option("--label", help="Of the equation (latex): eq:drift.")] = None,
+    bare: Annotated[bool, Option("--bare", help="The equation alone, for a paper (latex).")] = False,
 ) -> None:
     """Bounds for a paper or a program, to standard output or a file."""
     from planner.report.answers import bounds as bounds_answers
@@ -77,8 +76,8 @@ def export(
         everything,
         form,
         settings or [],
+        letters or [],
         notation=notation,
-        letters=letters or [],
         standalone=standalone,
         aligned=aligned,
         macros=macros,
@@ -95,7 +94,7 @@ def export(
 
 @app.command()
 def check(
-    bounds: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Of bounds, or of families.")] = None,
+    bounds: Annotated[list[str] | None, Argument(metavar="ID", help="Of bounds, or of families.")] = None,
     paper: Paper = None,
     json: Json = False,
 ) -> None:

@@ -5,43 +5,43 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from planner.cli.options import Json
 from planner.cli.output import write
 
 
-def estimate(
+def estimate(  # reason: one parameter for every option
     hook: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="HOOK.py",
             help="Python file with model() and clients(), perhaps loss(outputs, targets). It is RUN, with your rights: "
             "name only files that you trust.",
         ),
     ],
-    steps: Annotated[int, typer.Option("--steps", help="Local steps of each client in the run.", min=0)] = 100,
+    steps: Annotated[int, Option("--steps", help="Local steps of each client in the run.", min=0)] = 100,
     rate: Annotated[
-        float | None, typer.Option("--rate", help="Raw learning rate; by default a quarter of 1/L at the start.")
+        float | None, Option("--rate", help="Raw learning rate; by default a quarter of 1/L at the start.")
     ] = None,
-    batch: Annotated[int, typer.Option("--batch", help="Samples of a mini-batch; sigma is of these.", min=1)] = 32,
-    local_steps: Annotated[int, typer.Option("--local-steps", help="Between two averagings.", min=1)] = 5,
-    points: Annotated[int, typer.Option("--points", help="Of the run, at which is measured.", min=1)] = 4,
+    batch: Annotated[int, Option("--batch", help="Samples of a mini-batch; sigma is of these.", min=1)] = 32,
+    local_steps: Annotated[int, Option("--local-steps", help="Between two averagings.", min=1)] = 5,
+    points: Annotated[int, Option("--points", help="Of the run, at which is measured.", min=1)] = 4,
     gradients: Annotated[
-        str, typer.Option("--gradients", help="Of clients: full, on all data; or batches, with the noise taken out.")
+        str, Option("--gradients", help="Of clients: full, on all data; or batches, with the noise taken out.")
     ] = "full",
     batches: Annotated[
-        int | None, typer.Option("--batches", help="Mini-batches of each client at each point.", min=2)
+        int | None, Option("--batches", help="Mini-batches of each client at each point.", min=2)
     ] = None,
-    curved: Annotated[int, typer.Option("--curvature-clients", help="Clients whose curvature is measured.", min=1)] = 4,
+    curved: Annotated[int, Option("--curvature-clients", help="Clients whose curvature is measured.", min=1)] = 4,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
+        Path | None, Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
     ] = None,
     gram: Annotated[
-        Path | None, typer.Option("--gram", help="CSV of inner products of class gradients, for `measure --gram`.")
+        Path | None, Option("--gram", help="CSV of inner products of class gradients, for `measure --gram`.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the outputs.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of every random draw.", min=0, max=2**31)] = 0,
+    force: Annotated[bool, Option("--force", help="Overwrite the outputs.")] = False,
+    seed: Annotated[int, Option("--seed", help="Of every random draw.", min=0, max=2**31)] = 0,
     json: Json = False,
 ) -> None:
     """From a torch model and partitioned data: L, sigma, zeta, delta and A along a short run, with intervals.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from planner.cli.options import Force, Format, Json
 from planner.cli.output import chosen_format, show
@@ -17,24 +15,19 @@ if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
 
-def flip(
+def flip(  # reason: one parameter for every option
     scenario: Scenario,
     parameter: Annotated[
-        list[str] | None,
-        typer.Option("--parameter", "-p", help="Only this input: G, zeta, uplink ... Repeat for more."),
+        list[str] | None, Option("--parameter", "-p", help="Only this input: G, zeta, uplink ... Repeat for more.")
     ] = None,
-    among: Annotated[
-        str | None, typer.Option("--among", help="Only these topologies compete: ring-star,star-ring.")
-    ] = None,
+    among: Annotated[str | None, Option("--among", help="Only these topologies compete: ring-star,star-ring.")] = None,
     phase: Annotated[
         str | None,
-        typer.Option(
-            "--map", help="Who comes first over two inputs: G,M; zeta/sigma,delta/sigma; uplink=1Mbit/s:1Gbit/s,M."
-        ),
+        Option("--map", help="Who comes first over two inputs: G,M; zeta/sigma,delta/sigma; uplink=1Mbit/s:1Gbit/s,M."),
     ] = None,
-    cells: Annotated[int | None, typer.Option("--cells", help="Of a map, along each axis.", min=2, max=201)] = None,
+    cells: Annotated[int | None, Option("--cells", help="Of a map, along each axis.", min=2, max=201)] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="MAP.svg, .pdf or .png; its numbers go beside it as CSV.")
+        Path | None, Option("--output", help="MAP.svg, .pdf or .png; its numbers go beside it as CSV.")
     ] = None,
     force: Force = False,
     form: Format = None,
@@ -51,9 +44,14 @@ def flip(
 
     if phase is None:
         from planner.decide.sensitivity import flip as every_change
+        from planner.decide.sensitivity import name_of
+        from planner.io.progress import progress
 
-        with _progress() as told:
-            answer = every_change(scenario, competing, tuple(parameter or ()), told)
+        def told(name: str) -> None:
+            progress(f"following {name_of(name)} ...")
+
+        answer = every_change(scenario, competing, tuple(parameter or ()), told)
+        progress("")
         show(flip_answers.document(answer), form)
         return
     if output is not None:
@@ -70,15 +68,3 @@ def flip(
         for path in plot.save(drawn, output, rows, says=picture.says(found), force=force):
             typer.echo(f"hfl-plan: wrote {path}", err=True)
     show(flip_answers.map_document(found), form)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Name what is followed, on a terminal alone."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from planner.decide.sensitivity import name_of
-
-    yield lambda name: print(f"\r\x1b[Kfollowing {name_of(name)} ...", end="", file=sys.stderr, flush=True)
-    sys.stderr.write("\r\x1b[K")

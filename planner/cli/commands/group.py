@@ -5,39 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from planner.cli.options import CountsFile, Force, Format, Gram, Json, Said, Seed, SkipEmpty, of_scenario
 from planner.cli.output import chosen_format, show
 
 
 @of_scenario(without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "problem.heterogeneity"))
-def group(
+def group(  # reason: one parameter for every option
     said: Said,
     counts: CountsFile,
-    groups: Annotated[int | None, typer.Option("--groups", "--G", "-G", help="How many groups.", min=1)] = None,
-    least: Annotated[int | None, typer.Option("--min-size", help="Least clients of a group.", min=1)] = None,
-    most: Annotated[int | None, typer.Option("--max-size", help="Most clients of a group.", min=1)] = None,
-    free: Annotated[bool, typer.Option("--free", help="Groups of any size.")] = False,
+    groups: Annotated[int | None, Option("--groups", "--G", "-G", help="How many groups.", min=1)] = None,
+    least: Annotated[int | None, Option("--min-size", help="Least clients of a group.", min=1)] = None,
+    most: Annotated[int | None, Option("--max-size", help="Most clients of a group.", min=1)] = None,
+    free: Annotated[bool, Option("--free", help="Groups of any size.")] = False,
     pairs: Annotated[
-        Path | None, typer.Option("--pairs", help="CSV client,other,rule: must or cannot share a group.")
+        Path | None, Option("--pairs", help="CSV client,other,rule: must or cannot share a group.")
     ] = None,
     cost: Annotated[
-        Path | None, typer.Option("--cost", help="CSV client,<server>... or client,server,cost; a group each server.")
+        Path | None, Option("--cost", help="CSV client,<server>... or client,server,cost; a group each server.")
     ] = None,
     cost_weight: Annotated[
-        str | None, typer.Option("--cost-weight", help="Inter-group deviation that one unit of mean cost is worth.")
+        str | None, Option("--cost-weight", help="Inter-group deviation that one unit of mean cost is worth.")
     ] = None,
-    weighting: Annotated[
-        str, typer.Option("--weighting", help="What counts the same: clients, or samples.")
-    ] = "clients",
+    weighting: Annotated[str, Option("--weighting", help="What counts the same: clients, or samples.")] = "clients",
     gram: Gram = None,
     moves: Annotated[
-        int | None, typer.Option("--moves", help="At most this many moves and swaps from the present groups.", min=0)
+        int | None, Option("--moves", help="At most this many moves and swaps from the present groups.", min=0)
     ] = None,
-    restarts: Annotated[int | None, typer.Option("--restarts", help="Searches.", min=1, max=10**6)] = None,
+    restarts: Annotated[int | None, Option("--restarts", help="Searches.", min=1, max=10**6)] = None,
     skip_empty: SkipEmpty = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="CSV of the counts in the new groups.")] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="CSV of the counts in the new groups.")] = None,
     force: Force = False,
     seed: Seed = 0,
     form: Format = None,

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
-from planner.cli.options import Format, Json, Said, of_scenario
+from planner.cli.options import FAMILY, Format, Json, Said, of_scenario
 from planner.cli.output import chosen_format, show
 
 
 @of_scenario(
-    only=(
-        "problem.heterogeneity",
-        "problem.sigma",
-        "problem.smoothness",
-        "problem.initial_gap",
-        "problem.rounds",
-        "problem.target",
-        "model.size",
-        "network.client_link.preset",
-        "network.server_link.preset",
-        "network.client_link.up",
-        "network.client_link.down",
-        "network.client_link.latency",
-        "compute.step_time",
-        "plan.objective",
-        "plan.seed",
-    ),
+    only=(*FAMILY, "problem.target", "plan.objective"),
     reworded={
         "problem.heterogeneity": (
             "--heterogeneity -H",
@@ -38,48 +22,32 @@ from planner.cli.output import chosen_format, show
         "network.server_link.preset": ("--hub-link", "Preset for hubs: wan, lan ..."),
     },
 )
-def hubs(  # one parameter for every option
+def hubs(  # reason: one parameter for every option
     said: Said,
-    nodes: Annotated[
-        str | None, typer.Option("--nodes", "-n", help="Nodes that learn; of a scenario, its clients.")
-    ] = None,
-    edges: Annotated[str | None, typer.Option("--edges", help="Most models that a round may send in all.")] = None,
+    nodes: Annotated[str | None, Option("--nodes", "-n", help="Nodes that learn; of a scenario, its clients.")] = None,
+    edges: Annotated[str | None, Option("--edges", help="Most models that a round may send in all.")] = None,
     per_node: Annotated[
-        str | None, typer.Option("--per-node", help="Most models that a node may send and receive in a round.")
+        str | None, Option("--per-node", help="Most models that a node may send and receive in a round.")
     ] = None,
     per_hub: Annotated[
-        str | None, typer.Option("--per-hub", help="The same for a hub; as --per-node if only that is given.")
+        str | None, Option("--per-hub", help="The same for a hub; as --per-node if only that is given.")
     ] = None,
     hub_count: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--hubs",
             help="How many to look at: 5, or 1:20; by default from 2, as one is a server, to as many as nodes.",
         ),
     ] = None,
-    b_hs: Annotated[
-        str | None, typer.Option("--b-hs", help="Nodes that a hub averages; searched if not given.")
-    ] = None,
-    b_hh: Annotated[
-        str | None, typer.Option("--b-hh", help="Other hubs that a hub sends to; searched if not given.")
-    ] = None,
-    b_sh: Annotated[
-        str | None, typer.Option("--b-sh", help="Hubs that a node averages; searched if not given.")
-    ] = None,
+    b_hs: Annotated[str | None, Option("--b-hs", help="Nodes that a hub averages; searched if not given.")] = None,
+    b_hh: Annotated[str | None, Option("--b-hh", help="Other hubs that a hub sends to; searched if not given.")] = None,
+    b_sh: Annotated[str | None, Option("--b-sh", help="Hubs that a node averages; searched if not given.")] = None,
     form: Format = None,
     json: Json = False,
 ) -> None:
     """No trusted cloud: how many hubs, and which budgets, under limits in all and for each machine?"""
-    own = {
-        "nodes": nodes,
-        "edges": edges,
-        "per_node": per_node,
-        "per_hub": per_hub,
-        "hub_count": hub_count,
-        "b_hs": b_hs,
-        "b_hh": b_hh,
-        "b_sh": b_sh,
-    }
+    own = {"nodes": nodes, "edges": edges, "per_node": per_node, "per_hub": per_hub, "hub_count": hub_count}
+    own |= {"b_hs": b_hs, "b_hh": b_hh, "b_sh": b_sh}
     chosen = chosen_format(form, json)
     from planner.families.hsl.question import pose, solve
     from planner.report.answers import hubs as answers

@@ -5,30 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from planner.cli.options import CountsFile, Force, Format, Gram, Json, Seed, SkipEmpty
 from planner.cli.output import chosen_format, show
 
 
-def measure(
+def measure(  # reason: one parameter for every option
     counts: CountsFile,
     gram: Gram = None,
     scale: Annotated[
-        str | None, typer.Option("--scale", help="Length of a class gradient, where one is known for all labels.")
+        str | None, Option("--scale", help="Length of a class gradient, where one is known for all labels.")
     ] = None,
     weighting: Annotated[
-        str, typer.Option("--weighting", help="What counts the same: groups (as in the theorems), clients or samples.")
+        str, Option("--weighting", help="What counts the same: groups (as in the theorems), clients or samples.")
     ] = "groups",
-    counts_are: Annotated[
-        str, typer.Option("--counts-are", help="sample of what clients have, or all of it.")
-    ] = "sample",
+    counts_are: Annotated[str, Option("--counts-are", help="sample of what clients have, or all of it.")] = "sample",
     groups_are: Annotated[
-        str | None, typer.Option("--groups-are", help="given, or chosen by these counts; else as they look.")
+        str | None, Option("--groups-are", help="given, or chosen by these counts; else as they look.")
     ] = None,
     skip_empty: SkipEmpty = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
+        Path | None, Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
     ] = None,
     force: Force = False,
     seed: Seed = 0,

@@ -5,61 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from planner.cli.options import Force, Format, Json, Said, of_scenario
+from planner.cli.options import FAMILY, Force, Format, Json, Said, of_scenario
 from planner.cli.output import chosen_format, show, write
 
 
 @of_scenario(
-    only=(
-        "fleet.local_steps",
-        "fleet.group_rounds",
-        "problem.heterogeneity",
-        "problem.sigma",
-        "problem.smoothness",
-        "problem.initial_gap",
-        "problem.rounds",
-        "model.size",
-        "network.client_link.preset",
-        "network.server_link.preset",
-        "network.client_link.up",
-        "network.client_link.down",
-        "network.client_link.latency",
-        "network.client_link.sharing",
-        "compute.step_time",
-        "plan.seed",
-    ),
+    only=(*FAMILY, "fleet.local_steps", "fleet.group_rounds", "network.client_link.sharing"),
     reworded={
         "fleet.local_steps": ("--local-steps --E -E", "Local steps between edge rounds."),
         "fleet.group_rounds": ("--edge-rounds --Ge", "Edge rounds between cloud rounds."),
         "problem.rounds": ("--rounds --R -R", "Cloud rounds of HFL that define the target."),
     },
 )
-def overlap(  # one parameter for every option
+def overlap(  # reason: one parameter for every option
     said: Said,
     coverage: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="COVERAGE",
             help="CSV: client,<server>... of 0 and 1, or client,server[,airtime]; perhaps home. Or ring:3,19,4; "
             "triangle:14,4,1; 110;011.",
         ),
     ],
     convexity: Annotated[
-        str | None, typer.Option("--strong-convexity", "--mu", help="Of the losses; L/10 if not given.")
+        str | None, Option("--strong-convexity", "--mu", help="Of the losses; L/10 if not given.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", help="Loss above its minimum, or a share of it at the start: 1%.")
+        str | None, Option("--target", help="Loss above its minimum, or a share of it at the start: 1%.")
     ] = None,
     upload: Annotated[
-        str, typer.Option("--upload", help="each: to every server apart; once: all servers hear one transmission.")
+        str, Option("--upload", help="each: to every server apart; once: all servers hear one transmission.")
     ] = "each",
     objective: Annotated[
-        str, typer.Option("--objective", "-o", help="What has to be worth it: airtime, time or bytes.")
+        str, Option("--objective", "-o", help="What has to be worth it: airtime, time or bytes.")
     ] = "airtime",
     output: Annotated[
-        Path | None, typer.Option("--output", help="CSV of the links to keep, for `hfl-plan overlap` again.")
+        Path | None, Option("--output", help="CSV of the links to keep, for `hfl-plan overlap` again.")
     ] = None,
     force: Force = False,
     form: Format = None,
@@ -75,13 +58,7 @@ def overlap(  # one parameter for every option
         atomic.place(output, force)
     answer = solve(
         pose(
-            coverage,
-            said.config,
-            said.options,
-            convexity=convexity,
-            target=target,
-            upload=upload,
-            objective=objective,
+            coverage, said.config, said.options, convexity=convexity, target=target, upload=upload, objective=objective
         )
     )
     if output is not None:

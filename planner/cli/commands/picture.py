@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from planner.cli.options import Json, Said
 from planner.cli.output import write
@@ -13,17 +13,15 @@ from planner.cli.output import write
 
 def picture(
     said: Said,
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="bound, calibration, diagram, front, grouping or tornado.")
-    ],
+    kind: Annotated[str, Argument(metavar="KIND", help="bound, calibration, diagram, front, grouping or tornado.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="FILE.svg, .pdf or .png; the numbers go beside it, as FILE.csv.")
+        Path, Option("--output", "-o", help="FILE.svg, .pdf or .png; the numbers go beside it, as FILE.csv.")
     ],
     data: Annotated[
         list[Path] | None,
-        typer.Option("--data", help="CSV to draw in place of a scenario; grouping: label counts before, and after."),
+        Option("--data", help="CSV to draw in place of a scenario; grouping: label counts before, and after."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite both files.")] = False,
+    force: Annotated[bool, Option("--force", help="Overwrite both files.")] = False,
     json: Json = False,
 ) -> None:
     """Draw a picture of a scenario, for a paper or a slide, with its numbers beside it.

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from planner.cli.options import Format, Json
 from planner.cli.output import NO_ANSWER, chosen_format, show, write
 
 
 def rerun(
-    manifest: Annotated[Path, typer.Argument(metavar="RUN.json", help="Made by recommend --save.")],
-    check: Annotated[bool, typer.Option("--check", help="Say whether the answer is the same; exit 1 if not.")] = False,
+    manifest: Annotated[Path, Argument(metavar="RUN.json", help="Made by recommend --save.")],
+    check: Annotated[bool, Option("--check", help="Say whether the answer is the same; exit 1 if not.")] = False,
     tolerance: Annotated[
-        float, typer.Option("--tolerance", help="Relative difference of numbers that count as the same.", min=0, max=1)
+        float, Option("--tolerance", help="Relative difference of numbers that count as the same.", min=0, max=1)
     ] = 1e-9,
     form: Format = None,
     json: Json = False,

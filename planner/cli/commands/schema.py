@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from planner.cli.output import write
 from planner.io.text import one_of
@@ -15,7 +15,7 @@ OF = ("recommendation", "scenario")
 
 def schema(
     of: Annotated[
-        str, typer.Argument(metavar="[recommendation|scenario]", help="Of an answer, or of a scenario file.")
+        str, Argument(metavar="[recommendation|scenario]", help="Of an answer, or of a scenario file.")
     ] = "recommendation",
 ) -> None:
     """Print the JSON Schema of what `recommend --json` prints, or of scenario files."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from planner.cli.options import Format, Json
 from planner.cli.output import chosen_format, show
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 def tune(
     scenario: Scenario,
     local_steps: Annotated[
-        str | None, typer.Option("--local-steps", "--K", "-K", help="Local steps to try: 5, or 1,2,5, or 1:64.")
+        str | None, Option("--local-steps", "--K", "-K", help="Local steps to try: 5, or 1,2,5, or 1:64.")
     ] = None,
     group_rounds: Annotated[
-        str | None, typer.Option("--group-rounds", "--P", "-P", help="Group rounds to try: 1, or 1,2,4, or 1:16.")
+        str | None, Option("--group-rounds", "--P", "-P", help="Group rounds to try: 1, or 1,2,4, or 1:16.")
     ] = None,
     topology: Annotated[
-        str | None, typer.Option("--topology", help="Only this one: star-star, star-ring, ring-star, ring-ring.")
+        str | None, Option("--topology", help="Only this one: star-star, star-ring, ring-star, ring-ring.")
     ] = None,
-    within: Annotated[str | None, typer.Option("--within", help="Time that may be spent: 10h.")] = None,
-    traffic: Annotated[str | None, typer.Option("--traffic", help="Traffic that may be caused: 50GB.")] = None,
+    within: Annotated[str | None, Option("--within", help="Time that may be spent: 10h.")] = None,
+    traffic: Annotated[str | None, Option("--traffic", help="Traffic that may be caused: 50GB.")] = None,
     objective: Annotated[
         str | None,
-        typer.Option("--objective", "-o", help="What is to be least, time or bytes; else what has no limit, or time."),
+        Option("--objective", "-o", help="What is to be least, time or bytes; else what has no limit, or time."),
     ] = None,
     form: Format = None,
     json: Json = False,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from planner.cli.options import Json
 from planner.cli.output import color, width, write
@@ -21,13 +22,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-StoreFile = Annotated[Path, typer.Option("--store", help="File of the results; shared and resumable.")]
-Workers = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
-Engine = Annotated[str, typer.Option("--engine", help="local, or ray for a cluster.")]
-Device = Annotated[str, typer.Option("--device", help="cpu, or cuda for a GPU.")]
+StoreFile = Annotated[Path, Option("--store", help="File of the results; shared and resumable.")]
+Workers = Annotated[int, Option("--workers", help="Processes.", min=1)]
+Engine = Annotated[str, Option("--engine", help="local, or ray for a cluster.")]
+Device = Annotated[str, Option("--device", help="cpu, or cuda for a GPU.")]
 Memory = Annotated[
     float | None,
-    typer.Option("--memory", help="GiB that the models of one run may take; by default half of what is free.", min=0),
+    Option("--memory", help="GiB that the models of one run may take; by default half of what is free.", min=0),
 ]
 HERE = Path("hfl-plan-runs.db")
 
@@ -43,8 +44,8 @@ def list_(json: Json = False) -> None:
 
 @app.command()
 def run(
-    claims: Annotated[list[str] | None, typer.Argument(metavar="CLAIM", help="Which claims; by default all.")] = None,
-    quick: Annotated[bool, typer.Option("--quick/--full", help="A few minutes, or about an hour.")] = True,
+    claims: Annotated[list[str] | None, Argument(metavar="CLAIM", help="Which claims; by default all.")] = None,
+    quick: Annotated[bool, Option("--quick/--full", help="A few minutes, or about an hour.")] = True,
     store: StoreFile = HERE,
     workers: Workers = 1,
     engine: Engine = "local",
@@ -56,8 +57,7 @@ def run(
     from planner.harness import claims as harness
 
     size = "quick" if quick else "full"
-    how = {"workers": workers, "engine": engine, "device": device, "memory": memory}
-    _show(harness.run(claims or [], size, store, **how), json)  # type: ignore[arg-type]
+    _show(harness.run(claims or [], size, store, memory=memory, workers=workers, engine=engine, device=device), json)
 
 
 @app.command()
@@ -80,7 +80,7 @@ def report(
     store: StoreFile = HERE,
     json: Json = False,
     pictures: Annotated[
-        Path | None, typer.Option("--pictures", help="Folder for a plot of every claim: SVG, PNG and CSV.")
+        Path | None, Option("--pictures", help="Folder for a plot of every claim: SVG, PNG and CSV.")
     ] = None,
 ) -> None:
     """What the results say, without running anything."""

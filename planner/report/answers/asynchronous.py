@@ -174,11 +174,7 @@ def _blocks(answer: Answer) -> Iterator[Block]:
     )
     if answer.inside and answer.proved:
         least = min(b.seconds for b in answer.inside.values() if b.seconds is not None)
-        columns = (
-            Column(f"rounds inside, buffer {answer.proved.size}"),
-            Column("time/step", "duration"),
-            *TOTALS,
-        )
+        columns = (Column(f"rounds inside, buffer {answer.proved.size}"), Column("time/step", "duration"), *TOTALS)
         rows = tuple((str(r), b.seconds_per_step, b.steps, b.seconds, b.bytes) for r, b in answer.inside.items())
         best = [i for i, b in enumerate(answer.inside.values()) if b.seconds == least]
         yield Table(columns, rows, best=frozenset(best))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
+from dataclasses import asdict
 
 from hflbounds.audit import report as ledger
 from hflbounds.typeset.markup import unicode
 from hflbounds.typeset.wording import sentence
 from planner.errors import ScenarioError
+from planner.io.progress import progress
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")
 VERDICTS = {
@@ -45,7 +45,11 @@ def run(paper: str | None, only: str, as_json: bool) -> tuple[str, int]:
     """
     if only not in ONLY:
         raise ScenarioError(f"--only: {only!a:.40} is not one of {', '.join(ONLY)}.")
-    found = list(_with_progress(ledger.rows(paper), ledger.size(paper)))
+    found, total = [], ledger.size(paper)
+    for count, row in enumerate(ledger.rows(paper), 1):
+        progress(f"{min(count, total)} of {total}: {row.id[:60]}")
+        found.append(row)
+    progress("")
     shown = [row for row in found if _wanted(row, only)]
     return _json(found, shown) if as_json else _table(found, shown), sum(not row.as_recorded for row in found)
 
@@ -56,36 +60,12 @@ def _wanted(row: ledger.Row, only: str) -> bool:
     return only == "all" or row.verdict == VERDICTS[only]
 
 
-def _with_progress(rows: Iterator[ledger.Row], total: int) -> Iterator[ledger.Row]:
-    quiet = sys.stderr is None or not sys.stderr.isatty()
-    for count, row in enumerate(rows, 1):
-        if not quiet:
-            sys.stderr.write(f"\r{min(count, total)} of {total}: {row.id[:60]:60}")
-            sys.stderr.flush()
-        yield row
-    if not quiet:
-        sys.stderr.write("\r" + " " * 80 + "\r")
-
-
 def _json(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
     document = {
         "schema": SCHEMA,
         "as_recorded": all(row.as_recorded for row in found),
         "tally": ledger.tally(found),
-        "rows": [
-            {
-                "kind": row.kind,
-                "paper": row.paper,
-                "id": row.id,
-                "place": row.place,
-                "claim": row.claim,
-                "verdict": row.verdict,
-                "as_recorded": row.as_recorded,
-                "erratum": row.erratum,
-                "detail": row.detail,
-            }
-            for row in shown
-        ],
+        "rows": [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown],
     }
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 

@@ -7,13 +7,13 @@ import difflib
 import json
 import math
 import re
-import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from hflbounds import catalogue, families
-from hflbounds.audit.checks import Verdict, audit
+from hflbounds.audit.checks import audit
 from hflbounds.core.bound import Bound, Notation, Status
 from hflbounds.core.evaluation import bind
 from hflbounds.core.quantities import ABOUT, ARRAYS
@@ -23,6 +23,8 @@ from hflbounds.export.json import describe
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, STATUS, letter, words
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.progress import progress
+from planner.io.text import suggest
 
 LIST_SCHEMA = "hfl-plan/bounds-list/1"
 SHOW_SCHEMA = "hfl-plan/bound/1"
@@ -69,8 +71,7 @@ def listed(paper: str | None, status: str | None, metric: str | None, as_json: b
 def _one_of(option: str, given: str | None, known: Iterable[str]) -> None:
     choices = list(dict.fromkeys(known))
     if given is not None and given not in choices:
-        near = difflib.get_close_matches(given, choices, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Write one of {', '.join(choices)}."
+        hint = suggest(given, choices) or f"Write one of {', '.join(choices)}."
         raise ScenarioError(f"{option}: {given!a:.60} does not occur. {hint}")
 
 
@@ -182,16 +183,12 @@ def exported(
     everything: bool,
     form: str,
     settings: Sequence[str],
+    letters: Sequence[str],
     *,
     notation: str,
-    letters: Sequence[str],
-    standalone: bool,
-    aligned: bool,
-    macros: bool,
-    label: str | None,
-    bare: bool,
+    **asked: Any,
 ) -> str:
-    """Bounds in a format.
+    """Bounds in a format; ``asked`` are other fields of `Style`.
 
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.
@@ -202,34 +199,17 @@ def exported(
     if bool(ids) == everything:
         raise ScenarioError("bounds export: name one or more ids, or --all, and not both.")
     bounds = tuple(catalogue().values()) if everything else _named(ids)
-    given = {
-        "notation": notation != "common",
-        "letters": bool(letters),
-        "values": bool(settings),
-        "standalone": standalone,
-        "aligned": aligned,
-        "macros": macros,
-        "label": label is not None,
-        "bare": bare,
-    }
+    given = {"notation": notation != "common", "letters": bool(letters), "values": bool(settings)} | asked
     options = {"letters": "--letter", "values": "--set"}
-    for name in (n for n, used in given.items() if used and n not in takes(form)):
+    for name in (n for n, used in given.items() if used not in (False, None) and n not in takes(form)):
         able = ", ".join(other for other in formats() if name in takes(other))
         raise ScenarioError(f"{options.get(name, f'--{name}')}: {form} does not heed it; {able} would.")
+    label = asked.get("label")
     if label is not None and not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
         raise ScenarioError(f"--label: {label!a:.60} may have letters, digits and : . _ - only. Write eq:drift.")
-    if bare and standalone:
+    if asked.get("bare") and asked.get("standalone"):
         raise ScenarioError("--bare is an equation for a document, --standalone is a document. Leave out one of them.")
-    style = Style(
-        notation=_notation(notation),
-        letters=_letters(letters, bounds),
-        values=_settings(settings),
-        aligned=aligned,
-        standalone=standalone,
-        macros=macros,
-        label=label,
-        bare=bare,
-    )
+    style = Style(notation=_notation(notation), letters=_letters(letters, bounds), values=_settings(settings), **asked)
     with _refusals():
         return render(form, bounds, style)
 
@@ -248,7 +228,11 @@ def checked(ids: Sequence[str], paper: str | None, as_json: bool) -> tuple[str, 
     bounds = _named(ids) if ids else tuple(catalogue().values())
     _one_of("--paper", paper, (b.source.paper.key for b in bounds))
     chosen = [bound for bound in bounds if paper in (None, bound.source.paper.key)]
-    found = list(_with_progress(audit(chosen)))
+    found = []
+    for verdict in audit(chosen):
+        found.append(verdict)
+        progress(f"{len(found)}: {verdict.subject[:40]:40} {verdict.check[:25]}")
+    progress("")
     failed = [verdict for verdict in found if verdict.failure]
     if as_json:
         rows = [
@@ -259,17 +243,6 @@ def checked(ids: Sequence[str], paper: str | None, as_json: bool) -> tuple[str, 
     bodies = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
     tally = f"{len(found)} checks of {len(chosen)} bounds, " + (f"{len(failed)} failed." if failed else "all passed.")
     return f"{_columns([('of', 'check', 'verdict', 'found'), *bodies])}\n{tally}\n", len(failed)
-
-
-def _with_progress(verdicts: Iterator[Verdict]) -> Iterator[Verdict]:
-    quiet = sys.stderr is None or not sys.stderr.isatty()
-    for count, verdict in enumerate(verdicts, 1):
-        if not quiet:
-            sys.stderr.write(f"\r{count}: {verdict.subject[:40]:40} {verdict.check[:25]:25}")
-            sys.stderr.flush()
-        yield verdict
-    if not quiet:
-        sys.stderr.write("\r" + " " * 78 + "\r")
 
 
 # ---------------------------------------------------------------- what they share
@@ -315,10 +288,7 @@ def _letters(given: Sequence[str], bounds: Sequence[Bound]) -> dict[str, str]:
     for text in given:
         name, tex = _pair("--letter", text)
         if name not in ABOUT:
-            near = difflib.get_close_matches(name, ABOUT, n=1)
-            raise ScenarioError(
-                f"--letter: no quantity is called {name!a:.40}." + f" Did you mean {near[0]}?" * bool(near)
-            )
+            raise ScenarioError(f"--letter: no quantity is called {name!a:.40}. {suggest(name, ABOUT)}".rstrip())
         if name in found:
             raise ScenarioError(f"--letter: {name} is given twice. Give it once.")
         if not any(name in bound.needs for bound in bounds):
@@ -354,8 +324,7 @@ def _settings(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, text = _pair("--set", setting)
         if name not in ABOUT and name not in ARRAYS:
-            near = difflib.get_close_matches(name, [*ABOUT, *ARRAYS], n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join([*ABOUT, *ARRAYS])}."
+            hint = suggest(name, [*ABOUT, *ARRAYS]) or f"Known are {', '.join([*ABOUT, *ARRAYS])}."
             raise ScenarioError(f"--set: no quantity is called {name!a:.40}. {hint}")
         if name in found:
             raise ScenarioError(f"--set: {name} is set twice. Set it once.")
@@ -398,15 +367,13 @@ def _plain(text: str) -> str:
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:
     """Rows below each other; the last column is not padded."""
-    wide = [max(map(_wide, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(text + " " * (w - _wide(text)) for text, w in zip(row, wide, strict=True)) for row in rows)
+
+    def wide(text: str) -> int:
+        return sum(not unicodedata.combining(letter) for letter in text)
+
+    widths = [max(map(wide, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(text + " " * (w - wide(text)) for text, w in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines) + "\n"
-
-
-def _wide(text: str) -> int:
-    import unicodedata
-
-    return sum(not unicodedata.combining(letter) for letter in text)
 
 
 def _indented(text: str, by: int) -> str:

@@ -21,6 +21,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.harness import need
 from planner.harness.estimate import measured, seed_torch
 from planner.io.atomic import write
+from planner.io.progress import progress
 
 if TYPE_CHECKING:
     from planner.harness.estimate import Estimated, Interval, Partitioned
@@ -88,7 +89,7 @@ def estimated(
             gradients=gradients,
             curved=curved,
             seed=seed,
-            progress=_progress,
+            progress=lambda what: progress(what and f"{what} ..."),
         )
     if gram is not None and not found.labels:
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")
@@ -182,12 +183,6 @@ def _running(hook: Path) -> Iterator[None]:
         sys.modules.pop(NAME, None)
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
-
-
-def _progress(what: str) -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write(f"\r{what} ...\x1b[K" if what else "\r\x1b[K")
-        sys.stderr.flush()
 
 
 # ---------------------------------------------------------------- answers

@@ -97,11 +97,7 @@ def _data(answer: Answer) -> dict[str, Any]:
             asdict(step) | {"client": layout.clients[step.client], "server": layout.servers[step.server]}
             for step in answer.thinned.path
         ],
-        "drop_search": {
-            "tried": answer.thinned.tried,
-            "complete": answer.thinned.complete,
-            "best": answer.dropped,
-        },
+        "drop_search": {"tried": answer.thinned.tried, "complete": answer.thinned.complete, "best": answer.dropped},
         "record": [verdict.as_json() for verdict in beginning("hhfl-")],
         "warnings": _warnings(answer),
     }
