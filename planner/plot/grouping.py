@@ -40,9 +40,8 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
             )
     spreads = {}
     for name, table in tables:
-        within, between = label_shift.weights(table, "groups")
-        variances = label_shift.noise(table.counts)
-        spreads[name] = label_shift.spread(table.shares(), variances, table.group_of, within, between)
+        variances, weights = label_shift.noise(table.counts), label_shift.weights(table, "groups")
+        spreads[name] = label_shift.nested_spread(table.shares(), variances, table.parents, weights)
     deviations = {name: (spread.zeta2, spread.delta2) for name, spread in spreads.items()}
     drawn, rows = draw({name: _shares(table, first) for name, table in tables}, first.labels, deviations)
     said = "; ".join(f"{name}: zeta^2 = {z:.3g}, delta^2 = {d:.3g}" for name, (z, d) in deviations.items())
