@@ -41,12 +41,7 @@ BESIDE: Mapping[str, Any] = {
 
 FAMILY = (
     *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
-    *(
-        "network.client_link.preset",
-        "network.client_link.up",
-        "network.client_link.down",
-        "network.client_link.latency",
-    ),
+    *(f"network.client_link.{name}" for name in ("preset", "up", "down", "latency")),
     *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
 )
 """Keys of a scenario that other families of algorithms read too."""

@@ -16,8 +16,6 @@ from planner.scenario.fields import read
 from planner.scenario.resolve import Scenario, load
 
 FLEET = ("fleet.clients", "fleet.groups", "fleet.clients_per_group")
-Said = dict[str, tuple[str, Any]]
-"""By key of a scenario: the option, and what was written."""
 
 
 class Frame:
@@ -38,19 +36,15 @@ class Frame:
         found = self.table.get(name)
         return found if isinstance(found, dict) else {}
 
-    def heterogeneity(self) -> tuple[str, Any]:
-        """Where heterogeneity is said, and what; None where it is not."""
+    def heterogeneity(self) -> tuple[str, Any, Path | None]:
+        """Where heterogeneity is said, what (None where it is not), and the file of label counts where it is one."""
         key = "problem.heterogeneity"
-        return self.said.get(key, (key, self.section("problem").get("heterogeneity")))
+        option, said = self.said.get(key, (key, self.section("problem").get("heterogeneity")))
+        named = isinstance(said, str) and said.strip().lower().endswith(".csv")
+        return option, said, Path(said.strip()) if named else None
 
     def scenario(self, source: str, groups: int, each: int, reason: str) -> Scenario:
-        """Read the scenario with a fleet of its own.
-
-        Args:
-            source: What says the fleet.
-            groups: Number of the groups.
-            each: Clients of a group.
-            reason: Why a fleet may not be said, for the message.
+        """Read the scenario with a fleet that the source says; the reason is why options may not say another.
 
         Raises:
             ScenarioError: If the options say a fleet, or what is no scenario.
@@ -62,20 +56,10 @@ class Frame:
         return load(self.config, self.said | fleet)
 
 
-def counts_file(said: Any) -> Path | None:
-    """The file of label counts, where heterogeneity is said by one."""
-    named = isinstance(said, str) and said.strip().lower().endswith(".csv")
-    return Path(said.strip()) if named else None
-
-
 def label_gradients(table: LabelCounts, sigma: float, noun: str, warnings: list[str]) -> NDArray[np.float64]:
     """Gradients by label shares: orthogonal for different labels, a single label one sigma from an even mixture.
 
-    Args:
-        table: Label counts.
-        sigma: Standard deviation of a stochastic gradient.
-        noun: What the clients are called.
-        warnings: Gets a sentence about the scale.
+    The warnings get a sentence about that scale; the noun is what clients are called there.
     """
     warnings.append(
         f"Label counts do not say how large the gaps are: a {noun} with a single label is taken to stand "

@@ -14,7 +14,7 @@ import numpy as np
 from planner.data.coverage import Floats, Layout, read_layout
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, counts_file, label_gradients
+from planner.families.framing import Frame, label_gradients
 from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run
 from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
 from planner.families.hhfl.thinning import Thinned, thin
@@ -149,8 +149,8 @@ def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Pa
     """The scenario of a coverage, and the file of label counts, where heterogeneity is one."""
     clients, servers = layout.links.shape
     _agree(frame, coverage, clients, servers)
-    option, written = frame.heterogeneity()
-    if (counts := counts_file(written)) is not None:
+    option, _, counts = frame.heterogeneity()
+    if counts is not None:
         frame.said["problem.heterogeneity"] = (option, "iid")
     edge = STEPS[1]
     if edge in frame.said:

@@ -11,9 +11,9 @@ from typing import Any
 from planner.data import heterogeneity
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, counts_file, label_gradients
+from planner.families.framing import Frame, label_gradients
 from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Setting, Wires, reached_by_server
-from planner.families.hsl.search import MAX_NODES, Limits, Objective, Search, search
+from planner.families.hsl.search import MAX_NODES, Limits, Search, search
 from planner.io.text import count, number, span
 from planner.scenario.resolve import Known, Scenario
 
@@ -24,23 +24,12 @@ PRICE: Mapping[str, str] = {"rounds": "rounds", "time": "seconds", "bytes": "byt
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Limits, what is learned, and where every number comes from.
-
-    Attributes:
-        setting, limits: Parts of the search.
-        scenario: All numbers, with origins.
-        warnings: Sentences about the input.
-    """
+    """Limits, what is learned, the scenario with the origin of every number, and sentences about the input."""
 
     setting: Setting
     limits: Limits
     scenario: Scenario
     warnings: tuple[str, ...]
-
-    @property
-    def objective(self) -> Objective:
-        """What is to be least."""
-        return self.scenario.objective
 
 
 def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
@@ -63,7 +52,7 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
         raise ScenarioError(
             "--target: --rounds says the target already, as what a server reaches. Give one of the two."
         )
-    option, text = frame.heterogeneity()
+    option, text, counts = frame.heterogeneity()
     if text is not None:
         frame.said["problem.heterogeneity"] = (option, "iid")  # groups mean nothing here: it is read below
     scenario = frame.scenario("--nodes", 2, max(nodes // 2, 2), "--nodes says how many there are")
@@ -72,7 +61,7 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
     if text is None:
         gap = Known(math.hypot(scenario.number("zeta"), scenario.number("delta")), "default", note="both, as one")
     else:
-        gap = _gap(option, text, sigma, nodes, warnings)
+        gap = _gap(option, text, counts, sigma, nodes, warnings)
     if scenario.compute.straggler.kind != "none":
         warnings.append("Stragglers are not looked at here: the time is that of nodes at their mean.")
     network = scenario.network
@@ -163,15 +152,15 @@ def check(n: int, limits: Limits) -> None:
             raise ScenarioError(message)
 
 
-def _gap(option: str, text: Any, sigma: float, nodes: int, warnings: list[str]) -> Known:
+def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, warnings: list[str]) -> Known:
     """H of all nodes: what is within groups and between them, added up."""
-    if (path := counts_file(text)) is not None:
-        table = read_counts(path, grouped=False)
+    if counts is not None:
+        table = read_counts(counts, grouped=False)
         if len(table.clients) != nodes:
-            raise ScenarioError(f"{option}: {path} has {len(table.clients)} clients, and there are {nodes} nodes.")
+            raise ScenarioError(f"{option}: {counts} has {len(table.clients)} clients, and there are {nodes} nodes.")
         points = label_gradients(table, sigma, "node", warnings)
         square = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
-        return Known(math.sqrt(square), "derived", note=f"label shares of {path}")
+        return Known(math.sqrt(square), "derived", note=f"label shares of {counts}")
     try:
         form = heterogeneity.parse(text)
     except ScenarioError as error:
@@ -188,9 +177,7 @@ class Answer:
     """The best configuration, and what it is compared with.
 
     Attributes:
-        question: Question that is answered.
-        found: Search.
-        budgets: Best configuration.
+        budgets: Best configuration of the search ``found``.
         hubs, others: Protocols; the others at as many edges, and a server.
         left_out: Protocols that do not fit, and why.
         failed: Best configuration after a hub has failed; None if it was the only one.
@@ -217,7 +204,7 @@ def solve(question: Question) -> Answer:
     """
     setting, limits = question.setting, question.limits
     _reachable(question)
-    found = search(setting, limits, question.objective)
+    found = search(setting, limits, question.scenario.objective)
     budgets = found.budgets(found.first)
     best = setting.with_hubs(budgets)
     left_out = []
@@ -236,7 +223,7 @@ def solve(question: Question) -> Answer:
     ties = found.best["n_h"][near]
 
     def price(one: Protocol) -> float:
-        return float(getattr(one, PRICE[question.objective]))
+        return float(getattr(one, PRICE[question.scenario.objective]))
 
     return Answer(
         question=question,

@@ -115,51 +115,39 @@ class _Space:
     def n(self) -> int:
         return self.setting.learning.n
 
+    @property
+    def most(self) -> tuple[float, float, float]:
+        """The most models in all, of a node and of a hub; infinite where there is no limit."""
+        limits = self.limits.edges, self.limits.per_node, self.limits.per_hub
+        edges, per_node, per_hub = (math.inf if limit is None else limit for limit in limits)
+        return edges, per_node, per_hub
+
     def counts(self) -> tuple[list[int], bool]:
         """Numbers of hubs to try, and whether all configurations are few enough to be tried."""
-        limits = self.limits
-        least, most = limits.hubs
-        if limits.edges is not None:
-            most = min(most, max((limits.edges - self.n) // (1 if least == 1 else 2), 1))
-        if limits.per_node is not None:
-            most = min(most, int((limits.per_node - 1) * self.n))  # every hub averages a node or more
-        most = min(most, MAX_NODES)
+        edges, per_node, _ = self.most
+        least, most = self.limits.hubs
+        by_edges = max((edges - self.n) / (1 if least == 1 else 2), 1)
+        most = int(min(most, MAX_NODES, by_edges, (per_node - 1) * self.n))  # every hub averages a node or more
         size = sum(self.most_hh(n_h) * self.most_sh(n_h) for n_h in range(least, most + 1))
         size *= 1 if self.objective == "rounds" else len(SHARES)
         return _numbers(None, least, most, thinned=size > MAX_CASES).tolist(), size <= MAX_CASES
 
     def most_sh(self, n_h: int) -> int:
         """The most hubs that a node can average."""
-        limits, most = self.limits, n_h
-        if limits.edges is not None:
-            most = min(most, (limits.edges - 2 * n_h + (n_h == 1)) // self.n)
-        if limits.per_node is not None:
-            most = min(most, int(limits.per_node - n_h / self.n))
-        if limits.per_hub is not None:
-            most = min(most, int((limits.per_hub - 1) * n_h / self.n))
-        return max(most, 0)
+        (edges, per_node, per_hub), n = self.most, self.n
+        return max(int(min(n_h, (edges - 2 * n_h + (n_h == 1)) / n, per_node - n_h / n, (per_hub - 1) * n_h / n)), 0)
 
     def most_hh(self, n_h: int) -> int:
         """The most hubs that a hub can send to."""
-        limits, most = self.limits, n_h - 1
-        if limits.edges is not None:
-            most = min(most, (limits.edges - self.n) // n_h - 1)
-        if limits.per_hub is not None:
-            most = min(most, int((limits.per_hub - 1 - self.n / n_h) / 2))
-        return max(most, 0)
+        (edges, _, per_hub), n = self.most, self.n
+        return max(int(min(n_h - 1, (edges - n) / n_h - 1, (per_hub - 1 - n / n_h) / 2)), 0)
 
     def room(self, n_h: int, b_hh: Any, b_sh: Any) -> Rows:
         """The largest ``b_hs`` within the limits; below 1 where there is none."""
-        limits, n = self.limits, self.n
-        room = np.full(np.broadcast(b_hh, b_sh).shape, n, dtype=np.int64)
-        slack = 1e-9  # of quotients that are whole numbers
-        if limits.edges is not None:
-            room = np.minimum(room, (limits.edges - n * b_sh) // n_h - b_hh)
-        if limits.per_node is not None:
-            room = np.minimum(room, np.floor((limits.per_node - b_sh) * n / n_h + slack).astype(np.int64))
-        if limits.per_hub is not None:
-            room = np.minimum(room, np.floor(limits.per_hub - 2 * b_hh - n * b_sh / n_h + slack).astype(np.int64))
-        return np.asarray(room)
+        (edges, per_node, per_hub), n = self.most, self.n
+        by_edges, by_node = (edges - n * b_sh) / n_h - b_hh, (per_node - b_sh) * n / n_h
+        room = np.minimum(np.minimum(by_edges, by_node), per_hub - 2 * b_hh - n * b_sh / n_h)
+        return np.asarray(np.floor(np.minimum(room, n) + 1e-9), dtype=np.int64)  # quotients may be whole numbers
 
     def cases(self, counts: list[int], *, thinned: bool) -> Iterator[Rows]:
         """Configurations within the limits, for one number of hubs after the other."""

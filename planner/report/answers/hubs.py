@@ -48,7 +48,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "scenario": known(scenario),
         "nodes": question.setting.learning.n,
         "limits": asdict(question.limits),
-        "objective": question.objective,
+        "objective": question.scenario.objective,
         "target": question.setting.target,
         "best": asdict(answer.budgets) | asdict(answer.hubs),
         "ties": {"resolution": scenario.resolution, "least": answer.ties[0], "most": answer.ties[1]},
@@ -95,7 +95,7 @@ def _verdict(answer: Answer) -> Iterator[str]:
     if answer.better is not None:
         name = answer.better.protocol
         needs = " (which needs somebody who draws the graph)" if name == "EL-Oracle" else ""
-        yield f"By {answer.question.objective} {name} does better without hubs{needs}."
+        yield f"By {answer.question.scenario.objective} {name} does better without hubs{needs}."
     sends = f" and sends to {budgets.b_hh} other{'s' * (budgets.b_hh != 1)}" if budgets.b_hh else ""
     yield (
         f"{_hubs(budgets.n_h)}: each averages {budgets.b_hs:,} of {n:,} nodes{sends}, and every node averages "
@@ -198,7 +198,7 @@ def _warnings(answer: Answer) -> list[str]:
             f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried, all "
             "numbers to 32 and tenths above, and then the neighbours of the best. A better one may lie between."
         )
-    elif question.objective != "rounds" and "b_hs" not in question.limits.fixed:
+    elif question.scenario.objective != "rounds" and "b_hs" not in question.limits.fixed:
         said.append(
             "Nodes that a hub averages were tried at the most that fits, to 8, and on a grid of ratio 1.5 between."
         )
