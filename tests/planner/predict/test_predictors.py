@@ -571,7 +571,7 @@ def test_the_predictor_is_typical_unless_a_bound_is_asked_about() -> None:
     assert asked(**GIVEN, plan__cap=0.5).predictor.id == "bound"
     assert asked(**GIVEN, plan__bounds="hflbounds.sharp").predictor.id == "bound"
     assert asked(**GIVEN, plan__bounds="hflbounds.sharp", plan__predictor="typical").predictor.id == "typical"
-    with pytest.raises(ScenarioError, match="'sharp' is not one of bound, surrogate, typical"):
+    with pytest.raises(ScenarioError, match=r"'sharp' is not one of bound, .*typical"):
         asked(**GIVEN, plan__predictor="sharp")
 
 
