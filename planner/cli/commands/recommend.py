@@ -30,7 +30,7 @@ def recommend(
     ] = None,
     force: Annotated[bool, Option("--force", help="Overwrite what --save names.")] = False,
 ) -> None:
-    """Rank Star-Star, Star-Ring, Ring-Star and Ring-Ring: rounds, time and traffic to a target, and how sure."""
+    """Rank topologies of stars and rings: rounds, time and traffic to a target, and how sure."""
     form = chosen_format(form, json)
     told = {"coverage": coverage, "edges": edges, "region_times": region_times}
     if save is not None and any(told.values()):
