@@ -60,11 +60,7 @@ class Attendance:
 
 @lru_cache(maxsize=8192)
 def attend(spec: RoundSpec, availability: Availability) -> Attendance:
-    """What becomes of a global round.
-
-    Args:
-        spec: The round, of those who are asked.
-        availability: Who comes.
+    """What becomes of a global round of those who are asked.
 
     Raises:
         CostError: If there are more than two tiers, or several passes of the top tier.

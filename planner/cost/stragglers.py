@@ -78,9 +78,8 @@ def _pooled(tiers: tuple[Level, ...]) -> tuple[Level, ...]:
 def _above(tiers: tuple[Level, ...], times: FloatArray) -> FloatArray:
     """Duration of the round [s] from that of the calls of the lowest of these tiers' children.
 
-    Args:
-        tiers: Top first.
-        times: One axis for the draws, then one for the passes of each tier, then one for its children [s].
+    ``times`` [s] have one axis for the draws, then one for the passes of each tier, top first, then one for its
+    children.
     """
     while tiers:
         *above, level = tiers
@@ -108,12 +107,7 @@ def play(tiers: Sequence[Level], times: FloatArray) -> float:
     """Duration of a call of a node [s] below which only the lowest tier has links, all of one machine.
 
     Rings that share a link are chaotic: rounding may move a single duration by a part in a thousand, which leaves the
-    average alone. Elsewhere a duration is good to a dozen digits.
-
-    Args:
-        tiers: Top first.
-        times: Durations of the calls of the lowest tier's children [s]; one axis for the passes of each tier, then one
-            for its children.
+    average alone. Elsewhere a duration is good to a dozen digits. ``times`` are as in `_above`, without the draws.
     """
     server, ends = Server(tiers[-1].wire), list[float]()
     _call(tiers, times, server)(0.0, ends.append)

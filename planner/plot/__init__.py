@@ -94,16 +94,28 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     Raises:
         ScenarioError: if there are more names than looks.
     """
-    own = dict(zip(all_topologies(2), PALETTE, strict=False))
-    free = iter([style for style in PALETTE if style not in [own[name] for name in names if name in own]])
-    found = {}
-    for name in dict.fromkeys(names):
-        style_of = own.get(name) or next(free, None)
-        if style_of is None:
-            raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
-        title = all_topologies(2)[name].title if name in all_topologies(2) else plain(name)
-        found[name] = Look(title, *style_of)
-    return found
+    known = all_topologies(2)
+    own = dict(zip(known, PALETTE, strict=False))
+    free = [style for style in PALETTE if style not in [own[name] for name in names if name in own]]
+    others = [name for name in dict.fromkeys(names) if name not in own]
+    if len(others) > len(free):
+        raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
+    of_all = own | dict(zip(others, free, strict=False))
+    return {name: Look(known[name].title if name in known else plain(name), *of_all[name]) for name in names}
+
+
+def swatch(color: str, hatch: str, label: str) -> Any:
+    """The entry of an area in a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=color, edgecolor="white", hatch=hatch, label=label)
+
+
+def shares_up(axes: Any) -> None:
+    """Make the vertical axis one of shares, without a grid."""
+    axes.set(ylim=(0, 1), yticks=(0, 0.5, 1))
+    axes.set_yticklabels(["0", "50 %", "100 %"])
+    axes.grid(False)
 
 
 @contextmanager
@@ -143,13 +155,7 @@ def plain(text: str, most: int = 40) -> str:
 
 
 def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] = POWERS) -> None:
-    """A few round numbers on a logarithmic axis whose limits are set, in the words of ``say``, and no others.
-
-    Args:
-        axis: of axes.
-        say: a number in words.
-        units: whose multiples are round.
-    """
+    """A few round multiples of ``units`` on a logarithmic axis whose limits are set, in the words of ``say``."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
     low, high = axis.get_view_interval()
@@ -227,10 +233,7 @@ def save(
         rows: what it shows; all with the same keys.
         says: the picture in words, kept in the file for those who cannot see it.
         force: whether to overwrite.
-        option: where the path was named.
-
-    Returns:
-        both paths.
+        option: where the path was named, for errors.
 
     Raises:
         ScenarioError: for a suffix that no picture has, or a file that is there.

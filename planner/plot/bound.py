@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.decide.explain import SHORT
 from planner.io.wording import title
-from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, style
+from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, shares_up, style, swatch
 from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.resolve import Scenario
 
@@ -56,15 +56,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 @style()
 def draw(rounds: Floats, curves: Mapping[str, Curve], target: float) -> tuple[Figure, Rows]:
-    """Draw the bounds above, and below a panel for each topology with the shares of its terms.
-
-    Args:
-        rounds: at which the curves are known.
-        curves: by topology.
-        target: a line across.
-    """
+    """Draw the bounds at these rounds above, and below a panel for each topology with the shares of its terms."""
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
 
     down = -(-len(curves) // 2)
     drawn, _ = figure(COLUMN, 2.6 + 1.2 * down, across=0)
@@ -80,16 +73,12 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float) -> tuple[Fi
     top.axhline(target, color=FAINT, linewidth=0.8)
     top.text(rounds[0], target, " target", va="top", size=7, color=FAINT)
     top.set(xscale="log", yscale="log", xlim=(rounds[0], rounds[-1]), ylabel="bound on mean\nsquared gradient")
-    top.legend(
-        handles=[
-            Line2D([], [], color=look.color, linestyle=look.line, marker=look.marker, label=look.title)
-            for look in seen.values()
-        ],
-        loc="upper right",
-    )
+    lines = [Line2D([], [], color=k.color, linestyle=k.line, marker=k.marker, label=k.title) for k in seen.values()]
+    top.legend(handles=lines, loc="upper right")
     panel_letter(top, "a")
 
-    names = [n for n in dict.fromkeys(n for c in curves.values() for n in c.terms) if _ever(curves, n)]
+    ever = {name for curve in curves.values() for name, values in curve.terms.items() if np.any(values > 0)}
+    names = [name for name in dict.fromkeys(n for c in curves.values() for n in c.terms) if name in ever]
     shown = dict.fromkeys(SHORT.get(name, name) for name in names)
     of_terms = looks(list(shown))
     for panel, (letter, (topology, curve)) in zip(panels, zip("bcdefghi", curves.items(), strict=False), strict=False):
@@ -98,50 +87,34 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float) -> tuple[Fi
         for term, look in of_terms.items():
             alike = [values for name, values in curve.terms.items() if SHORT.get(name, name) == term]
             share = np.sum(alike, axis=0) / np.where(whole > 0, whole, 1.0) if alike else np.zeros_like(whole)
-            panel.fill_between(
-                rounds, base, base + share, facecolor=look.color, edgecolor="white", hatch=look.hatch, linewidth=0.0
-            )
+            area: Any = {"facecolor": look.color, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.0}
+            panel.fill_between(rounds, base, base + share, **area)
             base = base + share
         if np.isfinite(curve.needed) and curve.needed >= 1:
             panel.axvline(curve.needed, color="black", linewidth=1.0)
-        panel.set(xscale="log", xlim=(rounds[0], rounds[-1]), ylim=(0, 1), yticks=(0, 0.5, 1))
-        panel.set_yticklabels(["0", "50 %", "100 %"])
-        panel.grid(False)
+        panel.set(xscale="log", xlim=(rounds[0], rounds[-1]))
+        shares_up(panel)
         panel.set_title(seen[topology].title)
         panel_letter(panel, letter)
     for panel in panels[-2:]:
         panel.set_xlabel("global rounds")
-    keys = [
-        Patch(facecolor=look.color, edgecolor="white", hatch=look.hatch, label=look.title) for look in of_terms.values()
-    ]
+    keys = [swatch(look.color, look.hatch, look.title) for look in of_terms.values()]
     drawn.legend(handles=keys, loc="outside lower center", ncols=3, title="terms of the bound", title_fontsize=7)
-    rows: list[dict[str, Any]] = [
-        {
-            "topology": topology,
-            "rounds": float(rounds[i]),
-            "bound": float(curve.value[i]),
-            **{name: float(curve.terms[name][i]) if name in curve.terms else None for name in names},
-            "target": target,
-        }
-        for topology, curve in curves.items()
-        for i in range(len(rounds))
-    ]
+    rows = []
+    for topology, curve in curves.items():
+        for i, count in enumerate(rounds.tolist()):
+            terms = {name: float(curve.terms[name][i]) if name in curve.terms else None for name in names}
+            row = {"topology": topology, "rounds": count, "bound": float(curve.value[i]), **terms, "target": target}
+            rows.append(row)
     return drawn, rows
 
 
 def _terms(question: Question, topology: str, rounds: Floats) -> dict[str, Floats]:
     """The terms of the smallest tuned bound that holds for this topology's algorithm."""
-    tuned = [
-        bound.tuned(cap=question.cap, **{**question.values, "R": rounds})
-        for bound in question.equivalent_bounds(topology)
-    ]
+    values = {**question.values, "R": rounds}
+    tuned = [bound.tuned(cap=question.cap, **values) for bound in question.equivalent_bounds(topology)]
     best = np.argmin([np.broadcast_to(t.value, rounds.shape) for t in tuned], axis=0)
     names = dict.fromkeys(name for t in tuned for name in t.split)
     nothing = np.zeros_like(rounds)
     parts = {name: [np.broadcast_to(t.split.get(name, 0.0), rounds.shape) + nothing for t in tuned] for name in names}
     return {name: np.choose(best, values) for name, values in parts.items()}
-
-
-def _ever(curves: Mapping[str, Curve], name: str) -> bool:
-    """Whether a term is ever more than nothing."""
-    return any(np.any(curve.terms[name] > 0) for curve in curves.values() if name in curve.terms)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from planner.io.wording import title
 from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.predict.evidence import table
 from planner.predict.evidence.orderings import SETTING
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
@@ -72,11 +71,8 @@ def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[flo
 def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) -> tuple[Figure, Rows]:
     """Draw the points with their intervals and the line on which prediction and measurement are equal.
 
-    Args:
-        points: filled where the prediction is within the interval.
-        across: what is predicted.
-        up: what is measured.
-        logarithmic: both axes; 1 is then where two things are alike, and quarters that contradict are shaded.
+    Filled are those whose prediction is within the interval. On logarithmic axes 1 is where two things are alike, and
+    quarters that contradict are shaded.
     """
     drawn, axes = figure(COLUMN, 3.3)
     values = np.array([(p.predicted, p.measured, p.low, p.high) for p in points])
@@ -84,9 +80,8 @@ def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) ->
     if logarithmic:
         low, high = least / 1.1, most * 1.1
         axes.set(xscale="log", yscale="log")
-        for edges in (((low, 1), (1, high)), ((1, high), (low, 1))):
-            (left, right), (bottom, top) = edges
-            axes.fill_between((left, right), bottom, top, color=BAND, linewidth=0, zorder=0)
+        for between, (bottom, top) in (((low, 1), (1, high)), ((1, high), (low, 1))):
+            axes.fill_between(between, bottom, top, color=BAND, linewidth=0, zorder=0)
     else:
         room = 0.05 * (most - least or 1.0)
         low, high = least - room, most + room
@@ -95,19 +90,11 @@ def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) ->
         mine = [p for p in points if p.of == name]
         for p in mine:
             axes.plot((p.predicted, p.predicted), (p.low, p.high), color=look.color, linewidth=0.6, zorder=2)
-        for filled in (True, False):
-            axes.plot(
-                [p.predicted for p in mine if p.agrees == filled],
-                [p.measured for p in mine if p.agrees == filled],
-                linestyle="",
-                marker=look.marker,
-                color=look.color,
-                markerfacecolor=look.color if filled else "white",
-                markersize=4,
-                markeredgewidth=0.7,
-                zorder=3,
-                label=look.title if filled else None,
-            )
+        marks: Any = {"marker": look.marker, "color": look.color, "markersize": 4, "markeredgewidth": 0.7}
+        for face, label in ((look.color, look.title), ("white", None)):
+            of_face = [(p.predicted, p.measured) for p in mine if p.agrees == (label is not None)]
+            across_up = np.reshape(of_face, (-1, 2)).T
+            axes.plot(*across_up, linestyle="", **marks, markerfacecolor=face, zorder=3, label=label)
     axes.set(xlim=(low, high), ylim=(low, high), xlabel=across, ylabel=up)
     axes.set_aspect("equal")
     if logarithmic:
@@ -121,18 +108,14 @@ def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) ->
 def _measured(question: Question) -> list[Point]:
     """Every measured pair, and how the predictor of a question compares the two at the setting it was measured at."""
     found = []
-    with resources.files("planner").joinpath("data", "order_by_regime.csv").open(encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            ring, star = row["ratio_of"].split(" / ")
-            if not {ring, star} <= question.topologies.keys():
-                continue
-            zeta, delta = float(row["zeta_over_sigma"]), float(row["delta_over_sigma"])
-            values = {**SETTING, "L": 1.0, "A": 1.0, "sigma": 1.0, "zeta": zeta, "delta": delta}
-            above, below = (
-                float(question.predictor.reached(question, topology, float(ROUNDS), values))
-                for topology in (ring, star)
-            )
-            measured, low, high = (float(row[name]) for name in ("ratio", "ci95_low", "ci95_high"))
-            where = f"{row['family']}, start {row['start']}, zeta/sigma = {zeta:g}, delta/sigma = {delta:g}"
-            found.append(Point(f"{title(ring)} / {title(star)}", where, above / below, measured, low, high))
+    for row in table("order_by_regime.csv"):
+        pair = row["ratio_of"].split(" / ")
+        if not question.topologies.keys() >= set(pair):
+            continue
+        zeta, delta = float(row["zeta_over_sigma"]), float(row["delta_over_sigma"])
+        values = {**SETTING, "L": 1.0, "A": 1.0, "sigma": 1.0, "zeta": zeta, "delta": delta}
+        above, below = (float(question.predictor.reached(question, t, ROUNDS, values)) for t in pair)
+        measured, low, high = (float(row[name]) for name in ("ratio", "ci95_low", "ci95_high"))
+        where = f"{row['family']}, start {row['start']}, zeta/sigma = {zeta:g}, delta/sigma = {delta:g}"
+        found.append(Point(" / ".join(map(title, pair)), where, above / below, measured, low, high))
     return found

@@ -42,13 +42,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 @style()
 def draw(G: int, M: int, tiers: int = 2) -> tuple[Figure, Rows]:
-    """Draw a panel for each topology.
-
-    Args:
-        G: groups.
-        M: clients of each.
-        tiers: 2 where groups have servers; with 1 the clients talk to the server in their place.
-    """
+    """Draw a panel for each topology of G groups of M clients; with 1 tier these talk to the server."""
     from matplotlib.lines import Line2D
 
     kinds = list(all_topologies(2).values())
@@ -63,15 +57,8 @@ def draw(G: int, M: int, tiers: int = 2) -> tuple[Figure, Rows]:
         for name, (x, y) in places.items():
             marker, size = ("s", 9) if name == "server" else ("s", 6) if name.startswith("group") else ("o", 5)
             hollow = name.startswith("group") and tiers == 1
-            axes.plot(
-                [x],
-                [y],
-                marker=marker,
-                markersize=size,
-                color="black",
-                markerfacecolor="white" if hollow else "black" if marker == "s" else look.color,
-                zorder=3,
-            )
+            face = "white" if hollow else "black" if marker == "s" else look.color
+            axes.plot([x], [y], marker=marker, markersize=size, color="black", markerfacecolor=face, zorder=3)
         if G > MOST:
             axes.text(1.28, 0.93, "...", ha="center", va="center", size=9, color=FAINT)
         axes.set(xlim=(-1.35, 1.4), ylim=(0.0, 2.2))
@@ -122,25 +109,12 @@ def _edges(kind: Topology, G: int, M: int) -> Iterator[Edge]:
 
 
 def _arrow(axes: Any, source: Place, target: Place, edge: Edge, color: str) -> None:
-    axes.annotate(
-        "",
-        xy=target,
-        xytext=source,
-        arrowprops={
-            "arrowstyle": "<|-|>" if edge.way == "both" else "-|>",
-            "color": color,
-            "linewidth": 1.4 if edge.tier == "top" else 0.9,
-            "mutation_scale": 6,
-            "shrinkA": 4,
-            "shrinkB": 4,
-            "connectionstyle": f"arc3,rad={_bend(edge, source, target)}",
-        },
-        zorder=2,
-    )
-
-
-def _bend(edge: Edge, source: Place, target: Place) -> float:
-    """How an arrow is bent: the last group's way back to the first goes over the others."""
-    if edge.way == "both" or (edge.tier == "top" and source < target):
-        return 0.0
-    return -0.15 if edge.tier == "low" else 0.5
+    straight = edge.way == "both" or (edge.tier == "top" and source < target)
+    bend = 0.0 if straight else -0.15 if edge.tier == "low" else 0.5  # the last group's way back goes over the others
+    arrow = {
+        "arrowstyle": "<|-|>" if edge.way == "both" else "-|>",
+        "color": color,
+        "linewidth": 1.4 if edge.tier == "top" else 0.9,
+        **{"mutation_scale": 6, "shrinkA": 4, "shrinkB": 4, "connectionstyle": f"arc3,rad={bend}"},
+    }
+    axes.annotate("", xy=target, xytext=source, arrowprops=arrow, zorder=2)

@@ -26,15 +26,7 @@ NAMES = {1: ("groups",), 2: ("before", "after")}  # of groupings, by how many fi
 def drawn(
     kind: str, scenario: Callable[[], Scenario], data: Sequence[Path], output: Path, force: bool, *, as_json: bool
 ) -> str:
-    """Draw a picture, write it and its numbers, and say what it shows.
-
-    Args:
-        kind: of picture.
-        scenario: reads the scenario, where one is needed.
-        data: files to draw in its place.
-        output: where to.
-        force: whether to overwrite.
-        as_json: whether to answer in JSON.
+    """Draw a picture, of a scenario or of files, write it and its numbers, and say what it shows.
 
     Raises:
         ScenarioError: for a picture there is not, and for files and options that cannot be meant.

@@ -95,19 +95,12 @@ def draw(points: Sequence[Point]) -> tuple[Figure, Rows]:
     for name, look in seen.items():
         for filled in (False, True):
             mine = [p for p, on in zip(points, best, strict=True) if p.topology == name and on == filled]
-            axes.plot(
-                [p.seconds for p in mine],
-                [p.bytes for p in mine],
-                linestyle="",
-                marker=look.marker,
-                color=look.color,
-                markerfacecolor=look.color if filled else "none",
-                markersize=6 if filled else 2.5,
-                markeredgewidth=0.5,
-                zorder=3 if filled else 1,
-            )
+            face, size, order = (look.color, 6, 3) if filled else ("none", 2.5, 1)
+            marks: Any = {"marker": look.marker, "color": look.color, "markerfacecolor": face, "markersize": size}
+            across_up = [p.seconds for p in mine], [p.bytes for p in mine]
+            axes.plot(*across_up, linestyle="", **marks, markeredgewidth=0.5, zorder=order)
     for point, setting in _named(points, best):
-        at = {"xytext": (6, -9), "textcoords": "offset points"}
+        at: Any = {"xytext": (6, -9), "textcoords": "offset points"}
         axes.annotate(plain(setting), (point.seconds, point.bytes), size=6, **at)
     _span(axes.xaxis, [p.seconds for p in points])
     round_ticks(axes.xaxis, format_duration, SECONDS)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner.data import label_shift
 from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
-from planner.plot import COLUMN, GRID, PALETTE, Rows, figure, panel_letter, plain, style
+from planner.plot import COLUMN, GRID, PALETTE, Rows, figure, panel_letter, plain, shares_up, style, swatch
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 LABELS, GROUPS = 7, 24  # drawn one by one; other labels together, other groups left out
 NAMED = 6  # groups whose names are drawn
-OTHERS = ("#BBBBBB", "")
+OTHERS = "#BBBBBB"
 
 
 def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, str]:
-    """The picture of some groupings of the same clients.
-
-    Args:
-        tables: what each is called, and its counts with groups.
+    """The picture of some groupings of the same clients: what each is called, and its counts with groups.
 
     Raises:
         ScenarioError: where the tables are not of the same clients and labels.
@@ -52,15 +49,10 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
 def draw(
     shares: dict[str, tuple[Sequence[str], Floats]], labels: Sequence[str], deviations: dict[str, tuple[float, float]]
 ) -> tuple[Figure, Rows]:
-    """Draw a panel of stacked bars for each grouping, and one for the deviations.
+    """Draw a panel of stacked bars for each grouping, and one for its zeta^2 and delta^2.
 
-    Args:
-        shares: by grouping: the names of groups, and groups by labels.
-        labels: names.
-        deviations: by grouping: zeta^2 and delta^2.
+    ``shares`` are the names of groups, and an array of groups by labels.
     """
-    from matplotlib.patches import Patch
-
     whole = np.sum([values.mean(axis=0) for _, values in shares.values()], axis=0)
     top = np.sort(np.argsort(-whole, kind="stable")[:LABELS])
     names = [plain(labels[i], 14) for i in top]
@@ -75,12 +67,11 @@ def draw(
             look: Any = {"color": color, "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
             axes.bar(range(len(shown)), shown[:, i], bottom=base, width=0.9, **look)
             base = base + shown[:, i]
-        axes.bar(range(len(shown)), 1 - base, bottom=base, width=0.9, color=OTHERS[0], edgecolor="white", linewidth=0.3)
-        axes.set(xlim=(-0.6, len(shown) - 0.4), ylim=(0, 1), yticks=(0, 0.5, 1), xticks=[])
-        axes.set_yticklabels(["0", "50 %", "100 %"])
+        axes.bar(range(len(shown)), 1 - base, bottom=base, width=0.9, color=OTHERS, edgecolor="white", linewidth=0.3)
+        axes.set(xlim=(-0.6, len(shown) - 0.4), xticks=[])
+        shares_up(axes)
         if len(values) <= NAMED:
             axes.set_xticks(range(len(shown)), [plain(group, 12) for group in groups])
-        axes.grid(False)
         left = f" (of {len(values)})" if len(values) > len(shown) else ""
         axes.set_title(f"{plain(grouping)}: {len(shown)} groups{left}")
         panel_letter(axes, letter)
@@ -91,12 +82,9 @@ def draw(
     last = drawn.add_subplot(grid[len(shares)])
     _deviations(last, deviations)
     panel_letter(last, "abcdefgh"[len(shares)])
-    keys = [
-        Patch(facecolor=look[0], edgecolor="white", hatch=look[3], label=name)
-        for name, look in zip(names, PALETTE, strict=False)
-    ]
+    keys = [swatch(color, hatch, name) for name, (color, _, _, hatch) in zip(names, PALETTE, strict=False)]
     if len(labels) > len(top):
-        keys.append(Patch(facecolor=OTHERS[0], edgecolor="white", label="other labels"))
+        keys.append(swatch(OTHERS, "", "other labels"))
     wide = max(map(len, names)) > 9
     drawn.legend(handles=keys, loc="outside lower center", ncols=3 if wide else 4, title="labels", title_fontsize=7)
     return drawn, rows

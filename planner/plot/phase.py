@@ -40,8 +40,8 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
     for i, row in enumerate(found.tied):
         for j, tied in enumerate(row):
             if tied:
-                colors = [_shade(np.array(to_rgb(look[t].color)), _margin(found, i, j)) for t in tied]
-                rgb[i, j] = np.mean(colors, axis=0)
+                margin = 0.0 if len(tied) > 1 else found.margin[i][j]
+                rgb[i, j] = np.mean([_shade(np.array(to_rgb(look[t].color)), margin) for t in tied], axis=0)
     axes.pcolormesh(across, up, rgb, shading="flat", rasterized=False, linewidth=0)
     outside = np.array([[bool(reason) for reason in row] for row in found.outside])
     _hatched(axes, outside, across, up)
@@ -54,16 +54,8 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
     for tied in sorted({tied for row in found.tied for tied in row if tied}):
         _name(axes, found, tied)
     if across[0] <= found.x.now <= across[-1] and up[0] <= found.y.now <= up[-1]:
-        axes.plot(
-            [found.x.now],
-            [found.y.now],
-            linestyle="",
-            marker="*",
-            markersize=10,
-            color=INK,
-            markeredgecolor=PAPER,
-            zorder=6,
-        )
+        star: Any = {"marker": "*", "markersize": 10, "color": INK, "markeredgecolor": PAPER}
+        axes.plot([found.x.now], [found.y.now], linestyle="", **star, zorder=6)
     for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
         _scale(axes, axis, side, ends)
     axes.set_title(f"Who comes first by {BY[found.objective]} ({source(found)})", loc="left")
@@ -83,10 +75,6 @@ def says(found: Phase) -> str:
     return f"Who comes first by {BY[found.objective]} over {ends}: {parts}."
 
 
-def _margin(found: Phase, i: int, j: int) -> float | None:
-    return 0.0 if len(found.tied[i][j]) > 1 else found.margin[i][j]
-
-
 def _shade(color: Floats, margin: float | None) -> Floats:
     """Paler where the first is less far ahead; None, where no other reaches the target, is far."""
     share = 1.0 if margin is None else PALEST + (1 - PALEST) * math.sqrt(min(margin / CLEAR, 1.0))
@@ -97,8 +85,7 @@ def _edges(axis: Axis) -> Floats:
     """Of the cells: halfway between values by their logarithms."""
     values = np.log(np.asarray(axis.values))
     middles = (values[:-1] + values[1:]) / 2
-    ends = [2 * values[0] - middles[0]], [2 * values[-1] - middles[-1]]
-    return np.asarray(np.exp(np.concatenate([ends[0], middles, ends[1]])))
+    return np.asarray(np.exp([2 * values[0] - middles[0], *middles, 2 * values[-1] - middles[-1]]))
 
 
 def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats) -> None:
@@ -109,9 +96,8 @@ def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats) ->
         turns = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
         for left, right in turns.reshape(-1, 2):
             corner, size = (across[left], up[i]), (across[right] - across[left], up[i + 1] - up[i])
-            axes.add_patch(
-                Rectangle(corner, *size, fill=False, hatch=OUTSIDE_HATCH, linewidth=0, edgecolor=FAINT, zorder=2)
-            )
+            hatched: Any = {"fill": False, "hatch": OUTSIDE_HATCH, "linewidth": 0, "edgecolor": FAINT}
+            axes.add_patch(Rectangle(corner, *size, **hatched, zorder=2))
 
 
 def _borders(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
@@ -140,15 +126,8 @@ def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
     ends = np.flatnonzero(inside)
     if len(ends):
         k = ends[len(ends) // 4]
-        axes.annotate(
-            f"G M = {clients:,.0f}",
-            (x[k], y[k]),
-            xytext=(3, 3),
-            textcoords="offset points",
-            fontsize=6.5,
-            zorder=6,
-            path_effects=_halo(),
-        )
+        at: Any = {"xytext": (3, 3), "textcoords": "offset points"}
+        axes.annotate(f"G M = {clients:,.0f}", (x[k], y[k]), **at, fontsize=6.5, zorder=6, path_effects=_halo())
 
 
 def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
@@ -166,18 +145,9 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
     cells = np.argwhere(left)
     i, j = cells[np.abs(cells - cells.mean(axis=0)).sum(axis=1).argmin()] - 1
     text = "all tie" if set(tied) == set(found.among) else "\n= ".join(title(t) for t in tied)
-    axes.text(
-        found.x.values[j],
-        found.y.values[i],
-        text,
-        ha="center",
-        va="center",
-        fontsize=8 if len(tied) == 1 else 6,
-        weight="bold",
-        zorder=7,
-        path_effects=_halo(),
-        clip_on=True,
-    )
+    size = 8 if len(tied) == 1 else 6
+    look: Any = {"ha": "center", "va": "center", "fontsize": size, "weight": "bold", "path_effects": _halo()}
+    axes.text(found.x.values[j], found.y.values[i], text, **look, zorder=7, clip_on=True)
 
 
 def _halo() -> list[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from planner.decide.confidence import FACTOR
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
 from planner.io.wording import names
-from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style
+from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
@@ -94,15 +95,7 @@ def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[flo
 
 @style()
 def draw(bars: Sequence[Bar], now: float, axis: str) -> tuple[Figure, Rows]:
-    """Draw the bars on a logarithmic axis, with a line where nothing leads.
-
-    Args:
-        bars: positive results; in any order.
-        now: the result as things are.
-        axis: what the result is.
-    """
-    from matplotlib.patches import Patch
-
+    """Draw positive bars on a logarithmic axis called ``axis``, with the result now and a line where nothing leads."""
     ordered = sorted(bars, key=lambda b: -b.length)[:MOST]
     drawn, axes = figure(COLUMN, 1.2 + 0.22 * len(ordered))
     for place, bar in enumerate(ordered):
@@ -119,12 +112,11 @@ def draw(bars: Sequence[Bar], now: float, axis: str) -> tuple[Figure, Rows]:
     axes.axvline(now, color=FAINT, linewidth=0.8)
     axes.axvline(1.0, color="black", linewidth=1.0, linestyle="--")
     marks = {1.0: "flips", now: "now"} if abs(math.log(now)) > 0.1 * math.log(max(shown) / min(shown)) else {now: "now"}
+    above: Any = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "textcoords": "offset points"}
     for at, word in marks.items():
-        axes.annotate(word, (at, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), textcoords="offset points",
-                      ha="center", size=7)  # fmt: skip
+        axes.annotate(word, (at, 1), **above, ha="center", size=7)
     axes.grid(axis="y", visible=False)
-    colors = ((PALETTE[0], "lower"), (PALETTE[1], "higher"))
-    keys = [Patch(facecolor=look[0], edgecolor="white", hatch=look[3], label=f"input {end}") for look, end in colors]
+    keys = [swatch(look[0], look[3], f"input {end}") for look, end in zip(PALETTE, ("lower", "higher"), strict=False)]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
     return drawn, [asdict(bar) for bar in ordered]
 
@@ -137,27 +129,26 @@ def _within(result: float) -> float:
 def _inputs(question: Question, timed: bool) -> Iterator[tuple[str, float, Callable[[float], Moved]]]:
     """Every input that may be moved alone: its name, its value, and the question with another value."""
 
-    def constant(name: str) -> Callable[[float], Moved]:
-        return lambda value: (question, {name: value})
+    def constant(name: str, value: float) -> Moved:
+        return question, {name: value}
 
-    def other(part: Callable[[float], dict[str, Any]]) -> Callable[[float], Moved]:
-        return lambda value: (question.varied(**part(value)), {})
+    def varied(**parts: Any) -> Moved:
+        return question.varied(**parts), {}
 
-    def linked(tier: str, part: str) -> Callable[[float], dict[str, Any]]:
-        return lambda value: {"network": question.network.with_link(tier, **{part: value})}
+    def linked(tier: str, part: str, value: float) -> Moved:
+        return varied(network=question.network.with_link(tier, **{part: value}))
 
     for name in CONSTANTS:
         if question.values[name] > 0:
-            yield name, question.values[name], constant(name)
+            yield name, question.values[name], partial(constant, name)
     if question.target is not None:
-        yield "target", question.target, other(lambda value: {"target": value, "share": None})
+        yield "target", question.target, lambda value: varied(target=value, share=None)
     if not timed:
         return
-    yield "model_size", question.model_bytes, other(lambda value: {"model_bytes": value})
-    if question.compute.step_time > 0:
-        step = other(lambda value: {"compute": replace(question.compute, step_time=value)})
-        yield "step_time", question.compute.step_time, step
+    yield "model_size", question.model_bytes, lambda value: varied(model_bytes=value)
+    if now := question.compute.step_time:
+        yield "step_time", now, lambda value: varied(compute=replace(question.compute, step_time=value))
     for tier, link in question.network.named.items():
         for part in ("up", "down", "latency"):
-            if value := getattr(link, part):
-                yield f"{tier}.{part}", value, other(linked(tier, part))
+            if now := getattr(link, part):
+                yield f"{tier}.{part}", now, partial(linked, tier, part)

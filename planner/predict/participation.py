@@ -152,14 +152,7 @@ def _bounds(family_id: str) -> Mapping[str, Bound]:
 
 
 def of_a_round(question: Question, topology: str, cost: RoundCost, **changes: Any) -> RoundCost:
-    """Seconds and bytes of a completed global round, or of one begun where hardly any is completed.
-
-    Args:
-        question: What was asked.
-        topology: Of the round.
-        cost: Of a round to which everyone comes.
-        changes: To counts.
-    """
+    """Correct the cost of a round to which everyone comes: per completed global round, unless hardly any is."""
     there = attendance(question, topology, **changes)
     if not there.feasible:
         return cost

@@ -46,11 +46,7 @@ class Check:
 
 
 def check(path: Path, tolerance: float = TOLERANCE) -> Check:
-    """Answer the scenario of a manifest again, and compare.
-
-    Args:
-        path: Manifest.
-        tolerance: Relative difference of numbers that are the same; 0 asks for the same bits.
+    """Answer the scenario of a manifest again, and compare to a relative tolerance; 0 asks for the same bits.
 
     Raises:
         ScenarioError: For a file that is no manifest, or a scenario that can no longer be read.

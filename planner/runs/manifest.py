@@ -73,12 +73,7 @@ def told(config: Path | None, spoken: Spoken) -> dict[str, Any]:
 
 
 def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifest:
-    """The manifest of a run.
-
-    Args:
-        config: the scenario file.
-        spoken: options, by key of the scenario.
-        answer: what came out.
+    """The manifest of a run: of a scenario file, options by key of the scenario, and the answer.
 
     Raises:
         ScenarioError: for a scenario that JSON cannot hold.
@@ -139,11 +134,7 @@ def open_manifest(path: Path) -> Manifest:
 
 
 def scenario_of(manifest: Manifest, path: Path) -> Scenario:
-    """The scenario of a manifest, read again.
-
-    Args:
-        manifest: of a run.
-        path: where it was read, for errors.
+    """Read the scenario of a manifest again; ``path``, where it was read, is for errors.
 
     Raises:
         ScenarioError: where this version, or a file that has changed, does not take it.

@@ -87,14 +87,10 @@ class Star(Schedule):
 def makespan(digest: FloatArray, scale: float, transfer: float) -> FloatArray:
     """End of equal transfers that share one rate [s], from their release times and how many then have not begun.
 
+    The times are ``scale`` times those of the digest, and ``transfer`` is S/r, one transfer at the full rate [s].
     Equals max over j of c_(j) + (n - j + 1) S/r. Proof: a busy link finishes one model's worth of bits every
     S/r seconds, so its last busy period, begun by the release of some j with j, ..., n still to send, ends at
     that j's value; and no j gives more, as the n - j + 1 transfers released from c_(j) on start after it.
-
-    Args:
-        digest: Of release times; ``scale`` times those are meant [s].
-        scale: Of the times.
-        transfer: S/r, one transfer at the full rate [s].
     """
     return np.asarray((scale * digest[..., 0, :] + transfer * digest[..., 1, :]).max(axis=-1))
 

@@ -45,13 +45,7 @@ class Record:
 
 
 def place(values: Mapping[str, Any], target: Any, drawn: Any) -> Array:
-    """Where scenarios lie: logarithms, in units of L A; shape (..., features).
-
-    Args:
-        values: numbers, or arrays of one shape.
-        target: squared gradient norms.
-        drawn: whether orders or participants are drawn.
-    """
+    """Where scenarios lie: logarithms, in units of L A, with whether anything is drawn; shape (..., features)."""
     unit = values["L"] * values["A"]
     deviations = [np.maximum(values[name] / np.sqrt(unit), LEAST) for name in ("sigma", "zeta", "delta")]
     sizes = [values["G"], values["M"], values["P"] * values["K"]]
@@ -115,11 +109,8 @@ def widened(agreement: ModelUncertainty | None, totals: Mapping[str, float]) -> 
     """How far topologies may differ and still tie, by the record; 0 where it supports the choice.
 
     Where most first choices were wrong in scenarios like this, what one in ten of them cost. Where another topology is
-    first more often once errors like those measured are drawn, as much as sets the two apart.
-
-    Args:
-        agreement: the record near this scenario, with shares of first places.
-        totals: the objective of every topology that reaches the target, best first.
+    first more often once errors like those measured are drawn, as much as sets the two apart. ``totals`` are of every
+    topology that reaches the target, best first.
     """
     if agreement is None or len(totals) < 2:
         return 0.0

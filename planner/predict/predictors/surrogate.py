@@ -36,13 +36,10 @@ KINDS = ((0.03, 0.0), (0.003, 1.5))  # flattest curvature, and how far out in fl
 def corrections(
     trees: tuple[Topology, ...], K: int, constants: tuple[tuple[str, float], ...], seed: int
 ) -> tuple[float, ...]:
-    """What the runs make of the typical predictor's rounds relative to Star-Star's: factors, by topology.
+    """What runs make of the typical predictor's rounds relative to Star-Star's: factors, by topology.
 
-    Args:
-        trees: Topologies of the same numbers.
-        K: Local steps of a client each time it takes part.
-        constants: Of the problem, by symbol.
-        seed: Of problems, noise, orders and draws.
+    The trees have the same numbers, ``constants`` are those of the problem by symbol; ``seed`` is of problems, noise,
+    orders and draws.
 
     Raises:
         NoAnswerError: If a round is too long to be simulated, or the tree has another depth than two.

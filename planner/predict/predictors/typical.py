@@ -181,13 +181,7 @@ def _heights(fleet: Fleet, units: Array, rows: npt.NDArray[np.intp]) -> Array:
 
 
 def reached(fleet: Fleet, rounds: Any, constants: Mapping[str, Any]) -> Array:
-    """The mean squared gradient at the best effective rate.
-
-    Args:
-        fleet: who takes part, and how.
-        rounds: at least 1.
-        constants: `constants_of` the depth; with the rounds they broadcast.
-    """
+    """The mean squared gradient at the best effective rate over ``rounds``, which broadcast with the constants."""
     units, wanted, shape = _units(fleet, constants, rounds)
     place = np.clip(np.log(np.maximum(wanted, 1.0)) / np.log(ROUNDS[1]), 0, len(ROUNDS) - 1)
     left = np.minimum(place.astype(np.intp), len(ROUNDS) - 2)
@@ -207,10 +201,7 @@ def best_rate(fleet: Fleet, rounds: float, constants: Mapping[str, float]) -> fl
 def rounds_to(fleet: Fleet, target: Any, constants: Mapping[str, Any]) -> Array:
     """Rounds, not rounded, until the mean squared gradient at the best rate meets a target; ``inf`` beyond `ROUNDS`.
 
-    Args:
-        fleet: who takes part, and how.
-        target: squared gradient norms.
-        constants: `constants_of` the depth; with the target they broadcast.
+    Targets are squared gradient norms, and broadcast with the constants.
     """
     units, goals, shape = _units(fleet, constants, target)
     with np.errstate(divide="ignore"):
