@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -15,10 +13,11 @@ from typing import Any
 
 from planner.errors import NoAnswerError
 from planner.harness.claims import Finding, Row
+from planner.io.atomic import write
+from planner.plot import BAND, FAINT, GRID
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
 LOOKS = {"holds": ("#0072B2", "o"), "fails": ("#D55E00", "X"), "cannot tell": ("#767676", "D")}
-BAND, GRID, FAINT = "#ECECEC", "#DADADA", "#555555"
 MIDDLE = 4.2  # inches
 WIDEST = 1e3  # ratios beyond this, or their inverses, are arrows at the edge
 AXES = {  # panels in this order
@@ -28,14 +27,7 @@ AXES = {  # panels in this order
 
 
 def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
-    """Write pictures and their data; a file is there whole or not at all.
-
-    Args:
-        pictures: what to draw.
-        folder: where; made if it is not there.
-
-    Returns:
-        the files, in the order of the pictures.
+    """Write pictures and their data into a folder, which is made; return the files in the order of the pictures.
 
     Raises:
         NoAnswerError: if matplotlib is not installed, or the folder cannot be written.
@@ -51,27 +43,13 @@ def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
             matplotlib.rcdefaults()  # nobody's own settings: the same numbers are the same bytes
             matplotlib.rcParams.update({"svg.hashsalt": "hfl-plan", "font.size": 9.0})
             for picture in pictures:
-                content = _files(picture)
-                written += [_written(folder / f"{picture.id}.{end}", content[end]) for end in ("svg", "png", "csv")]
+                for end, whole in _files(picture).items():
+                    written.append(folder / f"{picture.id}.{end}")
+                    write(written[-1], whole, force=True, option="--pictures")
     except OSError as error:
         reason = error.strerror or str(error)
         raise NoAnswerError(f"--pictures: {folder} cannot be written: {reason}. Name another folder.") from None
     return written
-
-
-def _written(path: Path, content: bytes) -> Path:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
 
 
 def _files(picture: Finding) -> dict[str, bytes]:
@@ -105,10 +83,8 @@ def _figure(picture: Finding) -> Any:
     top = height - head
     for measure, lines in panels.items():
         tall_here = row * tall[measure]
-        axes = figure.add_axes(
-            (left / width, (top - tall_here) / height, (width - left - right) / width, tall_here / height)
-        )
-        _panel(axes, measure, lines)
+        box = (left / width, (top - tall_here) / height, (width - left - right) / width, tall_here / height)
+        _panel(figure.add_axes(box), measure, lines)
         top -= tall_here + foot
     shown = [verdict for verdict in LOOKS if any(line.verdict == verdict for line in picture.rows)]
     keys = [Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=1.4, markersize=6, label=v) for v in shown]
@@ -123,9 +99,8 @@ def _wide(texts: Sequence[str], size: float, weight: str = "normal") -> float:
     from matplotlib.textpath import TextPath
 
     font = FontProperties(weight=weight)
-    return (
-        max((float(TextPath((0, 0), text, size=size, prop=font).get_extents().width) for text in texts), default=0) / 72
-    )
+    widths = (float(TextPath((0, 0), text, size=size, prop=font).get_extents().width) for text in texts)
+    return max(widths, default=0) / 72
 
 
 def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
@@ -136,11 +111,10 @@ def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
     axes.set_xlim(low, high)
     _ticks(axes, measure, low, high)
     at = 0
+    left: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
     for place, line in enumerate(lines):
         if place == 0 or line.setting != lines[place - 1].setting:
-            axes.text(
-                -0.02, at, line.setting, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold"
-            )
+            axes.text(-0.02, at, line.setting, **left, weight="bold")
             at += 1
         _line(axes, at, line, low, high)
         at += 1
@@ -157,21 +131,11 @@ def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
 
 def _line(axes: Any, at: int, line: Row, low: float, high: float) -> None:
     color, marker = LOOKS[line.verdict]
-    beside = axes.get_yaxis_transform()
-    axes.text(-0.02, at, line.compared, transform=beside, ha="right", va="center")
-    axes.text(1.02, at, _said(line), transform=beside, ha="left", va="center", size=8, color=FAINT)
+    beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
+    axes.text(-0.02, at, line.compared, **beside, ha="right")
+    axes.text(1.02, at, _said(line), **beside, ha="left", size=8, color=FAINT)
     if math.isnan(line.value):
-        axes.text(
-            0.5,
-            at,
-            "both diverged",
-            transform=beside,
-            ha="center",
-            va="center",
-            size=8,
-            color=color,
-            backgroundcolor="w",
-        )
+        axes.text(0.5, at, "both diverged", **beside, ha="center", size=8, color=color, backgroundcolor="w")
         return
     if line.low < high and line.high > low:
         axes.plot([max(line.low, low), min(line.high, high)], [at, at], color=color, linewidth=1.4, zorder=3)
