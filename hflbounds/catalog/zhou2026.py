@@ -9,6 +9,7 @@ printed. Only a text copy of the paper was read: errata that may be recognition 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from hflbounds.catalog import own, own_drift
 from hflbounds.core.assumptions import (
@@ -551,9 +552,9 @@ def _entry(
     steps: tuple[Step, ...] = (),
     errata: tuple[Erratum, ...] = (),
 ) -> Bound:
-    partial = order is PARTIAL
-    c1, c2 = (partial_constants if partial else _constants)(topology)
-    counts = (S1, S2) if partial else (G, M)
+    sampled_rounds = order is PARTIAL
+    c1, c2 = (partial_constants if sampled_rounds else _constants)(topology)
+    counts = (S1, S2) if sampled_rounds else (G, M)
     with_step = bool(requires)
     return Bound(
         id=f"zhou2026.{label}.{topology}",
@@ -566,8 +567,8 @@ def _entry(
         status=status,
         constants=constants,
         where={"c_1": c1, "c_2": c2} if constants == "explicit" else {},
-        chain=(PARTIAL_CHAIN if partial else CHAIN)[topology] if with_step else None,
-        common_cap=(1 / (20 * L) if partial else 1 / (4 * L)) if with_step else None,
+        chain=(PARTIAL_CHAIN if sampled_rounds else CHAIN)[topology] if with_step else None,
+        common_cap=(1 / (20 * L) if sampled_rounds else 1 / (4 * L)) if with_step else None,
         grows_with=(A, L, sigma, zeta, delta),
         shrinks_with=(*counts, P, K, R),
         steps=steps,
@@ -588,7 +589,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
     drift = DRIFT[topology]
     if shuffled:
         drift = Drift(drift.recursion, drift.terms | DRIFT_SHUFFLE[topology], drift.gradient)
-    derived = from_lemma_1(topology, drift)
+    derive = partial(from_lemma_1, topology, drift)
     ours = (own.sharp_shuffle if shuffled else own.sharp)[index].expression
     number = {"star-star": 30, "star-ring": 60, "ring-star": 60}.get(topology)
     literal = (_cap_in_root(topology, number),) if number and not shuffled else ()
@@ -606,7 +607,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             status="proved",
             requires=(CAP[topology],),
             steps=(
-                Step(f"Lemma 1 with the drift of {section[index]}, numbers dropped", derived, "same but numbers"),
+                Step(f"Lemma 1 with the drift of {section[index]}, numbers dropped", derive, "same but numbers"),
                 Step("the project's own theorem, whose constants are explicit", ours, "at most", factor=3),
             ),
             errata=(*literal, _cap_is_pole(topology)),
@@ -622,7 +623,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             order,
             constants="hidden",
             status="proved",
-            steps=(Step("the tuning lemma, term by term", lemma_image(theorem)),),
+            steps=(Step("the tuning lemma, term by term", lambda: lemma_image(theorem)),),
             errata=table,
         ),
         _entry(
@@ -636,7 +637,7 @@ def _full(topology: str, shuffled: bool) -> tuple[Bound, ...]:
             status="proved",
             requires=_pole(topology),
             steps=(
-                Step(f"Lemma 1 with the drift of {section[index]}", derived),
+                Step(f"Lemma 1 with the drift of {section[index]}", derive),
                 Step("the project's own theorem, which is smaller everywhere", ours, "at most"),
             ),
             errata=misprint,
@@ -649,7 +650,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
     index = TOPOLOGIES.index(topology)
     equations = ("(8)-(9)", "(10)", "(11)-(12)", "(13)")[index]
     section = ("F.2", "F.3", "F.4", "F.5")[index]
-    derived = from_lemma_2(topology, DRIFT_PARTIAL[topology])
+    derive = partial(from_lemma_2, topology, DRIFT_PARTIAL[topology])
     ours = own_drift.sharp_partial[index].expression
     printed_step = {"star-ring": P * M * K, "ring-star": G * P * K, "ring-ring": G * P * M * K}
     wrong_step = (_partial_step(topology, printed_step[topology]),) if topology in printed_step else ()
@@ -665,7 +666,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             status="proved",
             requires=(PARTIAL_CAP[topology],),
             steps=(
-                Step(f"Lemma 2, corrected, with the drift of {section}, numbers dropped", derived, "same but numbers"),
+                Step(f"Lemma 2, corrected, with the drift of {section}, numbers dropped", derive, "same but numbers"),
                 Step("the project's own theorem for sampled rounds", ours, "at most", factor=12),
             ),
             errata=wrong_step,
@@ -679,7 +680,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             PARTIAL,
             constants="hidden",
             status="proved",
-            steps=(Step("the tuning lemma, term by term", lemma_image(THEOREM_2[topology])),),
+            steps=(Step("the tuning lemma, term by term", lambda: lemma_image(THEOREM_2[topology])),),
         ),
         _entry(
             "thm2-proof",
@@ -692,7 +693,7 @@ def _partial(topology: str) -> tuple[Bound, ...]:
             status="proved",
             requires=_partial_pole(topology),
             steps=(
-                Step(f"Lemma 2, corrected, with the drift of {section}", derived),
+                Step(f"Lemma 2, corrected, with the drift of {section}", derive),
                 Step("the project's own theorem for sampled rounds, smaller everywhere", ours, "at most"),
             ),
             errata=(LEMMA_2, *{"star-star": (F2_CONSTANT,), "ring-ring": (F5_CONSTANTS,)}.get(topology, ())),

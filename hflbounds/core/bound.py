@@ -68,16 +68,22 @@ class Step:
 
     Attributes:
         because: what the line stands on.
-        value: the right-hand side at that line, or its terms by name.
+        stated: the right-hand side at that line, or its terms by name; or what works these out when they are asked
+            for, as only the audit asks.
         relation: ``equal`` to the bound (term by term where terms are given); ``at most`` ``factor`` times
             the bound; or ``same but numbers``: every term has the same symbols to the same powers.
         factor: for ``at most``.
     """
 
     because: str
-    value: Expr | Mapping[str, Expr]
+    stated: Expr | Mapping[str, Expr] | Callable[[], Expr | Mapping[str, Expr]]
     relation: Literal["equal", "at most", "same but numbers"] = "equal"
     factor: int = 1
+
+    @property
+    def value(self) -> Expr | Mapping[str, Expr]:
+        """The right-hand side at that line, or its terms by name."""
+        return self.stated() if callable(self.stated) else self.stated
 
 
 @dataclass(frozen=True, slots=True)
