@@ -36,43 +36,26 @@ MAX_ROUNDS = 1e15  # more than that is never reached
 
 @dataclass(frozen=True)
 class Question:
-    """The numbers of a scenario, ready to be varied.
+    """The numbers of a scenario, ready to be varied."""
 
-    Attributes:
-        values: Numbers by the symbols of the vocabulary (`quantities` of the depth), without ``R``.
-        topologies: Asked about, by id, without sizes; what the first reaches in ``horizon`` rounds is the target
-            where none was given.
-        target: Squared gradient norm to be reached; None for what the first topology reaches in ``horizon`` rounds.
-        share: Target as a share of the squared gradient at the start, as the predictor has it, which it then
-            follows; None where it was given as a number.
-        horizon: Rounds; None for each topology's own rounds to the target.
-        bounds: By id of the topology; those lack of which nothing is proved.
-        cap: On the effective learning rate.
-        network, compute, model_bytes, cost, seed: What the clock and the traffic need.
-        order: Of rings, ``fixed`` or ``random``.
-        predictor: Whose rounds are meant.
-        metric: What is to get small, where the predictor knows more than one.
-        partial: Whether only some of the fleet are asked.
-        availability: Who of those asked comes; None where everyone does.
-    """
-
-    values: Mapping[str, float]
-    topologies: Mapping[str, Topology]
-    target: float | None
+    values: Mapping[str, float]  # by the symbols of the vocabulary (`quantities` of the depth), without ``R``
+    topologies: Mapping[str, Topology]  # asked about, by id, without sizes; the first is the `reference`
+    target: float | None  # squared gradient norm; None for what the `reference` reaches in ``horizon`` rounds
+    # The target as a share of the squared gradient at the start, as the predictor has it; None if it is a number.
     share: float | None
-    horizon: float | None
-    bounds: Mapping[str, Bound]
-    cap: Any
+    horizon: float | None  # rounds; None for each topology's own rounds to the target
+    bounds: Mapping[str, Bound]  # by id of the topology; of those that it lacks nothing is proved
+    cap: Any  # on the effective learning rate
     network: Network
     compute: Compute
     model_bytes: float
     cost: CostMethod
     seed: int
-    order: Order
-    predictor: Predictor
-    metric: Metric
-    partial: bool = False
-    availability: Availability | None = None
+    order: Order  # of rings
+    predictor: Predictor  # whose rounds are meant
+    metric: Metric  # what is to get small, where the predictor knows more than one
+    partial: bool = False  # whether only some of the fleet are asked
+    availability: Availability | None = None  # of those asked; None where everyone takes part
 
     @property
     def depth(self) -> int:
@@ -102,9 +85,8 @@ class Question:
     @property
     def absences(self) -> dict[str, float]:
         """Share of the time that devices stay away, by who: ``client``, ``server``; empty where all always come."""
-        comes = self.availability
-        shares = {} if comes is None else {"client": 1 - comes.client, "server": 1 - comes.server}
-        return dict(list(shares.items())[: self.network.tiers])
+        comes, whose = self.availability, ("client", "server")[: self.network.tiers]
+        return {} if comes is None else {who: 1 - getattr(comes, who) for who in whose}
 
     def with_absence(self, who: str, share: float) -> Question:
         """The same with devices that stay away so often."""
@@ -254,21 +236,16 @@ def ask(scenario: Scenario) -> Question:
     Raises:
         ScenarioError: if the bound family asked for does not exist, or is about other participation.
     """
-    whose = _predictor(scenario)
-    topologies = _topologies(scenario)
+    whose, every = _predictor(scenario), all_topologies(scenario.depth)
+    topologies = {topology: every[topology] for topology in scenario.topologies or islice(every, MOST)}
     bounds = _bounds(scenario, whose)
     if scenario.bounds is not None or whose.guarantees:
         topologies = {t: tree for t, tree in topologies.items() if t in bounds}
     first = next(iter(bounds.values()), None)
-    if scenario.cap is not None:
-        if first is not None and first.chain is None:
-            raise ScenarioError(
-                "--cap: these bounds are rates at a step already chosen, so no cap applies. Leave it out."
-            )
-        cap: Any = scenario.cap
-    else:
-        # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
-        cap = "common" if first is not None and first.chain is not None and first.constants == "hidden" else "own"
+    if scenario.cap is not None and first is not None and first.chain is None:
+        raise ScenarioError("--cap: these bounds are rates at a step already chosen, so no cap applies. Leave it out.")
+    # The printed caps differ between topologies, and alone reverse the order; see docs/theory.
+    common = first is not None and first.chain is not None and first.constants == "hidden"
     comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in quantities(scenario.depth)}
@@ -286,7 +263,7 @@ def ask(scenario: Scenario) -> Question:
         share=scenario.target_share,
         horizon=None if horizon is None else float(horizon),
         bounds={t: bounds[t] for t in topologies if t in bounds},
-        cap=cap,
+        cap=scenario.cap if scenario.cap is not None else "common" if common else "own",
         network=scenario.network,
         compute=scenario.compute,
         model_bytes=scenario.number("model_size"),
@@ -298,11 +275,6 @@ def ask(scenario: Scenario) -> Question:
         partial=scenario.partial,
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
     )
-
-
-def _topologies(scenario: Scenario) -> Mapping[str, Topology]:
-    every = all_topologies(scenario.depth)
-    return {topology: every[topology] for topology in scenario.topologies or islice(every, MOST)}
 
 
 def left_out(scenario: Scenario) -> list[str]:
@@ -359,9 +331,8 @@ def with_default_order(scenario: Scenario) -> Scenario:
     Raises:
         ScenarioError: if there is no such family of bounds.
     """
-    if scenario.bounds is None or scenario.partial or scenario.known["order"].origin != "default":
-        return scenario
-    if _about(_asked_for(scenario.bounds)) != "random":
+    free = not scenario.partial and scenario.known["order"].origin == "default"
+    if scenario.bounds is None or not free or _about(_asked_for(scenario.bounds)) != "random":
         return scenario
     order = Known("random", "derived", note="what the bounds asked for are about")
     return replace(scenario, order="random", known={**scenario.known, "order": order})

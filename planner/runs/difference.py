@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,19 +11,7 @@ from planner.decide.recommendation import Flip, Recommendation
 from planner.io.wording import title
 from planner.scenario.units import format_amount, format_duration, format_size
 
-SETTINGS = (
-    "title",
-    "objective",
-    "metric",
-    "predictor",
-    "bounds",
-    "constants",
-    "cap",
-    "resolution",
-    "cost",
-    "seed",
-    "version",
-)
+SETTINGS = ("title", "objective", "metric", "predictor", "bounds", "constants", "cap", "resolution", "cost", "seed")
 ROW = ("rank", "tie", "rounds", "seconds", "bytes", "p_best")
 
 
@@ -61,9 +49,8 @@ class Difference:
             ("Ranking", self.ranking),
             ("What would change it", self.flips),
         ):
-            lines += ([f"\n{heading}"] if heading and changes else []) + [
-                f"{'  ' if heading else ''}{change.said}" for change in changes
-            ]
+            lines += [f"\n{heading}"] if heading and changes else []
+            lines += [f"{'  ' if heading else ''}{change.said}" for change in changes]
         if not self:
             return "The answers are the same."
         if self.rest and not any((self.scenario, self.asked, self.ranking, self.flips)):
@@ -72,8 +59,7 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """The changes, by part."""
-        data = asdict(self)
-        return {"changed": bool(self), **data}
+        return {"changed": bool(self), **asdict(self)}
 
 
 def difference(before: Recommendation, after: Recommendation) -> Difference:
@@ -87,7 +73,7 @@ def difference(before: Recommendation, after: Recommendation) -> Difference:
         scenario=tuple(_scenario(before, after)),
         asked=tuple(
             Change(name, was, now, f"{name}: {was or 'none'} -> {now or 'none'}")
-            for name in SETTINGS
+            for name in (*SETTINGS, "version")
             if (was := getattr(before, name)) != (now := getattr(after, name))
         ),
         ranking=tuple(_ranking(before, after)),
@@ -132,15 +118,8 @@ def _ranking(before: Recommendation, after: Recommendation) -> Iterator[Change]:
 
 
 def _amount(name: str, value: Any) -> str:
-    if value is None:
-        return "none"
-    forms: Mapping[str, Any] = {
-        "rounds": "{:,}".format,
-        "seconds": format_duration,
-        "bytes": format_size,
-        "p_best": "{:.0%}".format,
-    }
-    return str(forms.get(name, str)(value))
+    forms = {"rounds": "{:,}".format, "seconds": format_duration, "bytes": format_size, "p_best": "{:.0%}".format}
+    return "none" if value is None else forms.get(name, str)(value)
 
 
 def _flips(before: Recommendation, after: Recommendation) -> Iterator[Change]:

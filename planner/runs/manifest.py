@@ -24,7 +24,6 @@ from planner.scenario.resolve import Scenario, load
 
 SCHEMA = "hfl-plan/manifest/1"
 FILES = (".csv", ".json")  # what a value of a scenario may name
-CHUNK = 1 << 20  # bytes
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(max_length=4096)]
 Spoken = Mapping[str, tuple[str, Any]]
@@ -165,17 +164,14 @@ def hash_of_file(path: Path) -> str:
     Raises:
         NoAnswerError: if it cannot be read.
     """
-    digest = hashlib.sha256()
     try:
         if path.exists() and not path.is_file():
             raise ScenarioError(f"{path}: is no file that a scenario can be read from. Check the manifest.")
         with path.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                digest.update(chunk)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no such name"
         raise NoAnswerError(f"{path}: cannot be read ({reason}).") from None
-    return digest.hexdigest()
 
 
 def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:

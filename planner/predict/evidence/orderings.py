@@ -7,10 +7,10 @@ benchmarks/order_by_regime.py, on small problems with known constants; see docs/
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -52,13 +52,12 @@ def published(question: Question) -> Evidence:
     # 5000 rounds; the four SST-2 rows were run for 1000.
     shared = {**SETTING, "L": 1.0, "A": 2.3, "sigma": 1.0, "zeta": zeta, "delta": delta}
     rounds = shared.pop("R")
-    values = np.stack(
-        [np.asarray(question.predictor.reached(question, t, rounds, shared)) for t in question.topologies]
-    )
     names = tuple(question.topologies)
+    values = np.stack([np.asarray(question.predictor.reached(question, t, rounds, shared)) for t in names])
     predicted = {kind: [names[i] for i in np.argsort(values[:, k], kind="stable")] for k, kind in enumerate(kinds)}
     rows = table("table2.csv")
-    agrees = sum(predicted[PARTITION[row["inter"], row["intra"]]] == _measured_order(row, names) for row in rows)
+    orders = [sorted(names, key=lambda t: -float(row[t])) for row in rows]
+    agrees = sum(predicted[PARTITION[row["inter"], row["intra"]]] == one for row, one in zip(rows, orders, strict=True))
     note = "test accuracy of single runs, G = M = 10, P = 1, K = 2, order best to worst"
     return Evidence(kind="published", where="zhou2026 Table 2", agrees=agrees, of=len(rows), note=note)
 
@@ -102,17 +101,11 @@ def on_digits(question: Question) -> list[Evidence]:
     for row in table("digits_record.csv"):
         if row["predictor"] == question.predictor.id and row["quantity"] == quantity:
             model = {"digits-logistic": "logistic regression", "digits-mlp": "a perceptron"}[row["model"]]
-            found.append(
-                Evidence(
-                    kind="measured",
-                    where="planner/data/measured_digits.csv",
-                    agrees=int(row["right"]),
-                    of=int(row["rows"]),
-                    note=f"{model} on digits, {question.metric}; only the kind of split known",
-                    regret_median=float(row["regret_median"]),
-                    regret_p90=float(row["regret_p90"]),
-                )
-            )
+            note = f"{model} on digits, {question.metric}; only the kind of split known"
+            regret: Any = {name: float(row[name]) for name in ("regret_median", "regret_p90")}
+            right, of = int(row["right"]), int(row["rows"])
+            where = "planner/data/measured_digits.csv"
+            found.append(Evidence(kind="measured", where=where, agrees=right, of=of, note=note, **regret))
     return found
 
 
@@ -152,23 +145,11 @@ def near(values: Mapping[str, float]) -> list[Regime]:
     Beyond the measured range the nearest is at its edge.
     """
     noise = values["sigma"] or 1e-9  # without noise any heterogeneity is beyond the largest measured ratio
-    zeta, delta = values["zeta"] / noise, values["delta"] / noise
-
-    def distance(regime: Regime) -> float:
-        return math.hypot(_scale(regime.zeta) - _scale(zeta), _scale(regime.delta) - _scale(delta))
-
-    regimes = _regimes()
-    zeta, delta = min(zeta, max(r.zeta for r in regimes)), min(delta, max(r.delta for r in regimes))
-    closest = min(map(distance, regimes))
-    return [r for r in regimes if distance(r) <= closest + 1e-9]
-
-
-def _scale(ratio: float) -> float:
-    return math.asinh(ratio / 0.1)
-
-
-def _measured_order(row: Mapping[str, str], names: tuple[str, ...]) -> list[str]:
-    return sorted(names, key=lambda t: -float(row[t]))
+    ratios, regimes = (values["zeta"] / noise, values["delta"] / noise), _regimes()
+    measured = np.arcsinh(np.array([(r.zeta, r.delta) for r in regimes]) / 0.1)
+    here = np.minimum(np.arcsinh(np.array(ratios) / 0.1), measured.max(axis=0))
+    distances = np.hypot(*(measured - here).T)
+    return [r for r, distance in zip(regimes, distances, strict=True) if distance <= distances.min() + 1e-9]
 
 
 @cache

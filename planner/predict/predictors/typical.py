@@ -136,9 +136,7 @@ def _round(fleet: Fleet, rates: Array) -> list[Array]:
         log_size = np.where(step < 1, np.log1p(-np.minimum(step, 1)), np.log(np.abs(1 - step)))
         steps = LinearMap(1 - step, log_size).repeated(fleet.K)
         call, chained, sums, noise = steps.map, steps.total, np.ones(1), size * steps.squares
-        tiers: list[
-            tuple[Array, Array, Array]
-        ] = []  # all, and what is kept, of what a tilt adds; and the tilt's square
+        tiers: list[tuple[Array, ...]] = []  # all, and what is kept, of what a tilt adds; and the tilt's square
         for tier in reversed(fleet.topology.tiers):
             one = tier.pattern.compose(call, tier.taking_part)
             passes = one.map.repeated(tier.passes)
