@@ -275,7 +275,7 @@ def _from_62() -> Terms:
     }
 
 
-def _convergence(
+def _convergence(  # reason: what differs between the statements of the paper
     label: str,
     title: str,
     place: str,

@@ -476,7 +476,7 @@ IN_LEMMA_2 = {
 
 
 # ---------------------------------------------------------------- the catalogue's entries
-def _entry(
+def _entry(  # reason: what differs between the statements of the paper
     label: str,
     topology: str,
     title: str,

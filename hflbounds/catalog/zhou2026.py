@@ -538,7 +538,7 @@ F5_CONSTANTS = Erratum(
 
 
 # ---------------------------------------------------------------- the catalogue's entries
-def _entry(
+def _entry(  # reason: what differs between the statements of the paper
     label: str,
     topology: str,
     title: str,

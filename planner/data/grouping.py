@@ -597,7 +597,7 @@ def units_of(clients: int, together: Sequence[tuple[int, int]]) -> Indices:
     return result
 
 
-def pose(
+def pose(  # reason: one parameter for every rule of a grouping
     points: Floats,
     mass: Floats,
     groups: int,

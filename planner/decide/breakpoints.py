@@ -1,7 +1,7 @@
 """Every change of the answer along one input, with what vouches that none was missed.
 
 The answer at a value of an input is the set of topologies within the resolution of the best, or nobody where the target
-is not reached. Four roads lead along an input, the first that is open is taken:
+is not reached. Of four methods to follow an input, the first that applies is taken:
 
 * ``solved``: without stragglers the seconds of a round are affine in a rate's inverse, a latency, a step time and a
   size, between known bends, and rounds do not depend on these. Every crossing of two totals, and of one with the edge
@@ -30,7 +30,7 @@ from hflbounds.evaluate.compare import SAME
 from planner.cost.round import CostError
 from planner.decide.parameters import (
     Input,
-    Moved,
+    Perturbed,
     is_drawn,
     is_played,
     is_quick,
@@ -42,7 +42,7 @@ from planner.scenario.fields import LARGEST_COUNT, Objective
 
 Array = NDArray[np.float64]
 Truths = NDArray[np.bool_]
-Road = Literal["solved", "counted", "enclosed", "looked at"]
+Method = Literal["solved", "counted", "enclosed", "looked at"]
 
 REACH = 1e3  # an input is followed from 1/REACH to REACH times its value,
 REACH_OF_COUNTS = 1e2  # and a count less far,
@@ -119,7 +119,7 @@ class Line:
     Attributes:
         input: which.
         low, high: the range.
-        road: how it was followed; see the module.
+        method: how it was followed; see the module.
         unseen: relative width of the widest interval in which a change could hide; 0 where none can.
         below, above: the nearest changes.
         stages: over the whole range, upwards.
@@ -129,7 +129,7 @@ class Line:
     input: Input
     low: float
     high: float
-    road: Road
+    method: Method
     unseen: float
     below: Change | None
     above: Change | None
@@ -212,37 +212,37 @@ class _Walk:
     def line(self) -> Line:
         low, high = self.range()
         drawn = self.objective == "time" and is_drawn(self.question) and (self.each.timed or self.each.whole)
-        road: Road
+        method: Method
         why = ""
         if self.each.whole:
-            road, seen, why = self.counted(low, high, drawn)
+            method, seen, why = self.counted(low, high, drawn)
         elif (
             self.each.timed
             and not drawn
             and not self.question.partly_available
             and (solved := self.solved(low, high)) is not None
         ):
-            road, seen = "solved", solved
+            method, seen = "solved", solved
         else:
             why = self.unenclosed(drawn)
             found = None if why else self.enclosed(low, high, drawn)
             if found is None and not why:
                 why = "the totals do not only rise or only fall"
-            road, seen = (
+            method, seen = (
                 ("looked at", self.looked_at(low, high, drawn or self.question.partly_available))
                 if found is None
                 else ("enclosed", found)
             )
-        below, above = (self.change(seen, side, solved=road == "solved") for side in (-1, 1))
+        below, above = (self.change(seen, side, solved=method == "solved") for side in (-1, 1))
         return Line(
             self.each,
             float(seen.at[0]),
             float(seen.at[-1]),
-            road,
+            method,
             float(seen.open.max(initial=0.0)),
             below,
             above,
-            self.stages(seen, solved=road == "solved"),
+            self.stages(seen, solved=method == "solved"),
             why,
         )
 
@@ -267,7 +267,7 @@ class _Walk:
             return np.concatenate([self.totals(at[i : i + 1]) for i in range(len(at))], axis=1)
         return np.where(np.isfinite(found), found, np.inf)
 
-    # ---------------------------------------------------------------- roads
+    # ---------------------------------------------------------------- methods
     def solved(self, low: float, high: float) -> _Seen | None:
         """All roots of the differences of totals; None where totals are not affine in the power after all."""
         now, power = self.each.value, self.each.power
@@ -345,7 +345,7 @@ class _Walk:
             ]
         return np.array([x for x in found if np.isfinite(x) and x >= 0])
 
-    def counted(self, low: float, high: float, drawn: bool) -> tuple[Road, _Seen, str]:
+    def counted(self, low: float, high: float, drawn: bool) -> tuple[Method, _Seen, str]:
         """Every whole number; or all those near, and a few of those far, where each takes its time."""
         every = np.arange(round(low), round(high) + 1, dtype=np.float64)
         if is_quick(self.question) and not drawn:
@@ -429,8 +429,8 @@ class _Walk:
         Bounds rise with sigma and the deviations. So do the rounds to a target, and one that follows from a bound rises
         too, which makes rounds fewer: the least are those of the easiest values at the highest target.
         """
-        start, floating = Moved(self.question), self.question.target is None
-        ends = [self.each.put(start, x).changes for x in (low, high)]
+        start, floating = Perturbed(self.question), self.question.target is None
+        ends = [self.each.apply(start, x).changes for x in (low, high)]
         easy, hard = ({n: pick(ends[0][n], ends[1][n]) for n in ends[0]} for pick in (np.minimum, np.maximum))
         asked = {"lower": self.question, "upper": self.question}
         if floating:

@@ -43,7 +43,7 @@ FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the
 
 
 @dataclass(frozen=True)
-class Moved:
+class Perturbed:
     """A question with inputs moved; arrays of values broadcast.
 
     Attributes:
@@ -80,7 +80,7 @@ class Input:
     Attributes:
         name: as in the scenario.
         value: now.
-        put: moves it; to one value at a time where it is ``timed``.
+        apply: moves it; to one value at a time where it is ``timed``.
         unit: of the value.
         whole: whether it counts things.
         timed: whether it moves the clock and who comes, and no count of rounds where everyone does.
@@ -94,7 +94,7 @@ class Input:
 
     name: str
     value: float
-    put: Callable[[Moved, Any], Moved]
+    apply: Callable[[Perturbed, Any], Perturbed]
     unit: str = ""
     whole: bool = False
     timed: bool = False
@@ -107,13 +107,13 @@ class Input:
 
     def totals(self, question: Question, objective: Objective, topologies: Sequence[str], at: Array) -> Array:
         """The objective of each topology at each of some values: shape (topologies, values)."""
-        start = Moved(question)
+        start = Perturbed(question)
         if self.timed:
-            moved = [self.put(start, float(x)).question for x in at]
+            moved = [self.apply(start, float(x)).question for x in at]
             prices = np.array([[q.price(t, objective) for t in topologies] for q in moved]).T
             every = [q.rounds() for q in moved] if question.partly_available else [question.rounds()]
             return np.asarray(np.array([[float(rounds[t]) for rounds in every] for t in topologies]) * prices)
-        there = self.put(start, at)
+        there = self.apply(start, at)
         found = there.rounds()
         counted = np.stack([np.broadcast_to(found[t], at.shape) for t in topologies])
         if not self.whole:
@@ -121,7 +121,7 @@ class Input:
         return np.asarray(counted * np.stack([_prices(there, objective, t, at) for t in topologies]))
 
 
-def _prices(moved: Moved, objective: Objective, topology: str, at: Array) -> Array:
+def _prices(moved: Perturbed, objective: Objective, topology: str, at: Array) -> Array:
     """What a round costs for every one of many counts."""
     question = moved.question
     if objective == "rounds" and not question.partly_available:
@@ -252,32 +252,31 @@ def _timed(question: Question) -> list[Input]:
             other = {"up": link.down, "down": link.up}.get(part)
             bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
             power = 1 if part == "latency" else -1
-            put = partial(_relink, tier, part)
-            value = getattr(link, part)
-            found.append(Input(f"{tier}.{part}", value, put, unit, timed=True, scale=scale, power=power, bends=bends))
+            name, value, apply = f"{tier}.{part}", getattr(link, part), partial(_relink, tier, part)
+            found.append(Input(name, value, apply, unit, timed=True, scale=scale, power=power, bends=bends))
     return found
 
 
-def _change(name: str, moved: Moved, at: Any) -> Moved:
-    return Moved(moved.question, {**moved.changes, name: at})
+def _change(name: str, moved: Perturbed, at: Any) -> Perturbed:
+    return Perturbed(moved.question, {**moved.changes, name: at})
 
 
-def _deviate(name: str, moved: Moved, at: Any) -> Moved:
+def _deviate(name: str, moved: Perturbed, at: Any) -> Perturbed:
     alone = np.asarray(moved.values[deviations(moved.question)[name]]) == 1
     return _change(name, moved, np.where(alone, 0.0, at)[()])
 
 
-def _in_sigmas(name: str, moved: Moved, at: Any) -> Moved:
+def _in_sigmas(name: str, moved: Perturbed, at: Any) -> Perturbed:
     return _deviate(name, moved, at * moved.values["sigma"])
 
 
-def _split(low: str, high: str, moved: Moved, at: Any) -> Moved:
+def _split(low: str, high: str, moved: Perturbed, at: Any) -> Perturbed:
     """Shift heterogeneity between two tiers; the sum of squares stays."""
     whole = np.hypot(moved.values[low], moved.values[high])
     return _deviate(high, _deviate(low, moved, whole * np.sqrt(at / (1 + at))), whole / np.sqrt(1 + at))
 
 
-def _recount(name: str, moved: Moved, at: Any) -> Moved:
+def _recount(name: str, moved: Perturbed, at: Any) -> Perturbed:
     """Where everyone takes part everyone still does, and one alone differs from none."""
     question = moved.question
     changes = {**moved.changes, name: at}
@@ -288,29 +287,29 @@ def _recount(name: str, moved: Moved, at: Any) -> Moved:
     for deviation, of in deviations(question).items():
         if of == name:
             changes[deviation] = np.where(np.asarray(at) == 1, 0.0, moved.values[deviation])[()]
-    return Moved(question, changes)
+    return Perturbed(question, changes)
 
 
-def _retarget(moved: Moved, at: Any) -> Moved:
-    return Moved(replace(moved.question, target=at, share=None), moved.changes)
+def _retarget(moved: Perturbed, at: Any) -> Perturbed:
+    return Perturbed(replace(moved.question, target=at, share=None), moved.changes)
 
 
-def _prolong(moved: Moved, at: Any) -> Moved:
-    return Moved(replace(moved.question, horizon=np.round(at)), moved.changes)
+def _prolong(moved: Perturbed, at: Any) -> Perturbed:
+    return Perturbed(replace(moved.question, horizon=np.round(at)), moved.changes)
 
 
-def _miss(who: str, moved: Moved, at: float) -> Moved:
-    return Moved(moved.question.with_absence(who, at), moved.changes)
+def _miss(who: str, moved: Perturbed, at: float) -> Perturbed:
+    return Perturbed(moved.question.with_absence(who, at), moved.changes)
 
 
-def _resize(moved: Moved, at: float) -> Moved:
-    return Moved(moved.question.varied(model_bytes=at), moved.changes)
+def _resize(moved: Perturbed, at: float) -> Perturbed:
+    return Perturbed(moved.question.varied(model_bytes=at), moved.changes)
 
 
-def _slow(moved: Moved, at: float) -> Moved:
-    return Moved(moved.question.varied(compute=replace(moved.question.compute, step_time=at)), moved.changes)
+def _slow(moved: Perturbed, at: float) -> Perturbed:
+    return Perturbed(moved.question.varied(compute=replace(moved.question.compute, step_time=at)), moved.changes)
 
 
-def _relink(tier: str, part: str, moved: Moved, at: float) -> Moved:
+def _relink(tier: str, part: str, moved: Perturbed, at: float) -> Perturbed:
     network = moved.question.network.with_link(tier, **{part: at})
-    return Moved(moved.question.varied(network=network), moved.changes)
+    return Perturbed(moved.question.varied(network=network), moved.changes)

@@ -16,7 +16,7 @@ from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
     Array,
     Input,
-    Moved,
+    Perturbed,
     in_sigmas,
     input_name,
     inputs,
@@ -195,12 +195,12 @@ class _Grid:
         self.question, self.objective, self.among = question, objective, among
         self.shape = (len(y), len(x))
         self.clock = [(each, at) for each, at in ((up, y), (across, x))]
-        moved = Moved(question)
+        moved = Perturbed(question)
         # A deviation in units of sigma waits until sigma is moved.
         sides = sorted(((across, x[None, :]), (up, y[:, None])), key=lambda side: "/" in side[0].name)
         for each, at in sides:
             if not each.timed:
-                moved = each.put(moved, at)
+                moved = each.apply(moved, at)
         self.moved = moved
 
     def totals(self) -> tuple[Array, Array, list[list[list[RoundCost | None]]]]:
@@ -215,9 +215,9 @@ class _Grid:
             for j in range(self.shape[1]):
                 key = (i if up.timed or up.whole else 0, j if across.timed or across.whole else 0)
                 if key not in known:
-                    there = Moved(self.question)
+                    there = Perturbed(self.question)
                     for each, at in ((up, float(y[i])), (across, float(x[j]))):
-                        there = each.put(there, at) if each.timed else there
+                        there = each.apply(there, at) if each.timed else there
                     known[key] = self.timed(there.question, {n: float(c[i, j]) for n, c in counts.items()})
                 costs[-1].append(known[key])
         prices = np.array([[[self.price(cost) for cost in cell] for cell in row] for row in costs]).transpose(2, 0, 1)
@@ -233,7 +233,7 @@ class _Grid:
             return np.stack([np.broadcast_to(found[t], self.shape) for t in self.among]).astype(np.float64)
         cells = np.empty((len(self.among), *self.shape))  # the clock decides who comes, cell by cell
         for i, j in np.ndindex(*self.shape):
-            there = across.put(up.put(Moved(self.question), float(y[i])), float(x[j])).rounds()
+            there = across.apply(up.apply(Perturbed(self.question), float(y[i])), float(x[j])).rounds()
             cells[:, i, j] = [float(there[t]) for t in self.among]
         return cells
 

@@ -90,7 +90,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
 
 
 def _deviations(question: Question) -> dict[str, float]:
-    return {name: float(question.values[name]) for name in ("zeta", "delta")}
+    return {tier.deviation: float(question.values[tier.deviation]) for tier in reversed(question.symbols)}
 
 
 def _ranked(question: Question, objective: Objective, resolution: float) -> dict[str, Any]:
@@ -129,12 +129,14 @@ def change_of_leaders(
     Returns:
         None where none of the others leads on the way; else the first of `ALONG` deviations at which one does.
     """
-    (zeta, delta), (_, least) = ((q.values["zeta"], q.values["delta"]) for q in questions)
+    low, top = (tier.deviation for tier in reversed(questions[0].symbols))
+    delta, least = (question.values[top] for question in questions)
     if not leaders or not 0 < delta != least:
         return None
-    total2 = zeta**2 + delta**2
+    total2 = questions[0].values[low] ** 2 + delta**2
     between = np.geomspace(delta, max(least, 1e-3 * delta), ALONG)
-    rounds: Mapping[str, Any] = questions[0].rounds(zeta=np.sqrt(np.maximum(total2 - between**2, 0.0)), delta=between)
+    inside = np.sqrt(np.maximum(total2 - between**2, 0.0))
+    rounds: Mapping[str, Any] = questions[0].rounds(**{low: inside, top: between})
     totals = {topology: n * questions[0].price(topology, objective) for topology, n in rounds.items()}
     led = np.min([totals[t] for t in leaders], axis=0)
     others = [np.full(ALONG, np.inf), *(total for topology, total in totals.items() if topology not in leaders)]

@@ -17,7 +17,7 @@ from planner.decide import breakpoints as changes
 from planner.decide import participation
 from planner.decide.parameters import (
     Input,
-    Moved,
+    Perturbed,
     counts_drawn,
     input_name,
     inputs,
@@ -85,7 +85,7 @@ class Line(Part):
     unit: str
     low: float | int = Field(description="the range: from")
     high: float | int = Field(description="the range: to")
-    road: changes.Road = Field(description="how the range was followed")
+    road: changes.Method = Field(description="how the range was followed")
     unseen: float = Field(description="relative width of the widest interval in which a change could hide")
     note: str = Field(description="why it was only looked at, where it was")
     below: Beyond | None
@@ -168,7 +168,7 @@ def flip(
         found = changes.along(each, question, objective, competing, first, resolution)
         lines.append(_line(found, question, objective, first))
     lines.sort(key=_nearness)
-    rounds, seconds, traffic = costs(Moved(question), first[0])
+    rounds, seconds, traffic = costs(Perturbed(question), first[0])
     return Flips(
         version=version(),
         title=scenario.title,
@@ -300,7 +300,7 @@ def resolution_of(question: Question, scenario: Scenario) -> float:
     return agreement(question, scenario, {t: n for t, n in totals.items() if math.isfinite(n)})[1]
 
 
-def costs(moved: Moved, topology: str) -> tuple[int | None, float | None, float | None]:
+def costs(moved: Perturbed, topology: str) -> tuple[int | None, float | None, float | None]:
     """Rounds, seconds and bytes of a topology; None what is not finite."""
     rounds = float(np.asarray(moved.rounds()[topology]).item())
     if not math.isfinite(rounds):
@@ -348,7 +348,7 @@ def _line(found: changes.Line, question: Question, objective: Objective, first: 
         unit=each.unit,
         low=_number(each, found.low),
         high=_number(each, found.high),
-        road=found.road,
+        road=found.method,
         unseen=found.unseen,
         note=found.grid,
         stretches=tuple(
@@ -366,9 +366,9 @@ def _beyond(
     each = found.input
     at = _number(each, change.at)
     side = 1 if change.at > each.value else -1
-    exact = found.road in ("solved", "counted")
-    just = change.at * (1 + side * 1e-9) if found.road == "solved" else change.at
-    rounds, seconds, traffic = costs(each.put(Moved(question), just), change.to[0]) if change.to else (None,) * 3
+    exact = found.method in ("solved", "counted")
+    just = change.at * (1 + side * 1e-9) if found.method == "solved" else change.at
+    rounds, seconds, traffic = costs(each.apply(Perturbed(question), just), change.to[0]) if change.to else (None,) * 3
     sign = (">" if side > 0 else "<") + ("=" if each.whole or each.name == "R" else "")
     return Beyond(
         at=at,
@@ -420,7 +420,7 @@ def _alternatives(
         try:
             totals = totals_of(moved, objective, among)
             then = first_tie(totals, scenario.resolution)
-            rounds, seconds, traffic = costs(Moved(moved), then[0]) if then else (None, None, None)
+            rounds, seconds, traffic = costs(Perturbed(moved), then[0]) if then else (None, None, None)
         except CostError:
             continue
         yield Alternative(

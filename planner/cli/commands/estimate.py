@@ -50,22 +50,7 @@ def estimate(  # reason: one parameter for every option
     nn.Module, and clients(), which returns a list of (group, X, y); examples/digits_hook.py is one. Needs torch
     (hfl-plan[validation]).
     """
-    from planner.report.answers import estimate as estimate_answers
+    from planner.report.answers.estimate import Wanted, estimated
 
-    text = estimate_answers.estimated(
-        hook,
-        steps=steps,
-        rate=rate,
-        batch=batch,
-        local_steps=local_steps,
-        points=points,
-        gradients=gradients,
-        batches=batches,
-        curved=curved,
-        output=output,
-        gram=gram,
-        force=force,
-        seed=seed,
-        as_json=json,
-    )
-    write(text)
+    wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, seed)
+    write(estimated(hook, wanted, output, gram, force=force, as_json=json))

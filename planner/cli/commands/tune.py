@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
 
-def tune(
+def tune(  # reason: one parameter for every option
     scenario: Scenario,
     local_steps: Annotated[
         str | None, Option("--local-steps", "--K", "-K", help="Local steps to try: 5, or 1,2,5, or 1:64.")

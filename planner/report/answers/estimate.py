@@ -12,6 +12,7 @@ import os
 import sys
 import types
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,35 +33,50 @@ SIZES = ("L", "sigma", "zeta", "delta")
 NAME = "hfl_plan_hook"  # of the module that a hook becomes
 
 
-def estimated(
-    hook: Path,
-    *,
-    steps: int,
-    rate: float | None,
-    batch: int,
-    local_steps: int,
-    points: int,
-    gradients: str,
-    batches: int | None,
-    curved: int,
-    output: Path | None,
-    gram: Path | None,
-    force: bool,
-    seed: int,
-    as_json: bool,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How to measure: the samples of a mini-batch in ``batch``, all else as of `validation.estimate.estimate`."""
+
+    steps: int
+    rate: float | None
+    batch: int
+    local_steps: int
+    points: int
+    gradients: str
+    batches: int | None
+    curved: int
+    seed: int
+
+    def check(self) -> None:
+        """Refuse options that cannot be meant.
+
+        Raises:
+            ScenarioError: naming the option.
+        """
+        if self.gradients not in ("full", "batches"):
+            raise ScenarioError(f"--gradients: {self.gradients!a:.40} is not one of full, batches.")
+        if self.gradients == "batches" and self.batches is not None and self.batches < 3:
+            raise ScenarioError(f"--batches: {self.batches} is too few to take noise out. Give at least 3.")
+        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
+            raise ScenarioError(f"--rate: {self.rate} must be a finite number above 0. Write --rate 0.1.")
+
+
+def estimated(hook: Path, wanted: Wanted, output: Path | None, gram: Path | None, *, force: bool, as_json: bool) -> str:
     """Measure the constants of the model and the data of a hook.
+
+    Args:
+        hook: file to run.
+        wanted: how to measure.
+        output: where the profile is written; None for nowhere.
+        gram: where inner products of class gradients are written.
+        force: whether to overwrite these.
+        as_json: whether to answer in JSON.
 
     Raises:
         ScenarioError: for options that cannot be meant, and a file that is no hook.
         NoAnswerError: if nothing can be measured, or the answer cannot be written.
     """
-    if gradients not in ("full", "batches"):
-        raise ScenarioError(f"--gradients: {gradients!a:.40} is not one of full, batches.")
-    if gradients == "batches" and batches is not None and batches < 3:
-        raise ScenarioError(f"--batches: {batches} is too few to take noise out. Give at least 3.")
-    if rate is not None and not (math.isfinite(rate) and rate > 0):
-        raise ScenarioError(f"--rate: {rate} must be a finite number above 0. Write --rate 0.1.")
+    wanted.check()
     if output is not None and gram is not None and output.absolute() == gram.absolute():
         raise ScenarioError("--gram: is the file of --output. Give two.")
     for option, path in (("--output", output), ("--gram", gram)):
@@ -69,27 +85,14 @@ def estimated(
     source = _source(hook)
     need("estimate", "torch", "scipy")
     with _running(hook):
-        seed_torch(seed)
+        seed_torch(wanted.seed)
         module = _module(hook, source)
         loss = getattr(module, "loss", None)
         if loss is not None and not callable(loss):
             raise ScenarioError(f"{hook}: loss is no function. Write def loss(outputs, targets): ...")
         model, clients = _called(hook, module, "model"), _called(hook, module, "clients")
         losses, found = measured(
-            str(hook),
-            model,
-            clients,
-            loss,
-            batch=batch,
-            rate=rate,
-            steps=steps,
-            local_steps=local_steps,
-            points=points,
-            batches=batches,
-            gradients=gradients,
-            curved=curved,
-            seed=seed,
-            progress=lambda what: progress(what and f"{what} ..."),
+            str(hook), model, clients, loss, **asdict(wanted), progress=lambda what: progress(what and f"{what} ...")
         )
     if gram is not None and not found.labels:
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")

@@ -15,7 +15,7 @@ from planner.scenario.units import format_amount, format_duration, format_size
 
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
-ROADS = {
+METHODS = {
     "solved": "Solved exactly, so nothing is missed",
     "counted": "Every whole number of the range looked at",
     "enclosed": "Enclosed between the values at the ends of intervals",
@@ -53,7 +53,7 @@ def _blocks(answer: Flips) -> Iterator[Block]:
     yield Items("Who stays within the resolution of the best, along each input", tuple(_stretches(answer)))
     yield Items("Nothing changes the first place along", tuple(filter(None, [_unchanged(answer)])))
     yield Items("Other words in the scenario", tuple(_alternative(a, answer) for a in answer.alternatives))
-    yield Items("How sure that is", (*_roads(answer), *_unmoved(answer)))
+    yield Items("How sure that is", (*_methods(answer), *_unmoved(answer)))
     yield Items("Warnings", answer.warnings)
 
 
@@ -118,16 +118,16 @@ def _alternative(other: Alternative, answer: Flips) -> str:
     return f"{change}{verdict}; {_spent(other.rounds, other.seconds, other.bytes)}"
 
 
-def _roads(answer: Flips) -> list[str]:
+def _methods(answer: Flips) -> list[str]:
     """How each input was followed, and what that vouches for."""
     said = []
-    order = list(ROADS)
+    order = list(METHODS)
     for road, note in sorted(
         dict.fromkeys((line.road, line.note) for line in answer.lines), key=lambda way: order.index(way[0])
     ):
         there = [line for line in answer.lines if (line.road, line.note) == (road, note)]
         widest = max(line.unseen for line in there)
-        words = ROADS[road]
+        words = METHODS[road]
         if road == "enclosed":
             words += (
                 f": a change of who ties for the first place that lasts over {widest:.2g} of the value cannot hide"

@@ -10,7 +10,7 @@ import math
 import re
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from test_cli import run
 from test_docs import assert_shown, consoles
 
+from hflbounds.topology import tier_symbols
 from planner.data import grouping
 from planner.data.grouping import State, best_step, pose, solve
 from planner.data.label_counts import read_counts
@@ -505,6 +506,7 @@ class Race:
     """Two topologies, of which one feels delta."""
 
     values: dict[str, float]
+    symbols: ClassVar = tier_symbols(2)
 
     def rounds(self, zeta: np.ndarray, delta: np.ndarray) -> dict[str, np.ndarray]:
         assert zeta**2 + delta**2 == pytest.approx(np.ones(len(delta)))

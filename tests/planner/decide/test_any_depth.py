@@ -93,7 +93,7 @@ def test_a_line_of_three_tiers_is_what_a_dense_grid_shows() -> None:
     first = min(now, key=lambda t: now[t])
     each = inputs(question, "time")["client_link.up"]
     line = along(each, question, "time", tuple(question.topologies), [first], 1e-9)
-    assert line.road == "solved"
+    assert line.method == "solved"
     for value in np.geomspace(line.low * 1.01, line.high * 0.99, 60):
         there = times(moved(question, each.name, float(value)))
         best = min(there, key=lambda t: there[t])

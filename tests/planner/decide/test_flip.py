@@ -18,7 +18,7 @@ from test_cli import ROOT, run
 
 from hflbounds import family
 from planner.decide.breakpoints import FINE, Line, along, answers
-from planner.decide.parameters import Input, Moved, inputs
+from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import first_tie, flip, totals_of
 from planner.decide.sensitivity import nearest_flips as nearby
@@ -108,7 +108,7 @@ def check_against(found: Line, question: Question, told: Scenario, first: tuple[
     inside = (at > low * (1 + 1e-6)) & (at < high * (1 - 1e-6))
     clear = ~tied[leads].any(axis=0)
     assert not (overtaken & clear & inside).any()
-    if found.road in ("solved", "counted"):
+    if found.method in ("solved", "counted"):
         assert not (overtaken & inside).any()
     return looked
 
@@ -161,7 +161,7 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
     found = along(
         inputs(question, "time")["model_size"], question, "time", ("star-star", "star-ring"), ("star-star",), 0
     )
-    assert found.road == "solved"
+    assert found.method == "solved"
     assert found.above is not None
     assert found.above.to == ("star-ring",)
     assert found.above.at == pytest.approx(float(fixed / moving), rel=1e-9)
@@ -172,7 +172,7 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
 def test_what_is_solved_is_what_a_dense_grid_shows(name: str, hop: str) -> None:
     for sharing in ("per-client", "per-server"):
         found, question, told, first = line(name, **SITE, hop=hop, sharing=sharing)
-        assert found.road == "solved"
+        assert found.method == "solved"
         assert found.unseen == 0
         assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 301)) > 290
 
@@ -195,7 +195,7 @@ def test_enclosed_lines_are_what_a_dense_grid_shows(name: str, target: dict[str,
     given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server"}
     found, question, told, first = line(name, **given, **target, **own)
     assert (question.predictor.id == "bound") == (predictor == "bound")
-    assert found.road == "enclosed"
+    assert found.method == "enclosed"
     assert found.unseen <= 0.01
     assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 501)) > 450
 
@@ -206,7 +206,7 @@ def test_a_target_and_a_horizon_are_enclosed_too(name: str) -> None:
     if name == "R":
         del given["target"]
     found, question, told, first = line(name, **given)
-    assert found.road == "enclosed"
+    assert found.method == "enclosed"
     at = np.geomspace(found.low, found.high, 401)
     assert check_against(found, question, told, first, np.unique(np.round(at)) if name == "R" else at) > 200
 
@@ -240,7 +240,7 @@ def test_a_change_that_comes_and_goes_is_found() -> None:
     _, question, _ = asked(G=3, M=3, H="both", **SHARP)
     each = Band("zeta", 1.0, lambda moved, at: moved)
     found = along(each, question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.02)
-    assert found.road == "enclosed"
+    assert found.method == "enclosed"
     assert found.above is not None
     assert found.above.at == pytest.approx(2.0, rel=1e-5)
     assert found.above.to == ("ring-ring",)
@@ -258,7 +258,7 @@ def test_totals_that_rise_and_fall_are_said_to_be_looked_at_only() -> None:
     found = along(
         Wave("zeta", 1.0, lambda moved, at: moved), question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.0
     )
-    assert found.road == "looked at"
+    assert found.method == "looked at"
     assert found.grid
     assert found.above is not None
     assert found.above.at == pytest.approx(math.exp(math.asin(0.5) / 3), rel=1e-5)  # the sine is 1/2 there
@@ -270,7 +270,7 @@ def test_totals_that_rise_and_fall_are_said_to_be_looked_at_only() -> None:
 def test_every_whole_number_is_looked_at(name: str) -> None:
     given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server", **SHARP}
     found, question, told, first = line(name, **given)
-    assert (found.road, found.unseen) == ("counted", 0)
+    assert (found.method, found.unseen) == ("counted", 0)
     at = np.arange(found.low, min(found.high, 120) + 1)
     assert check_against(found, question, told, first, at) == len(at)
     for change in (found.below, found.above):
@@ -284,7 +284,7 @@ def test_every_whole_number_is_looked_at(name: str) -> None:
 def test_the_model_that_takes_its_time_says_which_numbers_it_looked_at() -> None:
     found, question, told, first = line("M", G=3, M=4, H="both", objective="rounds")
     assert question.predictor.id != "bound"
-    assert found.road == "looked at"
+    assert found.method == "looked at"
     assert "1 to 40" in found.grid
     assert check_against(found, question, told, first, np.arange(1.0, 21.0)) == 20
 
@@ -301,10 +301,10 @@ def test_changes_found_really_change_the_answer() -> None:
                 continue
             assert (change.distance or 0) * side > 0
             told, question, _ = asked(**given)
-            put = inputs(question, told.objective)[each.parameter].put
+            put = inputs(question, told.objective)[each.parameter].apply
             for value, flipped in ((change.before, False), (change.at, True)):
                 nudged = value if isinstance(value, int) else value * (1 + (1e-7 if flipped == (side > 0) else -1e-7))
-                moved = put(Moved(question), nudged)
+                moved = put(Perturbed(question), nudged)
                 there = {
                     t: float(moved.rounds()[t]) * moved.question.of_a_round(t, **moved.changes).seconds
                     for t in question.bounds
