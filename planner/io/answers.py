@@ -28,10 +28,6 @@ class Answer(Part):
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the answer as ``--json`` prints it; the file is there whole or not at all.
 
-        Args:
-            path: Of the file.
-            force: Whether to overwrite one.
-
         Raises:
             ScenarioError: If there is something already, or no folder to put it in.
             NoAnswerError: If it cannot be written.

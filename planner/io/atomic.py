@@ -86,6 +86,3 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-# ---------------------------------------------------------------- check

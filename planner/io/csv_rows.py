@@ -29,13 +29,7 @@ LARGEST_NAME = 200  # characters of an id
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table; columns are named by their heading or their index.
-
-    Attributes:
-        table: the table it stands in.
-        line: number of the line in the file.
-        fields: texts, one for each column.
-    """
+    """A line of a table, with its number in the file; columns are named by their heading or their index."""
 
     table: CsvTable
     line: int
@@ -70,13 +64,7 @@ class Row:
 
 
 class CsvTable:
-    """A CSV file with a header.
-
-    Attributes:
-        path: the file.
-        header: headings of the columns.
-        first: line of the header.
-    """
+    """A CSV file; ``first`` is the line of its header."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -107,11 +95,7 @@ class CsvTable:
         return column if isinstance(column, int) else self._places[column]
 
     def refuse(self, fact: str, way_out: str, column: str | int | None = None, line: int | None = None) -> NoReturn:
-        """Refuse a place: a line, by default the header, or the field of a column in it.
-
-        Raises:
-            ScenarioError: with the place, the fact and the way out.
-        """
+        """Refuse a line, by default the header, or the field of a column in it: place, fact and way out."""
         at = self.first if line is None else line
         field = "" if column is None else f":{self.place(column) + 1}"
         raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.")
@@ -149,13 +133,7 @@ class CsvTable:
 
 
 class Ids:
-    """Names in the order in which they first come, such as those of clients and servers, and where that was.
-
-    Attributes:
-        names: ids in order.
-        index: place of each in that order.
-        lines: line where each came first.
-    """
+    """Names in the order in which they first come, such as those of clients and servers, and the lines where."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names = list(names)

@@ -51,13 +51,7 @@ class Uncertain(float):
     spread: Spread
 
     def __new__(cls, value: float, spread: Spread, reading: str) -> Uncertain:
-        """A number with its spread.
-
-        Args:
-            value: the middle.
-            spread: around it.
-            reading: in words.
-        """
+        """Make a number of its middle, the spread around it, and how it was read, in words."""
         self = super().__new__(cls, value)
         self.spread, self.reading = spread, reading
         return self

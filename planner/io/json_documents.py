@@ -29,10 +29,10 @@ class Part(BaseModel):
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds.
+    """Read the object that a JSON file holds.
 
     Raises:
-        ScenarioError: naming the file and the fact.
+        ScenarioError: With the file and the fact.
     """
     raw = capped(path, LARGEST_FILE, ", which no answer is. Check the path.")
     try:
@@ -55,15 +55,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> str:
-    """The schema that a document says it has.
-
-    Args:
-        path: where it was read.
-        document: what was read.
-        schemas: that are read here.
+    """Return the schema that a document from a file says it has.
 
     Raises:
-        ScenarioError: for another.
+        ScenarioError: If it is none of the schemas that are read here.
     """
     said = document.get("schema")
     if said in schemas:
@@ -79,16 +74,10 @@ def canonical(document: Any) -> str:
 
 
 def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "") -> Model:
-    """A document as a model.
-
-    Args:
-        path: where it was read.
-        model: what it must fit.
-        document: what was read.
-        within: where in the file the document is.
+    """Fit a document, from a place within a file, into a model.
 
     Raises:
-        ScenarioError: with the first thing that is wrong.
+        ScenarioError: With the first thing that is wrong.
     """
     try:
         return model.model_validate_json(canonical(document))

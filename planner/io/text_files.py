@@ -8,15 +8,10 @@ from planner.errors import ScenarioError
 
 
 def capped(path: Path, largest: int, too_large: str) -> bytes:
-    """The bytes of a file.
-
-    Args:
-        path: of the file.
-        largest: bytes that it may have.
-        too_large: the way out where it has more, as a clause and a sentence.
+    """Read the bytes of a file; ``too_large`` is the way out where there are more than the largest number.
 
     Raises:
-        ScenarioError: if it cannot be read, or is larger.
+        ScenarioError: If it cannot be read, or is larger.
     """
     try:
         with path.open("rb") as stream:

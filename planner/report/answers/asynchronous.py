@@ -203,8 +203,7 @@ def _row(buffer: Buffer) -> tuple[Cell, ...]:
 
 def _totals(buffer: Buffer) -> str:
     cells = zip(TOTALS, (buffer.steps, buffer.seconds, buffer.bytes), strict=True)
-    steps, time, traffic = (column.text(cell) for column, cell in cells)
-    return f"{steps} steps, {time}, {traffic}"
+    return "{} steps, {}, {}".format(*(column.text(cell) for column, cell in cells))
 
 
 def _verdict(answer: Answer) -> list[str]:

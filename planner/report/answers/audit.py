@@ -32,16 +32,16 @@ def run(paper: str | None, only: str, as_json: bool) -> tuple[str, int]:
     """Check everything; progress goes to stderr.
 
     Args:
-        paper: key of one paper, or None for all.
-        only: which rows to show, one of `ONLY`; everything is checked all the same.
-        as_json: one JSON document in place of the table.
+        paper: Key of one paper, or None for all.
+        only: Which rows to show, one of `ONLY`; everything is checked all the same.
+        as_json: Whether the text is a JSON document.
 
     Returns:
-        the text, and how many rows are not as the catalogue records them.
+        The text, and how many rows are not as the catalogue records them.
 
     Raises:
-        ScenarioError: if ``only`` is none of these.
-        UnknownBoundError: if no paper has this key.
+        ScenarioError: If ``only`` is none of these.
+        UnknownBoundError: If no paper has this key.
     """
     if only not in ONLY:
         raise ScenarioError(f"--only: {only!a:.40} is not one of {', '.join(ONLY)}.")
@@ -50,14 +50,9 @@ def run(paper: str | None, only: str, as_json: bool) -> tuple[str, int]:
         progress(f"{min(count, total)} of {total}: {row.id[:60]}")
         found.append(row)
     progress("")
-    shown = [row for row in found if _wanted(row, only)]
-    return _json(found, shown) if as_json else _table(found, shown), sum(not row.as_recorded for row in found)
-
-
-def _wanted(row: ledger.Row, only: str) -> bool:
-    if only == "wrong":
-        return not row.as_recorded
-    return only == "all" or row.verdict == VERDICTS[only]
+    wrong = [row for row in found if not row.as_recorded]
+    shown = wrong if only == "wrong" else [row for row in found if only == "all" or row.verdict == VERDICTS[only]]
+    return _json(found, shown) if as_json else _table(found, shown), len(wrong)
 
 
 def _json(found: list[ledger.Row], shown: list[ledger.Row]) -> str:

@@ -98,7 +98,7 @@ def shown(bound_id: str, settings: Sequence[str], notation: str, as_json: bool) 
         why = None
         if value is not None and value.total is None:
             why = "the value is beyond float64; log10 is its decimal logarithm"
-        step = None if tuned is None else {name: _finite(number) for name, number in tuned.items()}
+        step = None if tuned is None else {name: n if math.isfinite(n) else None for name, n in tuned.items()}
         return _json({"schema": SHOW_SCHEMA, **describe(statement), "tuned": step, "why": why})
     return _page(statement, tuned)
 
@@ -147,15 +147,8 @@ def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> str:
                 f"Step: none given, so the best: eta_eff = {tuned['eta_eff']:.6g}, raw eta = {tuned['eta']:.6g}{binds}"
             )
     out += ["", "Bounded", *_bullets([_plain(plain.bounded)])]
-    letters = [
-        (
-            name,
-            markup.unicode(tex),
-            f"= {statement.numbers[name]:.6g}" if name in statement.numbers else "",
-            _plain(meaning),
-        )
-        for name, tex, meaning in plain.symbols
-    ]
+    numbers = {name: f"= {number:.6g}" for name, number in statement.numbers.items()}
+    letters = [(name, markup.unicode(tex), numbers.get(name, ""), _plain(what)) for name, tex, what in plain.symbols]
     out += ["", "Quantities", _indented(_columns(letters), 2)]
     out += [f"  {markup.unicode(tex)}: {_plain(meaning)}" for tex, meaning in plain.functions]
     out += ["", "Hypotheses", *_bullets([_plain(said) for said in plain.assumptions])]
@@ -378,10 +371,6 @@ def _columns(rows: Sequence[Sequence[str]]) -> str:
 
 def _indented(text: str, by: int) -> str:
     return textwrap.indent(text.rstrip("\n"), " " * by)
-
-
-def _finite(number: Any) -> Any:
-    return number if not isinstance(number, float) or math.isfinite(number) else None
 
 
 def _json(document: dict[str, Any]) -> str:

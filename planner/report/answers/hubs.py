@@ -12,6 +12,7 @@ from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
 from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
+from planner.io.wording import counted
 from planner.predict.evidence.claims import beginning
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
 from planner.report.origins import assumed, known
@@ -96,16 +97,12 @@ def _verdict(answer: Answer) -> Iterator[str]:
         name = answer.better.protocol
         needs = " (which needs somebody who draws the graph)" if name == "EL-Oracle" else ""
         yield f"By {answer.question.scenario.objective} {name} does better without hubs{needs}."
-    sends = f" and sends to {budgets.b_hh} other{'s' * (budgets.b_hh != 1)}" if budgets.b_hh else ""
+    sends = f" and sends to {counted(budgets.b_hh, 'other')}" if budgets.b_hh else ""
     yield (
-        f"{_hubs(budgets.n_h)}: each averages {budgets.b_hs:,} of {n:,} nodes{sends}, and every node averages "
-        f"{_hubs(budgets.b_sh)}; {best.rounds:,.0f} rounds, {format_duration(best.seconds)} and "
+        f"{counted(budgets.n_h, 'hub')}: each averages {budgets.b_hs:,} of {n:,} nodes{sends}, and every node averages "
+        f"{counted(budgets.b_sh, 'hub')}; {best.rounds:,.0f} rounds, {format_duration(best.seconds)} and "
         f"{format_size(best.bytes)} to the target."
     )
-
-
-def _hubs(count: int) -> str:
-    return f"{count:,} hub{'s' * (count != 1)}"
 
 
 def _sentences(answer: Answer) -> list[str]:

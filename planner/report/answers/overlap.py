@@ -16,6 +16,7 @@ from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
+from planner.io.wording import counted, shortened
 from planner.predict.evidence.claims import beginning
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
 from planner.report.origins import assumed, known
@@ -43,7 +44,7 @@ OPTION = (
 def document(answer: Answer) -> Document:
     """Say whether the overlap is worth it, and which links are not."""
     options = {"hfl": answer.apart, "hhfl": answer.hybrid, "thinned": answer.kept}
-    records = tuple({"method": key} | _option(option) for key, option in options.items())
+    records = tuple({"method": key, **_option(option)} for key, option in options.items())
     return Document("", tuple(_blocks(answer)), _data(answer), records, "Overlapping servers")
 
 
@@ -127,10 +128,12 @@ def _verdict(answer: Answer) -> Iterator[str]:
     layout, hybrid, clients = answer.question.layout, answer.hybrid, len(answer.question.layout.clients)
     yield f"{answer.verdict.capitalize()}. {answer.reasons[0]}"
     yield from answer.reasons[1:]
-    counted = f"{_many(hybrid.links, 'link')} for {_many(clients, 'client')} of {_many(len(layout.servers), 'server')}"
+    links = (
+        f"{counted(hybrid.links, 'link')} for {counted(clients, 'client')} of {counted(len(layout.servers), 'server')}"
+    )
     ratio, airtime = hybrid.links / clients, answer.break_even["airtime"]
     weighed = f", by airtime as given at {airtime:.3g}" if abs(airtime / ratio - 1) > 1e-9 else ""
-    yield f"{counted}: break-even at {ratio:.3g} times fewer rounds{weighed}."
+    yield f"{links}: break-even at {ratio:.3g} times fewer rounds{weighed}."
     if answer.probability is not None and answer.verdict != "nothing to weigh":
         yield (
             f"The gain is above what overlap costs in {answer.probability:.0%} of {DRAWS} draws of what nobody gave "
@@ -138,22 +141,15 @@ def _verdict(answer: Answer) -> Iterator[str]:
         )
     slower = hybrid.seconds / answer.apart.seconds
     if answer.verdict == "worth it" and answer.question.objective != "time" and slower > 1:
+        why = "clients send to their servers one after the other, and those with most of them set the pace"
+        if answer.question.cost.network.client_link.sharing == "per-server":
+            why = "the busiest server sets the pace"
         yield (
-            f"By the clock it is not: HHFL takes {slower:.2f} times as long, as {_bottleneck(answer)}. "
+            f"By the clock it is not: HHFL takes {slower:.2f} times as long, as {why}. "
             "--objective time asks about that."
         )
     if answer.flip is not None:
         yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
-
-
-def _bottleneck(answer: Answer) -> str:
-    if answer.question.cost.network.client_link.sharing == "per-server":
-        return "the busiest server sets the pace"
-    return "clients send to their servers one after the other, and those with most of them set the pace"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def _cells(name: str, option: Option, drift: float) -> tuple[Cell, ...]:
@@ -180,7 +176,7 @@ def _drops(answer: Answer) -> list[str]:
         shown = 3
     for step in path[:shown]:
         rounds, airtime = step.local_steps / hybrid.local_steps, step.airtime_seconds / hybrid.airtime_seconds
-        link = f"{_short(layout.clients[step.client])} from {_short(layout.servers[step.server])}"
+        link = f"{shortened(layout.clients[step.client])} from {shortened(layout.servers[step.server])}"
         said.append(f"{link}: rounds {_change(rounds)}, airtime {_change(airtime)} against all links")
     if len(path) > len(said):
         said.append(f"--json lists all {len(path)}, in the order in which they go, each the cheapest of those left.")
@@ -190,10 +186,6 @@ def _drops(answer: Answer) -> list[str]:
     if not answer.thinned.complete:
         looked += "; the network is too large for all of them, so that only some were tried at each step"
     return [*said, f"{looked}."]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:37] + "..."
 
 
 def _change(ratio: float) -> str:
