@@ -38,25 +38,15 @@ __all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "round_cost", "round
 
 @dataclass(frozen=True, slots=True)
 class RoundCost:
-    """What one global round costs.
+    """What one global round costs."""
 
-    Attributes:
-        seconds: Duration of the round [s]; with stragglers its mean over the draws.
-        bytes: Traffic [bytes], every traversal of a link counted.
-        bytes_by_tier: The parts of ``bytes`` on the links of every tier, top first [bytes].
-        standard_error: Standard error of ``seconds`` [s]; 0 where it is exact.
-        draws: Number of draws behind ``seconds``; 0 where it is exact.
-        topology: The topology, top tier first.
-        method: How it was timed.
-    """
-
-    seconds: float
-    bytes: float
-    bytes_by_tier: tuple[float, ...]
-    standard_error: float
-    draws: int
-    topology: str
-    method: str
+    seconds: float  # duration of the round [s]; with stragglers its mean over the draws
+    bytes: float  # traffic [bytes], every traversal of a link counted
+    bytes_by_tier: tuple[float, ...]  # the parts of ``bytes`` on the links of every tier, top first [bytes]
+    standard_error: float  # standard error of ``seconds`` [s]; 0 where it is exact
+    draws: int  # number of draws behind ``seconds``; 0 where it is exact
+    topology: str  # the topology, top tier first
+    method: str  # how it was timed
 
 
 def round_cost(spec: RoundSpec) -> RoundCost:

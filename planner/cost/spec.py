@@ -25,26 +25,17 @@ class CostError(PlannerError, ValueError):
 class RoundSpec:
     """One global round, as it is to be timed.
 
-    Attributes:
-        topology: With the sizes of its tiers; where some are drawn, only as many take part.
-        K: Local steps per client and pass of its server.
-        network: Who talks to whom, and how fast; one link per tier.
-        compute: How long the work takes.
-        model_bytes: Size of what one transfer carries [bytes].
-        method: ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`.
-        seed: Seed of the draws of compute times.
-
     Raises:
         CostError: If a number is out of range, or the network has other tiers than the topology.
     """
 
-    topology: Topology
-    K: int
-    network: Network
-    compute: Compute
-    model_bytes: float
-    method: Method = "schedule"
-    seed: int = 0
+    topology: Topology  # with the sizes of its tiers; where some are drawn, only as many take part
+    K: int  # local steps per client and pass of its server
+    network: Network  # who talks to whom, and how fast; one link per tier
+    compute: Compute  # how long the work takes
+    model_bytes: float  # size of what one transfer carries [bytes]
+    method: Method = "schedule"  # ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`
+    seed: int = 0  # seed of the draws of compute times
 
     def __post_init__(self) -> None:
         tiers = self.topology.tiers
@@ -136,9 +127,8 @@ def levels(spec: RoundSpec) -> tuple[Level, ...]:
     for tier, link in zip(spec.topology.tiers, spec.network.links, strict=True):
         pattern, n = tier.pattern, tier.taking_part
         if pattern.id not in schedules():
-            raise CostError(
-                f"topology: the pattern {pattern.id} has no schedule. Declare one in planner.cost.patterns."
-            )
+            fact = f"the pattern {pattern.id} has no schedule"
+            raise CostError(f"topology: {fact}. Declare one in planner.cost.patterns.")
         active = pattern.side_by_side(n)
         shared = spec.method == "schedule" and link is not None and link.sharing == "per-server"
         sharers = active * above if shared or spec.method == "diluted" else 1

@@ -32,11 +32,7 @@ from planner.cost.round import RoundCost
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
-OWN_BOUNDS = {  # families, by who is asked
-    "fixed": "hflbounds.sharp",
-    "random": "hflbounds.sharp-shuffle",
-    "partial": "hflbounds.sharp-partial",
-}
+OWN_BOUNDS = {"fixed": "hflbounds.sharp", "random": "hflbounds.sharp-shuffle", "partial": "hflbounds.sharp-partial"}
 NEARLY = 1 - 1e-4  # of those asked, who are as good as all
 
 
@@ -157,13 +153,8 @@ def of_a_round(question: Question, topology: str, cost: RoundCost, **changes: An
     if not there.feasible:
         return cost
     traffic = tuple(size * more for size, more in zip(cost.bytes_by_tier, there.traffic, strict=True))
-    return replace(
-        cost,
-        seconds=cost.seconds * there.slower,
-        standard_error=cost.standard_error * there.slower,
-        bytes=sum(traffic),
-        bytes_by_tier=traffic,
-    )
+    seconds, error = cost.seconds * there.slower, cost.standard_error * there.slower
+    return replace(cost, seconds=seconds, standard_error=error, bytes=sum(traffic), bytes_by_tier=traffic)
 
 
 def begun(question: Question, topology: str, **changes: Any) -> float:

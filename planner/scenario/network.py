@@ -194,17 +194,11 @@ class Straggler:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """How long the work itself takes.
+    """How long the work itself takes."""
 
-    Attributes:
-        step_time: Mean time of one local step of one client [s].
-        straggler: How the time of a client's K local steps varies.
-        aggregation_time: Time of one group server per global round [s]: tau_g of zhou2026, Appendix A.2,
-            Table 3.
-    """
-
-    step_time: float
-    straggler: Straggler = field(default_factory=Straggler)
+    step_time: float  # mean time of one local step of one client [s]
+    straggler: Straggler = field(default_factory=Straggler)  # how the time of a client's K local steps varies
+    # Time of one group server per global round [s]: tau_g of zhou2026, Appendix A.2, Table 3
     aggregation_time: float = 0.0
 
     def __post_init__(self) -> None:

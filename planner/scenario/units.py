@@ -282,9 +282,7 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
         return f"{shown} is not one number and one unit. Write {dimension.noun} such as {dimension.example}."
 
     why = ""
-    meant = list(_WORDS.get(unit, ()))
-    if any(_UNITS[name].dimension != wanted for name in meant):
-        meant = []
+    meant = [name for name in _WORDS.get(unit, ()) if _UNITS[name].dimension == wanted]
     if not meant:
         meant = [_UNITS[name].canonical for name in table if name.lower() == unit.lower()]
         if meant and unit.startswith("m") and wanted != "duration":

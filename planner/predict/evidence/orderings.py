@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,8 @@ from planner.predict.statements import Evidence, ModelUncertainty
 from planner.scenario.resolve import Scenario
 
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
-PARTITION = {
-    ("IID", "IID"): "iid",
-    ("IID", "Non-IID"): "intra",
-    ("Non-IID", "IID"): "inter",
-    ("Non-IID", "Non-IID"): "both",
-}
+KINDS = ("IID", "Non-IID")
+PARTITION = dict(zip(product(KINDS, KINDS), ("iid", "intra", "inter", "both"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
