@@ -83,15 +83,26 @@ def test_two_on_one_store_share_the_work(tmp_path: Path) -> None:
         assert one.counts() == {"finished": 6, "running": 0, "waiting": 0}
 
 
-def test_a_claim_expires_with_its_heartbeat(tmp_path: Path) -> None:
-    wanted = cells(1)
-    with Store(tmp_path / "runs.db", patience=0.2) as gone, Store(tmp_path / "runs.db", patience=0.2) as next_one:
-        gone.add(wanted)
-        assert gone.claim() == wanted[0]
+def test_a_claim_expires_with_its_heartbeat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is set: after the patience and not before, counted from the last beat."""
+    wanted, clock = cells(1), [1000.0]
+    monkeypatch.setattr("validation.store.time.time", lambda: clock[0])
+    with Store(tmp_path / "runs.db", patience=8) as lost, Store(tmp_path / "runs.db", patience=8) as next_one:
+        lost.add(wanted)
+        assert lost.claim() == wanted[0]
+        clock[0] += 6
         assert next_one.claim() is None
-        gone.beat(wanted[0])
-        time.sleep(0.3)
+        lost.beat(wanted[0])
+        for _ in range(2):
+            clock[0] += 4
+            assert next_one.claim() is None
+            assert next_one.counts() == {"finished": 0, "running": 1, "waiting": 0}
+        clock[0] += 0.5
+        assert next_one.counts() == {"finished": 0, "running": 0, "waiting": 1}
         assert next_one.claim() == wanted[0]
+        lost.beat(wanted[0])  # no longer its own
+        clock[0] += 8.5
+        assert lost.claim() == wanted[0]
 
 
 def test_a_cell_that_fails_is_given_back(tmp_path: Path) -> None:
@@ -232,7 +243,7 @@ def test_a_store_of_the_first_schema_is_read_and_goes_on(tmp_path: Path) -> None
 def test_where_a_cell_was_run_is_kept_with_it(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     with Store(tmp_path / "runs.db") as store:
-        store.add(cells(3))
+        store.add(cells(3, rounds=120))  # longer than a tick of the processor clock
         for count in (1, 2, 2):
             torch.set_num_threads(count)
             work(store, limit=1)

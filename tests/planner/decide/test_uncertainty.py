@@ -360,6 +360,26 @@ def test_a_share_is_never_said_to_be_surer_than_one_draw() -> None:
     )
 
 
+def test_topologies_that_take_nothing_tie() -> None:
+    """Where the least total is zero no relative tolerance helps: those that take as little are first as well."""
+    told = scenario()
+    totals = np.array([[0.0], [0.0], [1.0], [2.0]])
+    found = uncertainty.Draws((), np.zeros((0, 1)), totals, tuple(ask(told).topologies))
+    assert [share.value for share in uncertainty.p_best(found).values()] == [1, 1, 0, 0]
+
+
+def test_the_error_of_a_quantile_is_from_those_of_the_blocks() -> None:
+    """Block b has the regret b % in every draw: the deviation of 0, ..., n - 1 is (n (n + 1) / 12)^(1/2)."""
+    number = uncertainty.SHIFTS
+    own = np.repeat(1 + np.arange(number) / 100, 16)
+    found = uncertainty.Draws(
+        (), np.zeros((0, own.size)), np.stack([own, np.ones_like(own)]), ("star-star", "ring-ring")
+    )
+    p90 = uncertainty.regret(found, "star-star").p90
+    assert p90 is not None and p90.value == pytest.approx(math.floor(0.9 * number) / 100)
+    assert p90.error == pytest.approx(math.sqrt(number * (number + 1) / 12) / 100 / math.sqrt(number))
+
+
 def test_a_target_that_is_sometimes_out_of_reach_is_counted_and_not_averaged() -> None:
     """Star-Star never gets there where sigma > 1.5, nobody where sigma > 1.8."""
     told = scenario(sigma="0.5:2")
@@ -436,6 +456,13 @@ def test_a_constant_has_no_indices() -> None:
     assert uncertainty.total_indices(np.ones(256), np.ones((2, 256))) is None
 
 
+def test_no_share_is_above_the_whole() -> None:
+    """Of x and -x the half mean square of the difference is twice the variance."""
+    base = np.tile([1.0, -1.0], uncertainty.BASE // 2)
+    found = uncertainty.total_indices(base, np.stack([-base]))
+    assert found is not None and (found[0].value, found[0].low, found[0].high) == (1, 1, 1)
+
+
 def test_indices_of_what_varies_in_one_block_alone_have_no_interval() -> None:
     base = np.zeros(uncertainty.BASE)
     base[0] = 0.3
@@ -479,6 +506,21 @@ def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named:
     question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"] * v["delta"] ** weight, **FAR})
     found = uncertainty.assess(question, told, ["star-star"])
     assert found is not None and f"varies mostly with {named}: measure" in found.inputs.said[0]
+
+
+def test_three_inputs_are_named_at_the_most() -> None:
+    """Four of equal widths and weights have a quarter each: three make less than four fifths, and are enough."""
+    equal = "0.7:1.4"
+    told = scenario(sigma=equal, A=equal, H=f"zeta={equal},delta={equal}")
+
+    def law(v: Mapping[str, Any]) -> dict[str, Any]:
+        return {"star-star": 100.0, "star-ring": 110 * v["zeta"] * v["delta"] * v["sigma"] * v["A"], **FAR}
+
+    found = uncertainty.assess(fixed(told, law), told, ["star-star"])
+    assert found is not None
+    named = found.inputs.said[0].split("mostly with ")[1].split(": measure")[0]
+    shares = [int(part.split("%")[0]) for part in named.split("(")[1:]]
+    assert len(shares) == 3 and all(22 <= share <= 28 for share in shares)
 
 
 def test_a_draw_that_is_slow_is_moved_alone_to_its_ends_and_middle_only() -> None:
@@ -647,6 +689,22 @@ def test_a_model_multiplies_rounds() -> None:
     assert excess is not None and excess.value == pytest.approx(expected, abs=5 * excess.error)
     only = uncertainty.explained(question, (), "rounds", ["star-star"], model)
     assert only is not None and [round(index.value, 1) for index in only] == [1.0]
+
+
+def test_an_input_and_the_model_share_the_variance_as_they_make_it() -> None:
+    """The log margin is log zeta, of variance (log 2)^2 / 3, and a normal error of deviation 0.2."""
+    told = scenario(H="zeta=0.5:2,delta=0.5")
+    question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"], **FAR})
+
+    def model(rng: np.random.Generator, number: int) -> Any:
+        noise = np.zeros((4, number))
+        noise[list(question.bounds).index("star-ring")] = 0.2 * rng.standard_normal(number)
+        return noise
+
+    drawn = uncertainty.columns(question, told, "rounds")
+    found = uncertainty.explained(question, drawn, "rounds", ["star-star"], model)
+    parts = np.array([math.log(2) ** 2 / 3, 0.2**2])
+    assert found is not None and [index.value for index in found] == pytest.approx(parts / parts.sum(), abs=0.06)
 
 
 # ---------------------------------------------------------------- constants of the analysis
