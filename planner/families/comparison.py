@@ -24,10 +24,10 @@ Said = Mapping[str, tuple[str, Any]]
 def compared(
     answer: Recommendation, scenario: Scenario, config: Path | None, said: Said, told: Mapping[str, str | None]
 ) -> Recommendation:
-    """Answer for the families that were told what they need.
+    """Answer for the families that were told what they need, beside the recommendation for a scenario.
 
     Args:
-        answer: Recommendation for the scenario.
+        answer: Recommendation.
         scenario: What was asked.
         config: Its file.
         said: Its options.

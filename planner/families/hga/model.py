@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -113,10 +114,8 @@ class Reach:
 def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:
     """Say how long the n-th task of region j takes: the same under every size of the buffer.
 
-    Args:
-        times: Time of a task of each region [s]; medians where there is jitter.
-        jitter: Standard deviation of the logarithm of a duration.
-        seed: Seed of the draws; each region has a stream of its own.
+    The times [s] are medians where there is jitter, the standard deviation of the logarithm of a duration; each region
+    draws from a stream of its own.
     """
     if not jitter:
         return lambda region, task: times[region]
@@ -135,10 +134,7 @@ def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:
 def clock(duration: Duration, regions: int, buffer: int) -> Iterator[GlobalStep]:
     """Simulate global steps without end; of two that arrive at one time the smaller number is first.
 
-    Args:
-        duration: Time of the n-th task of region j [s].
-        regions: Number of regions, M.
-        buffer: Updates of a step, K_buf, at most M.
+    There are ``regions`` (M), and a step takes ``buffer`` updates (K_buf), at most M.
     """
     due = [(duration(region, 0), region) for region in range(regions)]
     heapq.heapify(due)
@@ -156,27 +152,19 @@ def clock(duration: Duration, regions: int, buffer: int) -> Iterator[GlobalStep]
 
 
 def pace(duration: Duration, regions: int, buffer: int) -> Pace:
-    """Run the clock until every region has delivered a few times, or it has run long enough.
-
-    Args:
-        duration: Time of the n-th task of region j [s].
-        regions: Number of regions, M.
-        buffer: Updates of a step, K_buf, at most M.
-    """
-    counts, waited = [0] * regions, 0.0
-    by_delay: dict[int, int] = {}
-    oldest = steps = 0
-    time = 0.0
+    """Run the clock until every region has delivered a few times, or it has run long enough."""
+    counts, waited, time = [0] * regions, 0.0, 0.0
+    by_delay: Counter[int] = Counter()
+    oldest = steps = arrivals = 0
     for one in clock(duration, regions, buffer):
         steps, time, oldest = steps + 1, one.time, max(oldest, one.oldest)
         waited += sum(one.time - at for at in one.arrived)
-        for region, delay in zip(one.regions, one.delays, strict=True):
+        by_delay.update(one.delays)
+        for region in one.regions:
             counts[region] += 1
-            by_delay[delay] = by_delay.get(delay, 0) + 1
         arrivals = steps * buffer
         if arrivals >= MAX_ARRIVALS or (arrivals >= MIN_ARRIVALS and min(counts) >= DELIVERIES):
             break
-    arrivals = steps * buffer
     return Pace(
         buffer=buffer,
         steps=steps,
@@ -218,8 +206,7 @@ def reach(target: float, known: Mapping[str, float]) -> Reach:
     slope, curve = (at["noise"] + at["cached_noise"]) / most, at["delayed_noise"] / most**2
     room = target - at["floor"]
     if room <= 0:
-        why = f"the floor {at['floor']:.3g} that the theorem leaves is above the target"
-        return Reach(None, at["floor"], why)
+        return Reach(None, at["floor"], f"the floor {at['floor']:.3g} that the theorem leaves is above the target")
     pull = slope + math.hypot(slope, math.sqrt(3 * curve * room))
     a = min(most, room / pull) if pull > 0 else most
     left = room - slope * a - curve * a**2

@@ -47,14 +47,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A size of the buffer: the clock, and what the theorem says at the clock's delays.
-
-    Attributes:
-        pace: Clock.
-        reach: Theorem.
-        seconds_per_step: Mean time of a step [s].
-        bytes_per_step: Traffic of a step.
-    """
+    """A size of the buffer: the clock, what the theorem says at its delays, mean time [s] and traffic of a step."""
 
     pace: Pace
     reach: Reach
@@ -116,9 +109,7 @@ class Answer:
 def solve(scenario: Scenario, settings: Settings) -> Answer:
     """Run the clock for every buffer, and ask the theorem.
 
-    Args:
-        scenario: Its groups are the regions, its group rounds the rounds inside a region.
-        settings: Options.
+    Groups of the scenario are the regions, its group rounds the rounds inside a region.
 
     Raises:
         ScenarioError: For options that cannot be meant.
@@ -143,21 +134,16 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     allowed = _allowed(buffers, settings.max_staleness)
     reached = [b for b in allowed if b.seconds is not None]
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
-    return Answer(
-        scenario=scenario,
-        settings=settings,
-        question=question,
-        defined_by=""
-        if asked.target is not None
-        else f"what the bound of the synchronous {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds",
-        times=times,
-        buffers=buffers,
-        proved=proved,
-        timed=None
-        if settings.max_staleness is None
-        else max(allowed, key=lambda b: (b.pace.updates_per_second, b.size)),
-        inside=None if proved is None or settings.region_times is not None else _inside(question, proved, settings),
-    )
+    defined_by, timed, inside = "", None, None
+    if asked.target is None:
+        defined_by = (
+            f"what the bound of the synchronous {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds"
+        )
+    if settings.max_staleness is not None:
+        timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
+    if proved is not None and settings.region_times is None:
+        inside = _inside(question, proved, settings)
+    return Answer(scenario, settings, question, defined_by, times, buffers, proved, timed, inside)
 
 
 def _regional(scenario: Scenario) -> Question:
@@ -179,11 +165,8 @@ def _regional(scenario: Scenario) -> Question:
 
 def _times(question: Question, M: int, settings: Settings) -> tuple[float, ...]:
     """Seconds of a task of each region."""
-    named = {
-        "--region-times": settings.region_times,
-        "--slowdowns": settings.slowdowns,
-        "--speed-ratio": settings.speed_ratio,
-    }
+    named = {"--region-times": settings.region_times, "--slowdowns": settings.slowdowns}
+    named["--speed-ratio"] = settings.speed_ratio
     given = {option: text for option, text in named.items() if text is not None}
     if len(given) != 1:
         said = "how slow are the regions?" if not given else f"{' and '.join(given)} say the same."
@@ -212,14 +195,8 @@ def task(question: Question, rounds: int | None = None) -> tuple[float, float]:
 def constants(question: Question, rounds: float | None = None) -> dict[str, float]:
     """What the theorem needs but the buffer: its letters for the scenario's quantities."""
     v = question.values
-    return {
-        "L": v["L"],
-        "A": v["A"],
-        "M": v["G"],
-        "R_sub": v["P"] if rounds is None else rounds,
-        "sigma_s": v["sigma"] / math.sqrt(v["M"]),
-        "sigma_g": v["delta"],
-    }
+    inside = {"R_sub": v["P"] if rounds is None else rounds, "sigma_s": v["sigma"] / math.sqrt(v["M"])}
+    return {"L": v["L"], "A": v["A"], "M": v["G"], **inside, "sigma_g": v["delta"]}
 
 
 def late(clock: Pace) -> dict[str, float]:

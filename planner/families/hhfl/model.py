@@ -31,7 +31,7 @@ BOUND = "hflbounds.hhfl-two-level"
 DRIFT = "hflbounds.hhfl-drift"
 ERASED = 1e-12  # eigenvalues below this are zeros that were rounded
 BETAS = 1 + np.geomspace(1e-3, 1, 40)  # beta mu: above 1 for the theorem, and more than 2 never pays
-LONGEST = 1e15  # cloud rounds; more than that is never reached
+MAX_ROUNDS = 1e15  # cloud rounds; more than that is never reached
 
 Upload = Literal["each", "once"]
 Mask = NDArray[np.bool_]
@@ -215,7 +215,7 @@ class Schedules:
     below the first bound, is where they meet, or the least that the theorem allows. Arrays have the betas last.
     """
 
-    half: Floats
+    half: float  # L/2
     beta: Floats
     alpha: Floats
     Z: Floats
@@ -245,7 +245,7 @@ class Schedules:
                 above = kappa * (fixed + spread * (1 + first / middle) ** 2) > start * middle
                 low, high = np.where(above, middle, low), np.where(above, high, middle)
             z = np.maximum(kappa * (fixed + spread * (1 + first / high) ** 2), start * high)
-        return cls(np.asarray(task.L / 2), np.broadcast_to(beta, z.shape), high, z)
+        return cls(task.L / 2, np.broadcast_to(beta, z.shape), high, z)
 
     def steps(self, target: Any) -> Floats:
         """Count local steps until the bound meets a target; 0 where it does at the start."""
@@ -416,8 +416,7 @@ def priced(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime)
     Raises:
         NoAnswerError: If they are too many.
     """
-    used = layout.links.any(axis=0)
-    cover, found = Coverage.of(layout.links[:, used].astype(float)), modes(layout, gaps)
+    cover, found = Coverage.of(layout.links[:, layout.links.any(axis=0)].astype(float)), modes(layout, gaps)
     total = float(drift(found, gaps.squares, task, task.sigma))
     beta, alpha = Schedules.of(total, 1 / len(layout.clients), task).best(target)
     energy = (gaps.squares[:, None] * found.energy).sum(0)
@@ -430,9 +429,9 @@ def priced(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime)
     known |= {"p2": cover.p2, "lambda2": cover.lambda2, "zeta": erased, "delta": between}
     steps = get(BOUND).rounds_to(target, **known, beta_lr=beta, alpha=alpha)
     round_steps = task.E * task.Ge
-    if not steps <= LONGEST * round_steps:
+    if not steps <= MAX_ROUNDS * round_steps:
         raise NoAnswerError(
-            f"--target: {target:.4g} takes more than {LONGEST:g} cloud rounds by the bound. Give a larger one."
+            f"--target: {target:.4g} takes more than {MAX_ROUNDS:g} cloud rounds by the bound. Give a larger one."
         )
     values, counts = np.unique(np.round(cover.spectrum[cover.spectrum > ERASED], 12), return_counts=True)
     return Option(

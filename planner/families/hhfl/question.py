@@ -116,7 +116,10 @@ def pose(
         note = f"{counts}: label shares, one-label client = 1 sigma"
         numbers["zeta"], numbers["delta"] = (Known(x, "derived", note=note) for x in (gaps.zeta, gaps.delta))
     task = _task(scenario, gaps, convexity)
-    goal = None if target is None else _target(target, task.A)
+    goal = None
+    if target is not None:
+        share = re.fullmatch(r"\s*([^%]*)%\s*", target)
+        goal = _number("--target", share[1]) / 100 * task.A if share else _number("--target", target)
     numbers |= {
         "N": Known(len(layout.servers), "given", note="servers with clients"),
         "mu": Known(task.mu, "default", note="L/10") if convexity is None else Known(task.mu, "given"),
@@ -212,23 +215,12 @@ def _number(option: str, text: str) -> float:
     return number(text, option, least=1e-50, most=1e50)
 
 
-def _target(text: str, gap: float) -> float:
-    share = re.fullmatch(r"\s*([^%]*)%\s*", text)
-    return _number("--target", share[1]) / 100 * gap if share else _number("--target", text)
-
-
 # ---------------------------------------------------------------- the answer
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Rounds of HFL over those of HHFL.
-
-    Attributes:
-        bound: Gain by the bound.
-        expected: Gain that runs let expect.
-        low, high: Ends of its interval.
-    """
+    """Rounds of HFL over those of HHFL: by the bound, and as runs let expect, with the ends of its interval."""
 
     bound: float
     expected: float
@@ -241,18 +233,16 @@ class Answer:
     """Both ways to attach the clients, and the best in between.
 
     Attributes:
-        question: Question that is answered.
         target: Loss above its minimum that all are asked for.
         apart, hybrid: HFL and HHFL, as runs let expect.
         thinned: Links of HHFL dropped one by one.
         dropped: Number of them without which airtime is least.
         kept: Layout without those.
-        gain: Gain of HHFL.
-        runs: Runs it is held to.
+        gain: Gain of HHFL, which is held to the ``runs``.
         break_even: Cost of a round of HHFL in rounds of HFL, by every objective.
         probability: Share of draws in which the gain is above what is needed; None where everything was given.
         flip: Gap between servers over sigma from which overlap is worth it.
-        verdict, reasons: Verdict and its sentences.
+        reasons: Sentences of the verdict.
     """
 
     question: Question

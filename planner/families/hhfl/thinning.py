@@ -125,13 +125,13 @@ def _removed(links: Mask, home: NDArray[np.int64], gaps: Gaps, cases: NDArray[np
     after[np.arange(len(i)), n] = False
     changed = after / after.sum(axis=1, keepdims=True)
     loads = known.loads + (changed - before) / known.clients
-    products = known.products + _outer(changed, changed) / known.clients - _outer(before, before) / known.clients
-    sums = known.sums + _outer(changed - before, known.columns[i]) / known.clients
+
+    def outer(a: Floats, b: Floats) -> Floats:
+        return np.asarray(a[:, :, None] * b[:, None, :]) / known.clients
+
+    products = known.products + outer(changed, changed) - outer(before, before)
+    sums = known.sums + outer(changed - before, known.columns[i])
     return known.modes(loads, products, sums)
-
-
-def _outer(a: Floats, b: Floats) -> Floats:
-    return np.asarray(a[:, :, None] * b[:, None, :])
 
 
 def _saved(airtime: Floats, n: int, cost: Airtime) -> float:

@@ -22,6 +22,7 @@ from hflbounds.mixing import HubSpoke, Oracle, Push
 from planner.scenario.network import Compute, Link
 
 Floats = NDArray[np.float64]
+Law = HubSpoke | Oracle | Push
 
 BUDGETS = ("n_h", "b_hs", "b_hh", "b_sh")
 HUBS = "sharma2025.thm4-4"
@@ -29,7 +30,7 @@ LOCAL = "devos2023.el-local"
 ORACLE = "devos2023.el-oracle"
 MAX_EXACT = 1_000  # nodes of gossip up to which exact expectations are computed
 MAX_DRAWN = 64  # nodes up to which the spectral gap is drawn
-EXPONENTS = {"start": 1.0, "noise": 0.5, "consensus_drift": 2 / 3}  # of 1/T in the terms of the theorem
+TERMS = ("start", "noise", "consensus_drift")  # of the theorem, of 1/T to the powers 1, 1/2 and 2/3
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,7 @@ def rounds(bound: str, target: float, learning: Learning, **mixing: Any) -> Floa
     to the root.
     """
     terms = get(bound).split(**learning.values, T=1, **mixing)
-    a, b, c = (np.asarray(terms[name], dtype=np.float64) for name in EXPONENTS)
-    a, b, c = np.broadcast_arrays(a, b, c)
+    a, b, c = np.broadcast_arrays(*(np.asarray(terms[name], dtype=np.float64) for name in TERMS))
     with np.errstate(divide="ignore", over="ignore"):
         u = np.minimum(np.minimum((target / a) ** (1 / 6), (target / b) ** (1 / 3)), (target / c) ** 0.25)
     for _ in range(60):
@@ -252,13 +252,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Setting:
-    """What all protocols of one answer have in common.
-
-    Attributes:
-        learning, wires: Parts of the model.
-        target: Squared gradient norm.
-        seed: Seed of draws of spectral gaps.
-    """
+    """What all protocols of one answer have in common: the target is a squared gradient, the seed of spectral gaps."""
 
     learning: Learning
     wires: Wires
@@ -321,13 +315,7 @@ class Setting:
         return replace(found, consensus_ratio=0.0, mean_deviation=0.0, spectral_gap=Gap(1, 1, 1))
 
     def _priced(
-        self,
-        bound: str,
-        mixing: Mapping[str, int],
-        law: HubSpoke | Oracle | Push | None,
-        seconds: float,
-        exact: bool = True,
-        **own: Any,
+        self, bound: str, mixing: Mapping[str, int], law: Law | None, seconds: float, exact: bool = True, **own: Any
     ) -> Protocol:
         needed = float(rounds(bound, self.target, self.learning, **mixing))
         return Protocol(
@@ -350,7 +338,7 @@ class Setting:
         reached = float(get(f"{ORACLE}-order")(**self.learning.values, T=horizon, s=everybody))
         return float(rounds(f"{bound}-order", reached, self.learning, **mixing))
 
-    def _gap(self, law: HubSpoke | Oracle | Push) -> Gap | None:
+    def _gap(self, law: Law) -> Gap | None:
         if self.learning.n > MAX_DRAWN:
             return None
         found = law.spectral_gap(np.random.default_rng(self.seed), draws=20)

@@ -27,12 +27,11 @@ SHARES = np.unique([*range(1, 9), *np.floor(1.5 ** np.arange(24)).astype(int)]) 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a round may cost.
+    """What a round may cost; None for no limit.
 
     Attributes:
-        edges: Models sent in all; None for no limit.
-        per_node: Models that a node sends and receives, in the mean over draws; None for no limit.
-        per_hub: The same for a hub.
+        edges: Models sent in all.
+        per_node, per_hub: Models that a node, and a hub, sends and receives, in the mean over draws.
         hubs: Least and most of them.
         fixed: Budgets that are not searched, by name.
     """
