@@ -56,6 +56,7 @@ CURVATURES = np.geomspace(0.003, 1.0, 8)  # of the coordinates, over L
 # start is a small part of its bound 2 L A. Here it is 5 %; on digits it is 2 %.
 START = CURVATURES**-1.5 * 2 / (CURVATURES**-0.5).sum()
 ROUNDS = 1.5 ** np.arange(87)  # 1 to 1.4e15; between them logarithms are interpolated
+USUAL = 17  # where a search for rounds begins: 985
 RATES = 100 * 1.17 ** -np.arange(125.0)[::-1]  # effective, times L: 3.5e-7 to 100
 FADED = 0.01  # what is left of the square of a deviation where heterogeneity fades
 FADES = {"gradient": 0.5, "loss": 1.0, "accuracy": 1.0}  # how far between staying and fading, by what counts
@@ -92,20 +93,16 @@ def row(fleet: Fleet, number: int) -> Array:
 
 def coefficients(fleet: Fleet, rounds: float) -> Array:
     """The coefficients of `row` for any number of rounds, at all rates of `RATES` at which runs do not diverge."""
-    R = rounds
-    a, log_a, noise, *tilts = _maps(fleet)
+    R, (a, log_a, left, left2, kept, anew) = rounds, _maps(fleet)
     with np.errstate(all="ignore"):
-        left = np.where(a > 0, -np.expm1(log_a), 1 - a)  # 1 - a, also where a rounds to 1
-        left2 = -np.expm1(2 * log_a)
         twice = -np.expm1(2 * R * log_a) / left2
         moving = (R - twice) / left2
         # With a < 0 the iterates alternate, and of the first only its square's part is left after R rounds.
         once = np.where(a > 0, -np.expm1(R * log_a), 1.0) / left
         still = np.where(R * left < HARDLY, R * (R - 1) * (2 * R - 1) / 6, (R - 2 * once + twice) / left**2)
-        parts = [START * twice, noise * moving]
-        for kept, anew in zip(tilts[::2], tilts[1::2], strict=True):
-            parts.append(kept * still + anew * moving)
-    return np.asarray(np.maximum((CURVATURES**2 / R * np.stack(parts)).sum(-1), 0.0))
+        parts = kept * still + anew * moving
+        parts[0] = twice * START
+    return np.asarray(np.maximum((CURVATURES**2 / R * parts).sum(-1), 0.0))
 
 
 def _rates(fleet: Fleet) -> Array:
@@ -115,10 +112,20 @@ def _rates(fleet: Fleet) -> Array:
 
 @lru_cache(maxsize=1 << 12)
 def _maps(fleet: Fleet) -> tuple[Array, ...]:
-    """As `_round`, of the rates at which runs do not diverge: all those below the first at which they do."""
+    """What `coefficients` needs of a fleet, for the rates below the first at which runs diverge.
+
+    Returns:
+        ``a``; the log of its size; ``1 - a``; ``1 - a^2``; and of every coefficient, the part that is the same in every
+        round, and the part drawn anew.
+    """
     whole = _round(fleet, RATES[:, None])
     diverged = np.flatnonzero((~(whole[1] < 0)).any(1))
-    return tuple(part[: diverged[0] if len(diverged) else None] for part in whole)
+    a, log_a, noise, *tilts = (part[: diverged[0] if len(diverged) else None] for part in whole)
+    none = np.zeros_like(a)
+    with np.errstate(all="ignore"):
+        left = np.where(a > 0, -np.expm1(log_a), 1 - a)  # 1 - a, also where a rounds to 1
+        left2 = -np.expm1(2 * log_a)
+    return a, log_a, left, left2, np.stack([none, none, *tilts[::2]]), np.stack([none, noise, *tilts[1::2]])
 
 
 def _round(fleet: Fleet, rates: Array) -> list[Array]:
@@ -204,14 +211,17 @@ def rounds_to(fleet: Fleet, target: Any, constants: Mapping[str, Any]) -> Array:
     units, goals, shape = _units(fleet, constants, target)
     with np.errstate(divide="ignore"):
         goals = np.log(goals)
-    # The envelope falls with the rounds: bisect for the first row that is below, then interpolate its logarithm.
+    # The envelope falls with the rounds: go from a usual number of them in growing steps, and bisect, to the first row
+    # that is below; then interpolate its logarithm.
     low, high = np.full(len(goals), -1), np.full(len(goals), len(ROUNDS))
+    above, under, middle, width = np.zeros(len(goals)), np.zeros(len(goals)), np.full(len(goals), USUAL), 1
     while np.any(open_ := high - low > 1):
-        middle = np.clip((low + high) // 2, 0, len(ROUNDS) - 1)
-        below = _heights(fleet, units, middle) <= goals
-        high, low = np.where(open_ & below, middle, high), np.where(open_ & ~below, middle, low)
+        here = _heights(fleet, units, middle)
+        high, under = (np.where(open_ & (here <= goals), new, old) for new, old in ((middle, high), (here, under)))
+        low, above = (np.where(open_ & ~(here <= goals), new, old) for new, old in ((middle, low), (here, above)))
+        middle = np.where(low < 0, high - width, np.where(high == len(ROUNDS), low + width, (low + high) // 2))
+        middle, width = np.clip(middle, 0, len(ROUNDS) - 1), 2 * width
     right = np.clip(high, 1, len(ROUNDS) - 1)
-    above, under = _heights(fleet, units, right - 1), _heights(fleet, units, right)
     with np.errstate(invalid="ignore"):
         share = np.clip((above - goals) / np.where(above > under, above - under, 1.0), 0.0, 1.0)
     found = ROUNDS[right - 1] * ROUNDS[1] ** share
