@@ -273,3 +273,15 @@ def test_the_main_job_imports_neither_sympy_nor_torch_and_help_no_numpy() -> Non
     assert "numpy" in answered
     assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas"}
     assert not loaded("--help") & {"numpy", "pydantic", "sympy", "torch", "hflbounds"}
+
+
+def test_maps_are_called_one_thing_in_help_docs_and_the_readme() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "planner", "flip", "--help"], capture_output=True, text=True, check=True
+    )
+    root = Path(__file__).resolve().parents[3]
+    pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    texts = {str(page): page.read_text("utf-8") for page in pages} | {"help": done.stdout}
+    assert not [name for name, text in texts.items() if re.search(r"--phase\b", text)]
+    naming = {Path(name).name for name, text in texts.items() if re.search(r"--map\b", text)}
+    assert {"help", "README.md", "flips.md"} <= naming
