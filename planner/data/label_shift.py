@@ -68,16 +68,6 @@ class Spread:
         return self.squares[0]
 
     @property
-    def zeta2_noise(self) -> float:
-        """What counting adds to ``zeta2`` on average."""
-        return self.noises[-1]
-
-    @property
-    def delta2_noise(self) -> float:
-        """What counting adds to ``delta2`` on average."""
-        return self.noises[0]
-
-    @property
     def net(self) -> tuple[float, ...]:
         """Squares without the noise; below rounding and below 0 they are 0."""
         pairs = ((square, square - noise) for square, noise in zip(self.squares, self.noises, strict=True))
@@ -188,16 +178,17 @@ def root(gram: Floats) -> Floats:
     return result
 
 
-def spread(points: Floats, variances: Floats, group_of: Indices, within: Floats, between: Floats) -> Spread:
-    """Both deviations of points in groups.
+def spread(points: Floats, variances: Floats, group_of: Indices, mass: Floats) -> Spread:
+    """Both deviations of points in groups of one tier.
 
     Args:
         points: of clients, such that squared distances are those of gradients.
         variances: of the points, by client.
         group_of: every client's group.
-        within: weight of every client in its group.
-        between: weight of every group.
+        mass: weight of every client.
     """
+    whole = np.bincount(group_of, weights=mass).astype(np.float64)
+    within, between = mass / whole[group_of], whole / whole.sum()
     return nested_spread(points, variances, (np.zeros(len(between), dtype=np.int64), group_of), (between, within))
 
 

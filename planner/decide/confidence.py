@@ -9,17 +9,8 @@ from planner.decide.recommendation import Confidence, Level
 FACTOR = 3.0  # a number that nobody gave is taken to be known within this factor, either way
 
 
-def level(tied: bool, p_best: float | None, margin: float | None, doubted: bool) -> Level:
-    """``tie``; ``weak`` for a small margin, an unstable winner or a doubted predictor; else ``fair``."""
-    if tied:
-        return "tie"
-    small = margin is not None and margin < 0.1
-    unstable = p_best is not None and p_best < 0.8
-    return "weak" if small or unstable or doubted else "fair"
-
-
 def judge(totals: Mapping[str, float], tied: list[str], p_best: Mapping[str, float], doubted: bool) -> Confidence:
-    """The confidence in the first tie group.
+    """The confidence in the first tie group: weak for a small margin, an unstable winner or a doubted predictor.
 
     Args:
         totals: the objective of every topology that has one, best first.
@@ -31,4 +22,6 @@ def judge(totals: Mapping[str, float], tied: list[str], p_best: Mapping[str, flo
     others = [value for topology, value in totals.items() if topology not in tied]
     margin = others[0] / best - 1 if others and best > 0 else None
     share = p_best.get(next(iter(totals)))
-    return Confidence(level=level(len(tied) > 1, share, margin, doubted), p_best=share, margin=margin)
+    weak = doubted or (margin is not None and margin < 0.1) or (share is not None and share < 0.8)
+    level: Level = "tie" if len(tied) > 1 else "weak" if weak else "fair"
+    return Confidence(level=level, p_best=share, margin=margin)

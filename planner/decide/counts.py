@@ -67,6 +67,10 @@ class _Seen:
         self.why = ["" for _ in divisions]
         self.looked: set[tuple[int, ...]] = set()
 
+    def groups(self, plan: _Plan) -> int:
+        """Number of groups in the division of a plan."""
+        return int(self.scenarios[plan.division].number("G"))
+
     def best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""
         return min(self.own[division].values(), key=lambda plan: plan.total, default=None)
@@ -77,7 +81,7 @@ class _Seen:
         mesh = dict(zip(values, (a.ravel() for a in np.meshgrid(*values.values(), indexing="ij")), strict=True))
         if scenario.partial and mesh.keys() & set(DRAWN):  # everyone together is another theorem's
             drawn = {s: mesh.get(s, question.values[s]) for s in DRAWN}
-            fewer = (drawn[DRAWN[0]] < question.values[SIZES[0]]) | (drawn[DRAWN[1]] < _largest(scenario))
+            fewer = (drawn[DRAWN[0]] < question.values[SIZES[0]]) | (drawn[DRAWN[1]] < _sizes(scenario)[1])
             mesh = {symbol: numbers[fewer] for symbol, numbers in mesh.items()}
         each = zip(*(numbers.tolist() for numbers in mesh.values()), strict=True) if mesh else [()]
         new = np.array([(division, *counts) not in self.looked for counts in each], dtype=bool)
@@ -159,18 +163,16 @@ def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]
 
 def _within(scenario: Scenario, choices: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """The ranges, as far as there are groups and clients to draw."""
-    there = dict(zip(DRAWN, (int(scenario.number(SIZES[0])), _smallest(scenario)), strict=True))
+    there = dict(zip(DRAWN, (int(scenario.number(SIZES[0])), _sizes(scenario)[0]), strict=True))
     return {symbol: (low, min(high, there.get(symbol, high))) for symbol, (low, high) in choices.items()}
 
 
-def _smallest(scenario: Scenario) -> int:
-    clients = scenario.known.get("clients")
-    return int(scenario.number("clients" if clients else "M")) // (int(scenario.number("G")) if clients else 1)
-
-
-def _largest(scenario: Scenario) -> int:
-    clients = scenario.known.get("clients")
-    return -(-int(scenario.number("clients")) // int(scenario.number("G"))) if clients else int(scenario.number("M"))
+def _sizes(scenario: Scenario) -> tuple[int, int]:
+    """Clients of the smallest and of the largest group."""
+    if "clients" not in scenario.known:
+        return (int(scenario.number("M")),) * 2
+    clients, groups = int(scenario.number("clients")), int(scenario.number("G"))
+    return clients // groups, -(-clients // groups)
 
 
 def _thinned(spans: Mapping[str, tuple[int, int]], plans: int) -> dict[str, Integers]:
@@ -393,14 +395,10 @@ def _as_good(
     seen: _Seen, order: Sequence[_Plan], level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]
 ) -> str:
     """What else is as good within the resolution; else how far behind the next division is."""
-
-    def groups(plan: _Plan) -> int:
-        return int(seen.scenarios[plan.division].number("G"))
-
     near = []
-    others = sorted(level[1:], key=groups)
+    others = sorted(level[1:], key=seen.groups)
     if others:
-        shown = ", ".join(f"{groups(p)} ({title(p.topology)})" for p in others[:6])
+        shown = ", ".join(f"{seen.groups(p)} ({title(p.topology)})" for p in others[:6])
         near.append(f"G = {shown}" + (f" and {len(others) - 6} more" if len(others) > 6 else ""))
     for symbol, rows in along.items():
         alike = [getattr(row, CHOICES[symbol]) for row in rows if row.tie == 1]
@@ -410,7 +408,7 @@ def _as_good(
     if not others and len(order) > 1:
         second = order[1]
         times = second.total / order[0].total
-        said += f"; the next, G = {groups(second)} with {title(second.topology)}, takes {times:.3g} times as much"
+        said += f"; the next, G = {seen.groups(second)} with {title(second.topology)}, takes {times:.3g} times as much"
     return said
 
 
@@ -429,9 +427,8 @@ def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
     shown, here = (
         {"time": format_duration, "bytes": format_size}[other](amount[p.division]) for p in (least, level[0])
     )
-    groups = int(seen.scenarios[least.division].number("G"))
     noun = {"time": "time", "bytes": "traffic"}[other]
-    return f" Of these, G = {groups:,} takes the least {noun}: {shown} against {here}."
+    return f" Of these, G = {seen.groups(least):,} takes the least {noun}: {shown} against {here}."
 
 
 def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:
@@ -445,7 +442,7 @@ def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:
     for topology in seen.questions[0].topologies:
         if topology in leads:
             plan = leads[topology]
-            groups = {"G": int(seen.scenarios[plan.division].number("G"))} if free else {}
+            groups = {"G": seen.groups(plan)} if free else {}
             counts = " ".join(f"{symbol} = {n}" for symbol, n in {**groups, **plan.counts}.items())
             times = f"{plan.total / best.total:.3g}"
             said.append(f"{title(topology)} {counts}" + (f" ({times} times as much)" if times != "1" else ""))

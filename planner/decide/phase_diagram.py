@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from planner.cost.round import CostError, RoundCost
-from planner.decide import participation
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
     Array,
@@ -25,13 +24,13 @@ from planner.decide.parameters import (
     largest_drawn,
     size_drawn,
 )
-from planner.decide.sensitivity import check_known, chosen, name_of
+from planner.decide.sensitivity import name_of, posed
 from planner.errors import ScenarioError
 from planner.io.answers import Answer
 from planner.io.json_documents import Part
 from planner.io.version import version
 from planner.predict.predictors import guaranteed
-from planner.predict.question import Question, ask, ceil_rounds, first_bound, with_default_order
+from planner.predict.question import Question, ceil_rounds, first_bound
 from planner.scenario.fields import LARGEST_COUNT, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_rate, parse_size
@@ -90,11 +89,7 @@ class Phase(Answer):
                 self.y.parameter: y,
                 "first": self.first[i][j],
                 "tied": " ".join(self.tied[i][j]),
-                "margin": self.margin[i][j],
-                "outside": self.outside[i][j],
-                "rounds": self.rounds[i][j],
-                "seconds": self.seconds[i][j],
-                "bytes": self.bytes[i][j],
+                **{name: getattr(self, name)[i][j] for name in ("margin", "outside", "rounds", "seconds", "bytes")},
             }
             for i, y in enumerate(self.y.values)
             for j, x in enumerate(self.x.values)
@@ -118,14 +113,12 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     Raises:
         ScenarioError: for inputs that cannot be moved so.
     """
-    check_known(scenario)
-    scenario = with_default_order(scenario)
-    question, objective = ask(scenario), scenario.objective
-    participation.check(question)
-    competing = chosen(question, among)
+    scenario, question, competing = posed(scenario, among)
+    objective = scenario.objective
     sides = _sides(question, objective, asked)
     timed = objective == "time" and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
-    count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if _is_slow(question, sides) else CELLS)
+    slow = question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
+    count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if slow else CELLS)
     if timed and size_drawn(question) > largest_drawn(question):
         raise ScenarioError(
             "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none."
@@ -169,10 +162,6 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         seconds=table(lambda i, j: spent(i, j, "seconds")),
         bytes=table(lambda i, j: spent(i, j, "bytes")),
     )
-
-
-def _is_slow(question: Question, sides: Sequence[tuple[Input, str]]) -> bool:
-    return question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
 
 
 def _axis(each: Input, values: Array) -> Axis:

@@ -22,7 +22,7 @@ from planner.scenario.fields import LARGEST_ROUNDS
 from planner.scenario.resolve import Scenario
 
 
-def recommend(scenario: Scenario) -> Recommendation:
+def recommend(scenario: Scenario) -> Recommendation:  # reason: one field of the answer after the other
     """Rank the topologies for a scenario.
 
     Every topology gets the rounds to one common target that the predictor expects, those that its bound

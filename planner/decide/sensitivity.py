@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -148,11 +148,8 @@ def flip(
         ScenarioError: for a free number of groups, an unknown topology or input.
         NoAnswerError: if no topology reaches the target.
     """
-    check_known(scenario)
-    scenario = with_default_order(scenario)
-    question, objective = ask(scenario), scenario.objective
-    participation.check(question)
-    competing = chosen(question, among)
+    scenario, question, competing = posed(scenario, among)
+    objective = scenario.objective
     now = totals_of(question, objective, competing)
     resolution = resolution_of(question, scenario)
     first = first_tie(now, resolution)
@@ -168,7 +165,6 @@ def flip(
         found = changes.along(each, question, objective, competing, first, resolution)
         lines.append(_line(found, question, objective, first))
     lines.sort(key=_nearness)
-    rounds, seconds, traffic = costs(Perturbed(question), first[0])
     return Flips(
         version=version(),
         title=scenario.title,
@@ -181,9 +177,7 @@ def flip(
         seed=scenario.seed,
         among=competing,
         first=first,
-        rounds=rounds,
-        seconds=seconds,
-        bytes=traffic,
+        **costs(Perturbed(question), first[0]),
         lines=tuple(lines),
         alternatives=() if only else tuple(_alternatives(question, scenario, competing, first)),
         unmoved=unmoved,
@@ -242,38 +236,34 @@ def _least_by_proof(question: Question) -> str:
     return next((t for t, tree in question.topologies.items() if all(p.ordered for p in tree.patterns)), "")
 
 
-def check_known(scenario: Scenario) -> None:
-    """Refuse a scenario whose counts are yet to be searched for.
+def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question, tuple[str, ...]]:
+    """The scenario with its order of rings, what it asks, and the topologies that compete: those of ``among``, or all.
 
     Raises:
-        ScenarioError: for it.
+        ScenarioError: where counts are yet to be searched for, for an unknown topology, or fewer than two.
+        NoAnswerError: where no topology survives.
     """
     if scenario.divisions:
         raise ScenarioError(
             "flip: the number of groups is free here, so there is no one answer to start from. "
             "Give --groups and --clients-per-group, such as those `hfl-plan recommend` finds."
         )
-
-
-def known_values(scenario: Scenario) -> dict[str, KnownValue]:
-    """What is known, as an answer shows it."""
-    parts = KnownValue.model_fields
-    return {name: KnownValue(**{part: getattr(k, part) for part in parts}) for name, k in scenario.known.items()}
-
-
-def chosen(question: Question, among: Sequence[str]) -> tuple[str, ...]:
-    """The topologies that compete.
-
-    Raises:
-        ScenarioError: for an unknown one, or fewer than two.
-    """
+    scenario = with_default_order(scenario)
+    question = ask(scenario)
+    participation.check(question)
     for name in among:
         if name not in question.topologies:
             raise ScenarioError(f"--among: {name!a:.40} is not one of {', '.join(question.topologies)}.")
     kept = tuple(t for t in question.topologies if t in among or not among)
     if len(kept) < 2:
         raise ScenarioError("--among: one topology has nothing to change places with. Name two or more.")
-    return kept
+    return scenario, question, kept
+
+
+def known_values(scenario: Scenario) -> dict[str, KnownValue]:
+    """What is known, as an answer shows it."""
+    parts = KnownValue.model_fields
+    return {name: KnownValue(**{part: getattr(k, part) for part in parts}) for name, k in scenario.known.items()}
 
 
 def totals_of(question: Question, objective: Objective, among: Sequence[str]) -> dict[str, float]:
@@ -300,16 +290,18 @@ def resolution_of(question: Question, scenario: Scenario) -> float:
     return agreement(question, scenario, {t: n for t, n in totals.items() if math.isfinite(n)})[1]
 
 
-def costs(moved: Perturbed, topology: str) -> tuple[int | None, float | None, float | None]:
-    """Rounds, seconds and bytes of a topology; None what is not finite."""
-    rounds = float(np.asarray(moved.rounds()[topology]).item())
-    if not math.isfinite(rounds):
-        return None, None, None
+def costs(moved: Perturbed, topology: str | None) -> dict[str, Any]:
+    """Rounds, seconds and bytes of a topology, by name; None what is not finite, and everything without a topology."""
+    found: dict[str, Any] = {"rounds": None, "seconds": None, "bytes": None}
+    rounds = math.inf if topology is None else float(np.asarray(moved.rounds()[topology]).item())
+    if topology is None or not math.isfinite(rounds):
+        return found
+    found["rounds"] = count = ceil_rounds(rounds)
     try:
         round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
     except CostError:
-        return ceil_rounds(rounds), None, None
-    return ceil_rounds(rounds), ceil_rounds(rounds) * round_.seconds, ceil_rounds(rounds) * round_.bytes
+        return found
+    return found | {"seconds": count * round_.seconds, "bytes": count * round_.bytes}
 
 
 def name_of(parameter: str) -> str:
@@ -368,7 +360,6 @@ def _beyond(
     side = 1 if change.at > each.value else -1
     exact = found.method in ("solved", "counted")
     just = change.at * (1 + side * 1e-9) if found.method == "solved" else change.at
-    rounds, seconds, traffic = costs(each.apply(Perturbed(question), just), change.to[0]) if change.to else (None,) * 3
     sign = (">" if side > 0 else "<") + ("=" if each.whole or each.name == "R" else "")
     return Beyond(
         at=at,
@@ -379,9 +370,7 @@ def _beyond(
         clear=None if change.clear is None else _number(each, change.clear),
         exact=exact,
         crossing=_crossing(each, change, question, objective, first),
-        rounds=rounds,
-        seconds=seconds,
-        bytes=traffic,
+        **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
     )
 
 
@@ -420,7 +409,7 @@ def _alternatives(
         try:
             totals = totals_of(moved, objective, among)
             then = first_tie(totals, scenario.resolution)
-            rounds, seconds, traffic = costs(Perturbed(moved), then[0]) if then else (None, None, None)
+            spent = costs(Perturbed(moved), next(iter(then), None))
         except CostError:
             continue
         yield Alternative(
@@ -429,9 +418,7 @@ def _alternatives(
             other=other,
             first=then,
             flips=not set(then) & set(first),
-            rounds=rounds,
-            seconds=seconds,
-            bytes=traffic,
+            **spent,
         )
 
 

@@ -21,6 +21,7 @@ from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 
 SINGLE = {"fedavg": ("star", "FedAvg, one tier"), "sfl": ("ring", "Sequential FL, one tier")}
+AMOUNTS = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}  # by objective, the number that decides
 OTHERS = (
     (
         "hhfl",
@@ -62,7 +63,7 @@ def families(question: Question, scenario: Scenario, best: str) -> tuple[Family,
             ranked.append(_row(alone, topology, key, title))
         except CostError as error:
             ranked.append(Family(id=key, title=title, comparable=False, why=str(error)))
-    by = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}[scenario.objective]
+    by = AMOUNTS[scenario.objective]
     ranked.sort(key=lambda row: math.inf if getattr(row, by) is None else getattr(row, by))
     others = [
         Family(id=key, title=title, comparable=False, why=why, command=command) for key, title, why, command in OTHERS
@@ -122,7 +123,7 @@ def _row(question: Question, topology: str, key: str, title: str) -> Family:
 
 def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
     """That a single tier would be better than the best of two, where it is by more than ties."""
-    by = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}[scenario.objective]
+    by = AMOUNTS[scenario.objective]
     compared = [f for f in found if f.comparable and getattr(f, by)]
     tiers = [f for f in compared if f.id not in SINGLE]
     if not tiers or compared[0].id not in SINGLE:

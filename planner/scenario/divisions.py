@@ -68,11 +68,11 @@ def near_divisors(number: int) -> list[int]:
 
 def ungrouped(path: str) -> Heterogeneity:
     """What label counts say of clients without groups: all as one group; a column of groups is not looked at."""
-    table = _without_groups(Path(path))
-    found = _spread(table, np.zeros(len(table.clients), dtype=np.int64), 1)
+    table = read_counts(Path(path), grouped=False)
+    found = _spread(table, np.zeros(len(table.clients), dtype=np.int64))
     size = len(table.clients)
     measured = FromFile(
-        zeta=math.sqrt(max(found.zeta2 - found.zeta2_noise, 0.0)),
+        zeta=math.sqrt(max(found.zeta2 - found.noises[1], 0.0)),
         delta=0.0,
         absolute=False,
         labels=int((table.counts > 0).any(axis=0).sum()),
@@ -116,14 +116,15 @@ def _divisions(written: Written) -> list[Scenario]:
     form: Heterogeneity | None = written.get("problem.heterogeneity")
     measured = form.measured if form is not None else None
     if form is not None and measured is not None and round(measured.groups * measured.clients[1]) != clients:
-        counted = round(measured.groups * measured.clients[1])
+        there = round(measured.groups * measured.clients[1])
         raise ScenarioError(
-            f"{written.name('fleet.clients')}: {clients} contradicts the {counted} client{'s' * (counted != 1)} of "
-            f"{form.text}. Write {counted}."
+            f"{written.name('fleet.clients')}: {clients} contradicts the {there} client{'s' * (there != 1)} of "
+            f"{form.text}. Write {there}."
         )
     counts, warnings = _searched(written, clients)
     total2, said, about = _total(written, clients)
-    table = _without_groups(Path(form.text)) if form is not None and _is_counts(form) else None
+    counted = form is not None and measured is not None and form.text.lower().endswith(".csv")
+    table = read_counts(Path(form.text), grouped=False) if form is not None and counted else None
     if table is not None and clients > LARGEST_CHOSEN:
         about.append(
             f"Groups are taken at random: choosing them for more than {LARGEST_CHOSEN:,} clients takes long. "
@@ -163,12 +164,7 @@ def _divisions(written: Written) -> list[Scenario]:
 
 
 def groups_of(clients: int, groups: int) -> str:
-    """Say how many groups of how many clients.
-
-    Args:
-        clients: In all.
-        groups: How many.
-    """
+    """Say how many groups of how many clients these are."""
     least, more = divmod(clients, groups)
     size = f"{least:,}" if not more else f"{least:,} or {least + 1:,}"
     return f"{groups:,} group{'s' * (groups > 1)} of {size}"
@@ -249,18 +245,8 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
     return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings
 
 
-def _is_counts(form: Heterogeneity) -> bool:
-    return form.measured is not None and form.text.lower().endswith(".csv")
-
-
-def _without_groups(path: Path) -> LabelCounts:
-    return read_counts(path, grouped=False)
-
-
-def _spread(table: LabelCounts, group_of: grouping.Indices, groups: int) -> label_shift.Spread:
-    size = np.bincount(group_of, minlength=groups)
-    within, between = 1 / size[group_of], size / len(group_of)
-    return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, within, between)
+def _spread(table: LabelCounts, group_of: grouping.Indices) -> label_shift.Spread:
+    return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, np.ones(len(group_of)))
 
 
 def _chosen(table: LabelCounts, groups: int, seed: int) -> tuple[float, float]:
@@ -269,4 +255,4 @@ def _chosen(table: LabelCounts, groups: int, seed: int) -> tuple[float, float]:
     least, most = clients // groups, -(-clients // groups)
     problem, unit = grouping.pose(table.shares(), np.ones(clients), groups, least, most, names=table.clients)
     found = grouping.solve(problem, seed, restarts=1)
-    return _spread(table, found.group_of[unit], groups).if_chosen()
+    return _spread(table, found.group_of[unit]).if_chosen()

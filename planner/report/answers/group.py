@@ -184,9 +184,7 @@ class _Task:
 
     def summary(self, group_of: Indices) -> dict[str, Any]:
         """Both squared deviations of a grouping, what to expect of the clients themselves, and its mean cost."""
-        whole = np.bincount(group_of, weights=self.mass, minlength=self.problem.groups)
-        within, between = self.mass / whole[group_of], whole / whole.sum()
-        found = label_shift.spread(self.points, self.variances, group_of, within, between)
+        found = label_shift.spread(self.points, self.variances, group_of, self.mass)
         return {
             "zeta2": found.zeta2,
             "delta2": found.delta2,
@@ -267,8 +265,8 @@ def _effect(
 
     def of(kind: regrouping.Kind, group_of: Indices) -> regrouping.Grouped:
         sizes = np.bincount(group_of, minlength=count)
-        found = label_shift.spread(task.points, task.variances, group_of, 1 / sizes[group_of], sizes / len(group_of))
-        net = found.zeta2 - found.zeta2_noise, found.delta2 - found.delta2_noise
+        found = label_shift.spread(task.points, task.variances, group_of, np.ones(len(group_of)))
+        net = found.zeta2 - found.noises[1], found.delta2 - found.noises[0]
         zeta2, delta2 = found.if_chosen() if kind == "new" or net[1] < 0 else net
         if kind == "random":
             zeta2, delta2 = divisions.expected(max(sum(net), 0.0), len(group_of), count)
@@ -277,16 +275,8 @@ def _effect(
 
     def posed(grouped: regrouping.Grouped) -> Scenario:
         size = max(round(len(table.clients) / count), 1)
-        said = grouped.heterogeneity(str(path))
-        return read(
-            {
-                "fleet.clients": count * size,
-                "fleet.groups": count,
-                "fleet.clients_per_group": size,
-                "problem.heterogeneity": said,
-                "plan.seed": seed,
-            }
-        )
+        fleet = {"fleet.clients": count * size, "fleet.groups": count, "fleet.clients_per_group": size}
+        return read(fleet | {"problem.heterogeneity": grouped.heterogeneity(str(path)), "plan.seed": seed})
 
     before = of("present", task.present) if task.present is not None else of("random", chosen)
     after = of("new", chosen)

@@ -57,27 +57,9 @@ COUNTS = {
     "delta": "delta",
 }
 RECORDED = (  # columns of a spreadsheet
-    "rank",
-    "tie",
-    "topology",
-    "bound_id",
-    "objective",
-    "value",
-    "eta_eff",
-    "eta",
-    "rounds",
-    "seconds",
-    "bytes",
-    "seconds_per_round",
-    "bytes_per_round",
-    "dominant",
-    "cap_binds",
-    "p_best",
-    "rounds_guaranteed",
-    "start_eta_eff",
-    "start_eta",
-    "part",
-    *COUNTS,
+    *("rank", "tie", "topology", "bound_id", "objective", "value", "eta_eff", "eta", "rounds", "seconds", "bytes"),
+    *("seconds_per_round", "bytes_per_round", "dominant", "cap_binds", "p_best", "rounds_guaranteed"),
+    *("start_eta_eff", "start_eta", "part", *COUNTS),
 )
 
 

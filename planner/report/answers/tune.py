@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from hflbounds.topology import Topology, tier_symbols
@@ -197,16 +197,7 @@ def _defined(asked: Question) -> str:
 
 
 def _shown(choice: Choice, rate: Rate | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "topology": choice.topology,
-        "P": choice.P,
-        "K": choice.K,
-        "rounds": int(choice.rounds),
-        "seconds": choice.seconds,
-        "bytes": choice.bytes,
-        "seconds_per_round": choice.seconds_per_round,
-        "bytes_per_round": choice.bytes_per_round,
-    }
+    told: dict[str, Any] = {**asdict(choice), "rounds": int(choice.rounds)}
     if rate is not None:
         told |= {"eta_eff": rate.eta_eff, "eta": rate.eta, "bound_id": rate.bound}
         told |= {"eta_eff_of_bound": rate.bound_eta_eff, "eta_of_bound": rate.bound_eta}

@@ -181,10 +181,10 @@ def test_no_regrouping_changes_the_sum_of_both_deviations() -> None:
     sums = []
     for _ in range(20):
         group_of = rng.permutation(np.repeat(np.arange(6), 10))
-        found = spread(points, np.zeros(60), group_of, np.full(60, 0.1), np.full(6, 1 / 6))
+        found = spread(points, np.zeros(60), group_of, np.ones(60))
         sums.append(found.zeta2 + found.delta2)
     best = solve(pose(points, np.ones(60), 6, 10, 10)[0]).group_of
-    found = spread(points, np.zeros(60), best, np.full(60, 0.1), np.full(6, 1 / 6))
+    found = spread(points, np.zeros(60), best, np.ones(60))
     assert [*sums, found.zeta2 + found.delta2] == pytest.approx([((points - points.mean(axis=0)) ** 2).sum() / 60] * 21)
     assert found.delta2 < 0.2 * min(
         deviation(points, np.ones(60), rng.permutation(np.repeat(np.arange(6), 10))) for _ in range(20)

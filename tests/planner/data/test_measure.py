@@ -16,7 +16,7 @@ from planner.data import grouping, label_shift
 from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
 from planner.data.label_counts import LabelCounts, read_counts
-from planner.data.label_shift import deviations, measure, nested_spread, noise, spread, weights
+from planner.data.label_shift import deviations, measure, nested_spread, noise, weights
 from planner.data.profile import SCHEMA, Profile, from_counts, read_profile
 from planner.errors import ScenarioError
 
@@ -111,9 +111,8 @@ def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
         drawn, truth = [], None
         for _ in range(2000):
             found = table(rng.multinomial(sizes, shares), group_of)
-            between, within = weights(found, weighting)
-            truth = spread(shares, np.zeros(12), group_of, within, between)
-            one = spread(found.shares(), noise(found.counts), group_of, within, between)
+            truth = nested_spread(shares, np.zeros(12), found.parents, weights(found, weighting))
+            one = nested_spread(found.shares(), noise(found.counts), found.parents, weights(found, weighting))
             drawn.append([one.zeta2 - one.noises[1], one.delta2 - one.noises[0], one.zeta2])
             assert one.parts[1].sum() == pytest.approx(one.zeta2 - one.noises[1])
             assert one.parts[0].sum() == pytest.approx(one.delta2 - one.noises[0])
