@@ -18,6 +18,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,6 +63,14 @@ EQUIVALENT = {
     ("if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:", "<="): "estimates never add up to just 0.8",
     ("if share.value < SURE:", "<="): "0.99 is no share of a power of two of draws",
     ("form = cls(question, np.zeros((0, 0)))", "1"): "a shape that nothing reads",
+    ("self._db = sqlite3.connect(path, timeout=60, isolation_level=None)", "61"): "any long wait for another will do",
+    ("@lru_cache(maxsize=64)", "65"): "how many answers are kept changes none",
+    (
+        "values, weights = (np.concatenate(parts) for parts in zip(*self.steps.durations(self.passes), strict=True))",
+        "False",
+    ): "parts are pairs by their type",
+    ("if max(_TARGET_SAMPLES, _FEWEST_DRAWS * size) * kept // shape[-1] <= _CACHED_SAMPLES:", "/"): "memory alone",
+    ("if max(_TARGET_SAMPLES, _FEWEST_DRAWS * size) * kept // shape[-1] <= _CACHED_SAMPLES:", "2"): "memory alone",
 }
 """Slips that change nothing that matters, by the line they are in and the word or operator that they put there."""
 PLUGIN = """
@@ -201,7 +210,7 @@ def tried(copy: Path, tests: Sequence[str], limit: int, *, show: bool = False) -
         done = subprocess.run(limited, cwd=copy, env=environment, capture_output=True, timeout=6 * limit, check=False)
     except subprocess.TimeoutExpired:
         return "too slow"
-    if done.returncode < 0:
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "too slow"
     if done.returncode > 1 or (show and done.returncode):
         print(done.stdout.decode()[-2000:], done.stderr.decode()[-2000:], file=sys.stderr)

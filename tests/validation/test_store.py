@@ -10,15 +10,17 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from validation.engine import ValidationError  # noqa: E402
-from validation.experiment import Cell, Effort, part, processor  # noqa: E402
+from validation.experiment import Cell, Effort, measured, part, processor  # noqa: E402
 from validation.store import Store, gone, here, work  # noqa: E402
 
 
@@ -103,6 +105,49 @@ def test_a_claim_expires_with_its_heartbeat(tmp_path: Path, monkeypatch: pytest.
         lost.beat(wanted[0])  # no longer its own
         clock[0] += 8.5
         assert lost.claim() == wanted[0]
+
+
+def test_a_cell_that_runs_for_long_is_left_to_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is set, another store tries to take it before every beat."""
+    path, (wanted,), clock, enough = tmp_path / "runs.db", cells(1), [1000.0], threading.Event()
+    taken: list[Cell | None] = []
+
+    class Watched(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            assert timeout is not None
+            clock[0] += timeout
+            with Store(path, patience=8) as other:
+                taken.append(other.claim())
+            if len(taken) == 7:
+                enough.set()
+            return enough.is_set()
+
+    def long(cell: Cell) -> object:
+        assert enough.wait(60)
+        return measured(cell)
+
+    monkeypatch.setattr("validation.store.time.time", lambda: clock[0])
+    monkeypatch.setattr("validation.store.threading", SimpleNamespace(Event=Watched, Thread=threading.Thread))
+    monkeypatch.setattr("validation.store.measured", long)
+    with Store(path, patience=8) as store:
+        store.add([wanted])
+        assert work(store) == 1
+    assert taken == [None] * 7
+
+
+def test_what_is_wanted_is_written_alike_by_both_ways_and_known_until_it_is_there(tmp_path: Path) -> None:
+    done, waiting, strange = cells(3)
+    texts = []
+    for name in ("noted.db", "put.db"):
+        with Store(tmp_path / name) as store:
+            if name == "noted.db":
+                store.add([done])
+            store.put(done, done.run(), EFFORT)
+            store.add([waiting])
+            assert store.unfinished([waiting, strange, done]) == [waiting]
+        with sqlite3.connect(tmp_path / name) as db:
+            texts.append(db.execute("SELECT description FROM cells ORDER BY hash").fetchall())
+    assert texts[0] == texts[1]
 
 
 def test_a_cell_that_fails_is_given_back(tmp_path: Path) -> None:
@@ -243,7 +288,7 @@ def test_a_store_of_the_first_schema_is_read_and_goes_on(tmp_path: Path) -> None
 def test_where_a_cell_was_run_is_kept_with_it(tmp_path: Path) -> None:
     threads = torch.get_num_threads()
     with Store(tmp_path / "runs.db") as store:
-        store.add(cells(3, rounds=120))  # longer than a tick of the processor clock
+        store.add(cells(3, rounds=40))  # longer than a tick of the processor clock
         for count in (1, 2, 2):
             torch.set_num_threads(count)
             work(store, limit=1)
@@ -294,6 +339,7 @@ ALTERED = [  # what is done to a store of two cells, one finished, and what is s
     ),
     ("UPDATE notes SET text = 'x' WHERE name = 'claims'", "the note 'claims', 'x', is no list of claims"),
     ("UPDATE notes SET text = '[1]' WHERE name = 'claims'", "the note 'claims', '\\[1\\]', is no list of claims"),
+    ("UPDATE notes SET text = '[\"a\", 1]' WHERE name = 'claims'", "the note 'claims', .* is no list of claims"),
     ("UPDATE notes SET text = 'giant' WHERE name = 'size'", "the note 'size', 'giant', is neither quick nor full"),
     ("DELETE FROM notes", "does not say what it was made for"),
 ]

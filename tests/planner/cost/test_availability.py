@@ -17,7 +17,7 @@ from test_cli import ROOT, run
 
 from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.cost.chances import at_least, mean_if_at_least
-from planner.cost.reliability import attend
+from planner.cost.reliability import attend, everyone
 from planner.cost.round import CostError, RoundSpec, round_cost
 from planner.decide import participation
 from planner.decide.rank import recommend
@@ -590,3 +590,8 @@ def test_more_than_two_tiers_are_refused_with_the_way_out() -> None:
     spec = RoundSpec(tree, 1, Network((NETWORK.client_link,) * 3), COMPUTE, MODEL)
     with pytest.raises(CostError, match=r"for one tier and for two.* Leave the availability out, or join tiers"):
         attend(spec, Availability(client=0.9))
+
+
+def test_a_hundred_rounds_begun_for_one_completed_are_a_plan_and_no_more() -> None:
+    assert replace(everyone(2, 3), survival=1 / 100).feasible
+    assert not replace(everyone(2, 3), survival=1 / 101).feasible

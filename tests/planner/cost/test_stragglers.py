@@ -23,6 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.cost import stragglers as drawing
+from planner.cost.patterns.star import SCHEDULE, makespan
 from planner.cost.round import CostError
 from planner.scenario.network import Compute, Link, Network, Straggler
 
@@ -203,3 +204,16 @@ def test_too_many_compute_times():
     one = Network.two_tier(1, Link(1.0, 1.0, sharing="per-server"))
     with pytest.raises(CostError, match="diluted"):
         round_cost("star-ring", G=1000, M=101, P=1, K=1, network=one, compute=straggler, model_bytes=1.0)
+
+
+def test_condensed_passes_of_any_arrangement_end_when_the_whole_do() -> None:
+    """Releases sorted and sent one after the other, over two axes of passes."""
+    times = np.random.default_rng(5).exponential(size=(3, 4, 200))
+    digest = SCHEDULE.digest(times, together=True)
+    condensed = SCHEDULE.condense(digest)
+    assert condensed.shape[:3] == digest.shape[:3] and condensed.shape[-1] < 200
+    for transfer in (1e-3, 0.02, 1.0):
+        ends = np.zeros((3, 4))
+        for release in np.moveaxis(np.sort(2 * times, axis=-1), -1, 0):
+            ends = np.maximum(ends, release) + transfer
+        assert makespan(condensed, 2.0, transfer) == pytest.approx(ends)
