@@ -217,6 +217,13 @@ def test_of_another_machine_nothing_is_known_but_the_heartbeat(where: str) -> No
         assert not gone(strange)
 
 
+def test_to_ask_whether_a_process_is_gone_does_nothing_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr("validation.store.os.kill", lambda *asked: sent.append(asked))
+    assert not gone(f"{os.getpid()}-a@{here()}")
+    assert sent == [(os.getpid(), 0)]  # a signal of 0 is none
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int) -> None:
     wanted = cells(12 * kills, rounds=120)
