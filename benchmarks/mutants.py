@@ -69,7 +69,6 @@ EQUIVALENT = {
         "values, weights = (np.concatenate(parts) for parts in zip(*self.steps.durations(self.passes), strict=True))",
         "False",
     ): "parts are pairs by their type",
-    ("if max(_TARGET_SAMPLES, _FEWEST_DRAWS * size) * kept // shape[-1] <= _CACHED_SAMPLES:", "2"): "memory alone",
 }
 """Slips that change nothing that matters, by the line they are in and the word or operator that they put there."""
 PLUGIN = """
