@@ -63,6 +63,7 @@ EQUIVALENT = {
     ("if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:", "<="): "estimates never add up to just 0.8",
     ("if share.value < SURE:", "<="): "0.99 is no share of a power of two of draws",
     ("form = cls(question, np.zeros((0, 0)))", "1"): "a shape that nothing reads",
+    ("soonest, which = math.inf, -1", "2"): "minus two is below 0 as minus one is",
     ("self._db = sqlite3.connect(path, timeout=60, isolation_level=None)", "61"): "any long wait for another will do",
     ("@lru_cache(maxsize=64)", "65"): "how many answers are kept changes none",
     (
