@@ -183,7 +183,7 @@ def _row(
         late = f"the target is not reached within {question.allowed:,.0f} rounds"
         why = participation.refusal(question, topology) or late
     elif tuned is None:
-        why = "nothing is proved of this topology, so there is no guarantee"
+        why = "no bound of the catalogue covers this topology, so no guarantee is shown"
     elif tuned.eta_eff is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif not finite:

@@ -34,7 +34,7 @@ class Row(Part):
     topology: str
     rank: int
     tie: int = Field(description="topologies of one number cannot be told apart")
-    bound_id: str | None = Field(description="null where nothing is proved of this topology")
+    bound_id: str | None = Field(description="null where no bound covers this topology")
     value: float | None = Field(description="the tuned bound after R rounds, or after its own rounds")
     eta_eff: float | None = Field(description="effective learning rate the bound is tuned at")
     eta: float | None = Field(description="raw learning rate of a local step there")

@@ -57,7 +57,7 @@ def families(question: Question, scenario: Scenario, best: str) -> tuple[Family,
     for key, (pattern, title) in SINGLE.items():
         topology = next((id_ for id_ in alone.topologies if id_ in (pattern, f"star-{pattern}")), None)
         if topology is None:
-            ranked.append(Family(id=key, title=title, comparable=False, why="nothing is proved of one tier"))
+            ranked.append(Family(id=key, title=title, comparable=False, why="no bound covers one tier"))
             continue
         try:
             ranked.append(_row(alone, topology, key, title))

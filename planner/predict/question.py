@@ -44,7 +44,7 @@ class Question:
     # The target as a share of the squared gradient at the start, as the predictor has it; None if it is a number.
     share: float | None
     horizon: float | None  # rounds; None for each topology's own rounds to the target
-    bounds: Mapping[str, Bound]  # by id of the topology; of those that it lacks nothing is proved
+    bounds: Mapping[str, Bound]  # by id of the topology, where the catalogue covers it
     cap: Any  # on the effective learning rate
     network: Network
     compute: Compute

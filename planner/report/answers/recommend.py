@@ -177,7 +177,7 @@ def _basis(answer: Recommendation) -> list[str]:
         _whose(answer),
         f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}."
         if answer.bounds
-        else f"Bounds: none is proved of these trees; a round is timed by its {answer.cost}.",
+        else f"Bounds: none of the catalogue covers these trees; a round is timed by its {answer.cost}.",
     ]
     beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
     if beyond and guaranteed(answer.predictor):

@@ -17,10 +17,10 @@ def test_three_tiers_rank_every_topology_of_their_depth() -> None:
     answer = planner.recommend(tiers="4/5/20", heterogeneity="0.5/1/2", **FAST)
     assert {row.topology for row in answer.ranking} == set(all_topologies(3))
     assert all(row.rounds_guaranteed is None for row in answer.ranking)
-    assert any("nothing is proved" in warning for warning in answer.warnings)
+    assert any("no bound of the catalogue" in warning for warning in answer.warnings)
     reference = next(row for row in answer.ranking if row.topology == "star-star-star")
     assert reference.rounds == 1000  # the target is what it reaches in the default horizon
-    assert "Bounds: none is proved of these trees" in str(answer)
+    assert "Bounds: none of the catalogue covers these trees" in str(answer)
 
 
 def test_a_tier_of_one_child_is_as_if_it_were_not_there() -> None:
