@@ -94,14 +94,16 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     Raises:
         ScenarioError: if there are more names than looks.
     """
-    known = all_topologies(2)
-    own = dict(zip(known, PALETTE, strict=False))
-    free = [style for style in PALETTE if style not in [own[name] for name in names if name in own]]
-    others = [name for name in dict.fromkeys(names) if name not in own]
-    if len(others) > len(free):
-        raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
-    of_all = own | dict(zip(others, free, strict=False))
-    return {name: Look(known[name].title if name in known else plain(name), *of_all[name]) for name in names}
+    titles = {id_: topology.title for depth in (1, 2, 3) for id_, topology in all_topologies(depth).items()}
+    own = {id_: style for depth in (1, 2, 3) for id_, style in zip(all_topologies(depth), PALETTE, strict=False)}
+    free = iter([style for style in PALETTE if style not in [own[name] for name in names if name in own]])
+    found = {}
+    for name in dict.fromkeys(names):
+        style_of = own.get(name) or next(free, None)
+        if style_of is None:
+            raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
+        found[name] = Look(titles.get(name) or plain(name), *style_of)
+    return found
 
 
 def swatch(color: str, hatch: str, label: str) -> Any:

@@ -1,23 +1,31 @@
-"""The four topologies, drawn: who talks to whom, for a few groups of a few clients."""
+"""The topologies of a tree, drawn: who talks to whom, for a few children of every node."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hflbounds.topology import Topology, all_topologies
-from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, style
+from planner.errors import ScenarioError
+from planner.io.wording import counted
+from planner.plot import COLUMN, FAINT, PAGE, Rows, figure, looks, panel_letter, posed, style
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GROUPS = 1.1  # the height that groups are drawn at
-MOST = 3  # groups, and clients of each, that are drawn where there are more
+MOST = {1: 4, 2: 3, 3: 2}  # children of each node that are drawn where there are more, by number of tiers
+TIERS = {1: ("low",), 2: ("top", "low"), 3: ("top", "middle", "low")}
+ROWS = {1: (1.1,), 2: (1.1,), 3: (1.55, 0.95)}  # heights of what is drawn in rows below the root, which is at 2
+WIDTHS = {1: (1.0,), 2: (1.0,), 3: (0.7, 0.37)}  # half of what the children of a node take
+FAN = {2: (0.4, 0.85), 3: (0.22, 0.8)}  # half axes of the fan of clients below their server
 Place = tuple[float, float]
+Node = tuple[int, ...]  # the way from the root
 
 
 @dataclass(frozen=True)
@@ -25,96 +33,155 @@ class Edge:
     """A link of a topology."""
 
     topology: str
-    tier: str  # ``top`` or ``low``
+    tier: str  # of `TIERS`
     source: str  # ``server``, ``group 1``, ``client 1.2``
     target: str  # as `source`
     way: str  # ``both`` where a model goes down and comes back, ``on`` where it is passed on
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
-    """The topologies with as many groups and clients of a scenario as a picture holds."""
-    scenario, _ = posed(scenario)
-    G, M = (int(scenario.number(name)) for name in ("G", "M"))
-    drawn, rows = draw(G, M, scenario.network.tiers)
-    meanings = "; ".join(f"{t.title}: {t.meaning('group', 'client')}" for t in all_topologies(2).values())
-    return drawn, rows, f"{_counts(G, M)}. {meanings}."
+    """The topologies with as many children on every tier of a scenario as a picture holds.
+
+    Raises:
+        ScenarioError: if there are more tiers than a picture holds.
+    """
+    scenario, question = posed(scenario)
+    sizes = [int(scenario.number(tier.size)) for tier in question.symbols]
+    kinds = {id_: t for id_, t in all_topologies(len(sizes)).items() if id_ in (scenario.topologies or [id_])}
+    hollow = len(sizes) > 1 and scenario.network.links[0] is None
+    drawn, rows = draw(*sizes, names=scenario.names, kinds=kinds, hollow=hollow)
+    meanings = "; ".join(f"{t.title}: {t.meaning(*scenario.names)}" for t in kinds.values())
+    return drawn, rows, f"{_counts(sizes, scenario.names)}. {meanings}."
 
 
 @style()
-def draw(G: int, M: int, tiers: int = 2) -> tuple[Figure, Rows]:
-    """Draw a panel for each topology of G groups of M clients; with 1 tier these talk to the server."""
+def draw(
+    *sizes: int,
+    names: Sequence[str] = ("group", "client"),
+    kinds: Mapping[str, Topology] | None = None,
+    hollow: bool = False,
+) -> tuple[Figure, Rows]:
+    """Draw a panel for each topology.
+
+    Args:
+        sizes: children of each node, top tier first.
+        names: of the children of every tier.
+        kinds: what to draw; all topologies of this depth by default.
+        hollow: whether groups have no server: the clients talk to the root in its place.
+
+    Raises:
+        ScenarioError: if there are more tiers than a picture holds.
+    """
     from matplotlib.lines import Line2D
 
-    kinds = list(all_topologies(2).values())
-    drawn, panels = figure(COLUMN, 0.9 + 1.55 * -(-len(kinds) // 2), across=2, down=-(-len(kinds) // 2))
+    depth = len(sizes)
+    if depth not in MOST:
+        raise ScenarioError(
+            f"a diagram shows at most {max(MOST)} tiers, and this fleet has {depth}. Draw its top tiers."
+        )
+    kinds = all_topologies(depth) if kinds is None else kinds
+    shown, across = [min(size, MOST[depth]) for size in sizes], 4 if len(kinds) > 4 else min(2, len(kinds))
+    down = -(-len(kinds) // across)
+    drawn, panels = figure(PAGE if across > 2 else COLUMN, 0.9 + 1.55 * down, across=across, down=down)
     rows: list[dict[str, Any]] = []
-    for axes, letter, kind in zip(panels.flat, "abcdefgh", kinds, strict=False):
+    for axes, letter, kind in zip(np.ravel(panels), "abcdefgh", kinds.values(), strict=False):
         look = looks([kind.id])[kind.id]
-        places = _places(min(G, MOST), min(M, MOST), kind.patterns[0].ordered)
-        edges = list(_edges(kind, min(G, MOST), min(M, MOST)))
-        for edge in edges:
-            _arrow(axes, places[edge.source], places[edge.target], edge, look.color)
-        for name, (x, y) in places.items():
-            marker, size = ("s", 9) if name == "server" else ("s", 6) if name.startswith("group") else ("o", 5)
-            hollow = name.startswith("group") and tiers == 1
-            face = "white" if hollow else "black" if marker == "s" else look.color
-            axes.plot([x], [y], marker=marker, markersize=size, color="black", markerfacecolor=face, zorder=3)
-        if G > MOST:
-            axes.text(1.28, 0.93, "...", ha="center", va="center", size=9, color=FAINT)
+        places = {node: place for node, place in _places(shown) if node or not kind.patterns[0].ordered}
+        for tier, source, target, way in _links(kind, shown):
+            _arrow(axes, places[source], places[target], tier, way, look.color)
+            edge = Edge(kind.id, TIERS[depth][tier], _name(source, names), _name(target, names), way)
+            rows.append(asdict(edge))
+        for node, (x, y) in places.items():
+            leaf, empty = len(node) == depth, hollow and len(node) == 1
+            axes.plot(
+                [x],
+                [y],
+                marker="o" if leaf else "s",
+                markersize=5 if leaf else 6 if node else 9,
+                color="black",
+                markerfacecolor=look.color if leaf else "white" if empty else "black",
+                zorder=3,
+            )
+        if sizes[0] > shown[0]:
+            axes.text(1.28, 0.93 if depth < 3 else ROWS[3][0], "...", ha="center", va="center", size=9, color=FAINT)
         axes.set(xlim=(-1.35, 1.4), ylim=(0.0, 2.2))
         axes.axis("off")
-        axes.set_title(kind.title)
+        axes.set_title(kind.title, loc="center" if depth < 3 else "right")
         panel_letter(axes, letter)
-        rows += [asdict(edge) for edge in edges]
-    server = "server" if tiers == 2 else "server; hollow: a group without its own"
+    server = ", ".join(["server", *(names[:-1] if depth > 2 else ())])
+    server += "; hollow: a group without its own" if hollow else ""
     keys = [
-        Line2D([], [], linestyle="", marker="s", color="black", label=f"{server}"),
-        Line2D([], [], linestyle="", marker="o", color="black", markerfacecolor="white", label="client"),
+        Line2D([], [], linestyle="", marker="s", color="black", label=server),
+        Line2D([], [], linestyle="", marker="o", color="black", markerfacecolor="white", label=names[-1]),
     ]
-    drawn.legend(handles=keys, loc="outside lower center", ncols=2, title=_counts(G, M), title_fontsize=7)
+    drawn.legend(handles=keys, loc="outside lower center", ncols=2, title=_counts(sizes, names), title_fontsize=7)
     return drawn, rows
 
 
-def _counts(G: int, M: int) -> str:
-    words = f"{G:,} group{'s' if G > 1 else ''} of {M:,} client{'s' if M > 1 else ''}"
-    return words if max(G, M) <= MOST else f"{words}; drawn: {min(G, MOST)} of {min(M, MOST)}"
+def _name(node: Node, names: Sequence[str]) -> str:
+    return f"{names[len(node) - 1]} {'.'.join(map(str, node))}" if node else "server"
 
 
-def _places(G: int, M: int, ring: bool) -> dict[str, Place]:
-    """Where everything is: the server on top, groups below it, each with its clients in a fan."""
-    found = {} if ring else {"server": (0.0, 2.0)}
-    for g in range(1, G + 1):
-        x = 0.0 if G == 1 else -1.0 + 2.0 * (g - 1) / (G - 1)
-        found[f"group {g}"] = (x, GROUPS)
-        for m in range(1, M + 1):
-            angle = math.pi * (1.5 if M == 1 else 1.25 + 0.5 * (m - 1) / (M - 1))
-            found[f"client {g}.{m}"] = (x + 0.42 * math.cos(angle) * 0.95, GROUPS + 0.85 * math.sin(angle))
-    return found
+def _counts(sizes: Sequence[int], names: Sequence[str]) -> str:
+    words = " of ".join(counted(size, name) for size, name in zip(sizes, names, strict=True))
+    most = MOST.get(len(sizes), 0)
+    return words if max(sizes) <= most else f"{words}; drawn: {' of '.join(str(min(size, most)) for size in sizes)}"
 
 
-def _edges(kind: Topology, G: int, M: int) -> Iterator[Edge]:
-    groups = [f"group {g}" for g in range(1, G + 1)]
-    if not kind.patterns[0].ordered:
-        yield from (Edge(kind.id, "top", "server", group, "both") for group in groups)
-    else:
-        passed = zip(groups, [*groups[1:], groups[0]], strict=True)
-        yield from (Edge(kind.id, "top", a, b, "on") for a, b in passed if a != b)
-    for g, group in enumerate(groups, 1):
-        clients = [f"client {g}.{m}" for m in range(1, M + 1)]
-        if not kind.patterns[-1].ordered:
-            yield from (Edge(kind.id, "low", group, client, "both") for client in clients)
+def _places(sizes: Sequence[int], node: Node = (), x: float = 0.0) -> Iterator[tuple[Node, Place]]:
+    """Where everything is: the server on top, rows of nodes below it, clients in a fan below theirs."""
+    depth, tier = len(sizes), len(node)
+    y = 2.0 if not node else ROWS[depth][tier - 1]
+    yield node, (x, y)
+    size = sizes[tier]
+    for i in range(size):
+        child, along = (*node, i + 1), 0.0 if size == 1 else 2.0 * i / (size - 1) - 1.0
+        if tier < len(WIDTHS[depth]):
+            at = x + WIDTHS[depth][tier] * along
+            if tier + 1 < depth:
+                yield from _places(sizes, child, at)
+            else:
+                yield child, (at, ROWS[depth][tier])
         else:
-            stops = [group, *clients, group]
-            yield from (Edge(kind.id, "low", a, b, "on") for a, b in pairwise(stops))
+            wide, high = FAN[depth]
+            angle = math.pi * (1.5 + 0.25 * along)
+            yield child, (x + wide * math.cos(angle), y + high * math.sin(angle))
 
 
-def _arrow(axes: Any, source: Place, target: Place, edge: Edge, color: str) -> None:
-    straight = edge.way == "both" or (edge.tier == "top" and source < target)
-    bend = 0.0 if straight else -0.15 if edge.tier == "low" else 0.5  # the last group's way back goes over the others
-    arrow = {
-        "arrowstyle": "<|-|>" if edge.way == "both" else "-|>",
-        "color": color,
-        "linewidth": 1.4 if edge.tier == "top" else 0.9,
-        **{"mutation_scale": 6, "shrinkA": 4, "shrinkB": 4, "connectionstyle": f"arc3,rad={bend}"},
-    }
-    axes.annotate("", xy=target, xytext=source, arrowprops=arrow, zorder=2)
+def _links(kind: Topology, sizes: Sequence[int], node: Node = ()) -> Iterator[tuple[int, Node, Node, str]]:
+    """Every link: its tier, its ends and its way. A ring at the top closes; a lower one begins and ends at its node."""
+    tier = len(node)
+    children = [(*node, i + 1) for i in range(sizes[tier])]
+    if not kind.patterns[tier].ordered:
+        yield from ((tier, node, child, "both") for child in children)
+    else:
+        stops = [*children, children[0]] if not node else [node, *children, node]
+        yield from ((tier, a, b, "on") for a, b in pairwise(stops) if a != b)
+    if tier + 1 < len(sizes):
+        for child in children:
+            yield from _links(kind, sizes, child)
+
+
+def _arrow(axes: Any, source: Place, target: Place, tier: int, way: str, color: str) -> None:
+    axes.annotate(
+        "",
+        xy=target,
+        xytext=source,
+        arrowprops={
+            "arrowstyle": "<|-|>" if way == "both" else "-|>",
+            "color": color,
+            "linewidth": 0.9 if tier else 1.4,
+            "mutation_scale": 6,
+            "shrinkA": 4,
+            "shrinkB": 4,
+            "connectionstyle": f"arc3,rad={_bend(tier, way, source, target)}",
+        },
+        zorder=2,
+    )
+
+
+def _bend(tier: int, way: str, source: Place, target: Place) -> float:
+    """How an arrow is bent: the last one's way back to the first goes over the others."""
+    if way == "both" or (tier == 0 and source < target):
+        return 0.0
+    return -0.15 if tier else 0.5

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Moved = tuple[Question, dict[str, float]]  # a question, and values that it is asked with
 COLUMNS = ("name", "low", "high")
-CONSTANTS = ("sigma", "zeta", "delta", "A")
 MOST = 16  # bars
 WIDEST = 1e3  # lead beyond which a bar ends in an arrow
 
@@ -138,7 +137,7 @@ def _inputs(question: Question, timed: bool) -> Iterator[tuple[str, float, Calla
     def linked(tier: str, part: str, value: float) -> Moved:
         return varied(network=question.network.with_link(tier, **{part: value}))
 
-    for name in CONSTANTS:
+    for name in ("sigma", *(tier.deviation for tier in reversed(question.symbols)), "A"):
         if question.values[name] > 0:
             yield name, question.values[name], partial(constant, name)
     if question.target is not None:
