@@ -218,7 +218,13 @@ def _heterogeneity(value: Any, field: str) -> heterogeneity.Heterogeneity:
 def _tree(value: Any, field: str) -> int | Tree:
     """1 or 2, sizes such as ``4/5/20``, patterns such as ``ring/star/ring``, or both: ``ring:4/star:5/ring:20``."""
     if not isinstance(value, str) or value.strip().isdigit() or not value.strip():
-        return text.count(value, field, most=2)
+        try:
+            return text.count(value, field, most=2)
+        except ScenarioError:
+            raise ScenarioError(
+                f"{field}: {value!a:.40} is not 1 or 2, nor a tree. Write its sizes, 4/5/20, its patterns, ring/star, "
+                "or both, ring:4/star:5; star:6 is one tier."
+            ) from None
     patterns, sizes = [], []
     for part in value.split("/"):
         pattern, _, size = part.partition(":") if not part.strip().isdigit() else ("", "", part)

@@ -185,7 +185,7 @@ def _target(written: Written, known: Table) -> float | None:
     else:
         known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
     if target is None:
-        known["target"] = Known(None, "derived", note="what Star-Star's bound reaches in R rounds")
+        known["target"] = Known(None, "derived", note="what Star-Star reaches in R rounds, as the predictor has it")
         return None
     if not isinstance(target, str):
         known["target"] = Known.given(target)

@@ -344,7 +344,7 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         ({}, {"tiers": "ring/star/ring"}, "ring:10/star:10/ring:10"),
         ({}, {"tiers": "ring:4/star"}, "Write 4/5/20"),
         ({}, {"tiers": "rung/star"}, "Did you mean ring"),
-        ({}, {"tiers": "3"}, "tiers: 'that' is not|tiers: that is not a whole number from 1 to 2"),
+        ({}, {"tiers": "3"}, "tiers: '3' is not 1 or 2, nor a tree"),
         ({}, {"tiers": "4/0/2"}, "whole number from 1 to 1000000"),
         ({}, {"tiers": "2/" * 8 + "2"}, "9 tiers are not 1 to 8"),
         (TREE, {"tiers": "4/5"}, "2 sizes for 3 tiers"),
