@@ -203,6 +203,7 @@ def tried(copy: Path, tests: Sequence[str], limit: int, *, show: bool = False) -
         "_fastest",
         *tests,
     ]
+    (copy / "_fastest.py").write_text(PLUGIN)
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     limited = ["/bin/sh", "-c", f'ulimit -t {limit}; exec "$@"', "sh", *command]
     try:
@@ -211,6 +212,8 @@ def tried(copy: Path, tests: Sequence[str], limit: int, *, show: bool = False) -
         return "too slow"
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "too slow"
+    if done.returncode == 4:  # of pytest, for misuse: nothing was tested, and so nothing caught
+        sys.exit(done.stderr.decode()[-2000:])
     if done.returncode > 1 or (show and done.returncode):
         print(done.stdout.decode()[-2000:], done.stderr.decode()[-2000:], file=sys.stderr)
     return "alive" if done.returncode == 0 else "caught"
@@ -258,7 +261,6 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
         shutil.copytree(ROOT, copy, ignore=LEFT_OUT)
-        (copy / "_fastest.py").write_text(PLUGIN)
         alive = sum(of_group(copy, name, told.count, told.seed) for name in told.groups or GROUPS)
     sys.exit(1 if alive else 0)
 
