@@ -156,7 +156,13 @@ def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
     store.parent.mkdir()
     words = ["run", CLAIM, "--store", str(store), "--workers", str(workers)]
     running = subprocess.Popen(
-        [*COMMAND, *words], env=ALONE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*COMMAND, *words],
+        env=ALONE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )
     deadline = time.monotonic() + 120
     while count(store, "finished IS NOT NULL") < 1 or count(store, "finished IS NULL AND owner IS NOT NULL") < 1:
