@@ -23,7 +23,7 @@ MOST = {1: 4, 2: 3, 3: 2}  # children of each node that are drawn where there ar
 TIERS = {1: ("low",), 2: ("top", "low"), 3: ("top", "middle", "low")}
 ROWS = {1: (1.1,), 2: (1.1,), 3: (1.55, 0.95)}  # heights of what is drawn in rows below the root, which is at 2
 WIDTHS = {1: (1.0,), 2: (1.0,), 3: (0.7, 0.37)}  # half of what the children of a node take
-FAN = {2: (0.4, 0.85), 3: (0.22, 0.8)}  # half axes of the fan of clients below their server
+FAN = {2: (0.399, 0.85), 3: (0.22, 0.8)}  # half axes of the fan of clients below their server
 Place = tuple[float, float]
 Node = tuple[int, ...]  # the way from the root
 
