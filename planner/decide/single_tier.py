@@ -45,14 +45,15 @@ OTHERS = (
 
 
 def families(question: Question, scenario: Scenario, best: str) -> tuple[Family, ...]:
-    """The best two-tier topology and the single tiers to one target, best first; then what is not comparable.
+    """The best topology of several tiers and the single tiers to one target, best first; then what is not comparable.
 
     Args:
         question: what was asked.
         scenario: says what decides.
-        best: the two-tier topology that comes first.
+        best: the topology that comes first.
     """
-    ranked = [_row(question, best, best, "two tiers")]
+    depth = question.depth
+    ranked = [_row(question, best, best, "two tiers" if depth == 2 else f"{depth} tiers")] if depth > 1 else []
     alone = single_tier(question)
     for key, (pattern, title) in SINGLE.items():
         topology = next((id_ for id_ in alone.topologies if id_ in (pattern, f"star-{pattern}")), None)
@@ -122,7 +123,7 @@ def _row(question: Question, topology: str, key: str, title: str) -> Family:
 
 
 def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
-    """That a single tier would be better than the best of two, where it is by more than ties."""
+    """That a single tier would be better than the best of more, where it is by more than ties."""
     by = AMOUNTS[scenario.objective]
     compared = [f for f in found if f.comparable and getattr(f, by)]
     tiers = [f for f in compared if f.id not in SINGLE]
@@ -132,4 +133,5 @@ def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
     if best <= one * (1 + scenario.resolution):
         return []
     word = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
-    return [f"Without group servers {compared[0].title}, would take {one / best:.2g} times the {word}: see below."]
+    without = "group servers" if scenario.depth == 2 else "servers in between"
+    return [f"Without {without} {compared[0].title}, would take {one / best:.2g} times the {word}: see below."]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.decide.explain import SHORT
+from planner.errors import ScenarioError
 from planner.io.wording import title
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, shares_up, style, swatch
 from planner.predict.question import MAX_ROUNDS, Question
@@ -38,7 +39,16 @@ class Curve:
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
-    """The picture of a scenario: its figure, its numbers, and what it shows in words."""
+    """The picture of a scenario: its figure, its numbers, and what it shows in words.
+
+    Raises:
+        ScenarioError: for a tree that no bound of the catalogue is about.
+    """
+    if scenario.depth != 2:
+        raise ScenarioError(
+            f"bounds of the catalogue are of two tiers, and this tree has {scenario.depth}. Draw front, tornado or "
+            "diagram."
+        )
     _, question = posed(replace(scenario, predictor="bound"))
     goal = float(question.goal())
     needed = {t: float(n) for t, n in question.rounds().items()}

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from hflbounds.topology import Topology, all_topologies
+from hflbounds.topology import Topology, all_topologies, tier_symbols
 
 pytest.importorskip("torch")
 
 from literal_trees import check_engine
 
-SIZES, PASSES = (4, 5, 20), (1, 1, 2)  # regions, edge servers, phones; a server goes through its phones twice
+from planner.scenario.resolve import load
+
+EXAMPLE = load(Path(__file__).parents[2] / "examples" / "regions.toml")
+SIZES = tuple(int(EXAMPLE.number(tier.size)) for tier in tier_symbols(3))
+PASSES = tuple(int(EXAMPLE.number(tier.passes)) if tier.passes else 1 for tier in tier_symbols(3))
+
+
+def test_the_example_is_of_400_phones_that_a_server_goes_through_twice() -> None:
+    assert (SIZES, PASSES, EXAMPLE.names) == ((4, 5, 20), (1, 1, 2), ("region", "edge server", "phone"))
 
 
 @pytest.mark.parametrize("topology", all_topologies(3).values(), ids=str)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
+from hflbounds.topology import TierSymbols, Topology, tier_symbols
 from planner.decide.confidence import FACTOR
 from planner.decide.explain import SHORT, flip_sentence
 from planner.decide.recommendation import (
@@ -81,7 +83,8 @@ def _blocks(answer: Recommendation) -> Iterator[Block]:
     yield from _searched(answer, "By number of groups", "G", answer.divisions)
     for letter, rows in answer.choices.items():
         yield from _searched(answer, f"By {letter}", letter, rows)
-    yield Items("Beyond two tiers", tuple(_beyond_two_tiers(answer)))
+    heading = "Beyond two tiers" if len(_tiers(answer)) == 2 else "One tier, and other families"
+    yield Items(heading, tuple(_beyond_two_tiers(answer)))
     yield Items("How sure", tuple(_how_sure(answer)))
     yield from _drawn(answer)
     yield Items("What would change it", tuple(_flips(answer)))
@@ -92,12 +95,20 @@ def _blocks(answer: Recommendation) -> Iterator[Block]:
 def _records(answer: Recommendation) -> Iterator[Mapping[str, Any]]:
     """One line per topology, and per number of groups or value of a count searched."""
     here = {column: answer.scenario[name].value for column, name in COUNTS.items() if name in answer.scenario}
+    numbers = {}
+    if len(tiers := _tiers(answer)) != 2:  # whose columns have names
+        here = {"local_steps": here["local_steps"]}
+        numbers = {letter: answer.scenario[letter].value for tier in tiers for letter in astuple(tier) if letter}
     parts: dict[str, Sequence[Row | Division]] = {"ranking": answer.ranking, "divisions": answer.divisions}
     for part, rows in {**parts, **answer.choices}.items():
         for row in rows:
             line = {**(here if isinstance(row, Row) else {}), **row.model_dump(), "part": part}
             line["objective"] = answer.objective
-            yield {name: line.get(name) for name in RECORDED}
+            yield {name: line.get(name) for name in RECORDED} | numbers
+
+
+def _tiers(answer: Recommendation) -> tuple[TierSymbols, ...]:
+    return tier_symbols(Topology.parse(answer.ranking[0].topology).depth)
 
 
 def _ranked(row: Row) -> tuple[Cell, ...]:

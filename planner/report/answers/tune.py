@@ -295,16 +295,19 @@ def _blocks(d: dict[str, Any], scenario: Scenario) -> Iterator[Block]:
 def _basis(d: dict[str, Any], scenario: Scenario) -> Iterator[str]:
     tiers = tier_symbols(Topology.parse(d["recommended"]["topology"]).depth)
     tried = d["tried"]
+    proved = f", bounds {d['bounds']}, step cap {d['cap']}" if d["bounds"] else ""
+    measured = "Measured" if len(tiers) == 2 else "Measured with two tiers"
     missing = assumed(scenario, ("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
     yield f"Rounds are {d['rounds_are']}."
     yield (
         f"Front of time and traffic over {len(tried['topologies'])} topologies, K in {_list(tried['K'])} and P in "
-        f"{_list(tried['P'])}; predictor {d['predictor']}, bounds {d['bounds']}, step cap {d['cap']}; a round is timed "
-        f"by its {scenario.cost}."
+        f"{_list(tried['P'])}; predictor {d['predictor']}{proved}; a round is timed by its {scenario.cost}."
     )
+    if len(tiers) > 2:
+        yield f"P is {tiers[-1].passes}, the passes of the lowest tier; the tiers above keep theirs."
     if missing:
         yield f"Not given, so assumed: {missing}."
-    yield from (f"Measured (docs/validation.md), {Verdict(**row)}" for row in d["evidence"])
+    yield from (f"{measured} (docs/validation.md), {Verdict(**row)}" for row in d["evidence"])
     yield (
         "The target is on the mean squared gradient, not on accuracy. Between topologies the predicted order is not "
         "always the measured one: `hfl-plan recommend` says where."

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 import planner
 from hflbounds.topology import all_topologies
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
+from planner.report.answers.recommend import document
+from planner.report.answers.tune import Wanted, tuned
+from planner.report.document import Items
+from planner.scenario.resolve import load
 
 FAST = {"settings": {"plan.draws": 0}}
 
@@ -54,3 +61,47 @@ def test_draws_of_three_tiers_move_every_deviation() -> None:
 def test_bounds_of_three_tiers_are_refused_with_the_way_out() -> None:
     with pytest.raises(ScenarioError, match="this tree has 3"):
         planner.recommend(tiers="4/5/20", predictor="bound")
+
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "regions.toml"
+
+
+@pytest.fixture(scope="module")
+def regions() -> Recommendation:
+    return recommend(load(EXAMPLE))
+
+
+def test_the_example_says_nothing_of_two_tiers(regions: Recommendation) -> None:
+    said = str(regions)
+    assert "Without servers in between FedAvg, one tier, would take 0.57 times the time" in said
+    for word in ("two tiers", "group server", "client link", "bounds ,"):
+        assert word not in said
+    compared = [f.title for f in regions.families if f.comparable]
+    assert compared == ["FedAvg, one tier", "3 tiers", "Sequential FL, one tier"]
+    for row in regions.ranking:
+        assert (row.bound_id, row.value, row.rounds_guaranteed) == (None, None, None)
+        assert "no bound of the catalogue" in row.why
+
+
+def test_columns_of_a_spreadsheet_are_letters_of_the_tiers_where_they_have_no_names(regions: Recommendation) -> None:
+    first = document(regions).records[0]
+    assert [first[f"n{i}"] for i in (1, 2, 3)] == [4, 5, 20]
+    assert (first["P3"], first["delta2"], first["local_steps"]) == (2, 0.5, 5)
+    assert first["groups_per_round"] is first["clients_per_round"] is None
+
+
+def test_one_tier_is_compared_with_the_other_pattern_and_not_with_itself() -> None:
+    answer = planner.recommend(tiers="star:6", heterogeneity="1", **FAST)
+    assert sorted(f.id for f in answer.families if f.comparable) == ["fedavg", "sfl"]
+
+
+def test_tuning_the_example_says_whose_passes_are_chosen() -> None:
+    said = [
+        sentence
+        for block in tuned(load(EXAMPLE), Wanted(local_steps="5", group_rounds="1:2")).blocks
+        if isinstance(block, Items)
+        for sentence in block.sentences
+    ]
+    assert any(s.startswith("P is P3, the passes of the lowest tier") for s in said)
+    assert sum(s.startswith("Measured with two tiers") for s in said) == 2
+    assert not any("bounds ," in s for s in said)

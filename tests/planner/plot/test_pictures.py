@@ -17,6 +17,7 @@ import pytest
 from test_cli import ROOT, run
 from test_docs import assert_shown, consoles
 
+from hflbounds.topology import all_topologies
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.scenario.resolve import load
@@ -264,6 +265,48 @@ def test_who_talks_to_whom(G: int, M: int) -> None:
         if row["way"] == "on":
             same = [r for r in rows if r["topology"] == row["topology"] and r["tier"] == row["tier"]]
             assert sum(r["source"] == row["source"] for r in same) == sum(r["target"] == row["source"] for r in same)
+
+
+@pytest.mark.parametrize("sizes", [(1,), (2,), (9,), (2, 2, 2), (1, 2, 1), (4, 5, 20)])
+def test_who_talks_to_whom_in_trees_of_other_depths(sizes: tuple[int, ...]) -> None:
+    names = ("region", "edge server", "phone")[-len(sizes) :]
+    _, rows = diagram.draw(*sizes, names=names)
+    shown = [min(size, diagram.MOST[len(sizes)]) for size in sizes]
+    for topology in all_topologies(len(sizes)):
+        mine = [row for row in rows if row["topology"] == topology]
+        links, nodes = 0, 1
+        for i, (pattern, size) in enumerate(zip(topology.split("-"), shown, strict=True)):
+            # A star has a link to each child, a ring one more, back; at the top it closes without the server.
+            links += nodes * (size if pattern == "star" else size + 1 if i else size if size > 1 else 0)
+            nodes *= size
+        assert len(mine) == links, topology
+        named = {row[end] for row in mine for end in ("source", "target")} - {"server"}
+        if topology.split("-")[-1] == "star" or len(sizes) > 1:
+            assert sum(name.startswith("phone") for name in named) == nodes
+
+
+def test_three_tiers_are_drawn_and_more_are_refused_in_a_line(plan, tmp_path: Path) -> None:
+    example = ("--config", str(ROOT / "examples" / "regions.toml"))
+    for kind, wanted in (
+        (
+            "diagram",
+            "4 regions of 5 edge servers of 20 phones; drawn: 2 of 2 of 2. Star-Star-Star: regions in",
+        ),
+        ("tornado", "Lead of Star-Star-Star in time"),
+    ):
+        code, out, err = plan("picture", kind, *example, "--output", str(tmp_path / f"{kind}.svg"))
+        assert (code, err) == (0, "")
+        assert out.startswith(wanted)
+    assert {row["name"] for row in table(tmp_path / "tornado.csv")} >= {"delta1", "delta2", "delta3", "link1.up"}
+    assert len({row["topology"] for row in table(tmp_path / "diagram.csv")}) == 8
+    for words, wanted in (
+        (["diagram", "--tiers", "2/2/2/2"], "a diagram shows at most 3 tiers, and this fleet has 4."),
+        (["bound", *example], "bounds of the catalogue are of two tiers, and this tree has 3. Draw front"),
+    ):
+        code, out, err = plan("picture", *words, "--output", str(tmp_path / "none.svg"))
+        assert (code, out) == (2, "")
+        assert wanted in err
+        assert len(err.splitlines()) == 1
 
 
 COUNTS = "client,group,a,b\nc1,x,10,0\nc2,x,10,0\nc3,y,0,10\nc4,y,0,10\n"
