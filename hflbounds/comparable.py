@@ -106,15 +106,15 @@ def numbers_of(bounds: Sequence[Bound], over: str | None, values: Mapping[str, A
 
 
 def missing(bounds: Sequence[Bound], known: Iterable[str]) -> list[str]:
-    """Quantities that a call of some bound would lack, where those with these names are given."""
+    """Quantities that a call of some bound would lack, where those with these names are given.
+
+    Where one follows from others that are lacking, it is these.
+    """
     given = {*known}
     lacking = set()
     for bound in bounds:
-        lacking |= {
-            name
-            for name in {*bound.needs} - given
-            if name not in bound.defaults or not {s.name for s in bound.defaults[name].symbols} <= given
-        }
+        for name in {*bound.needs} - given:
+            lacking |= {s.name for s in bound.defaults[name].symbols} - given if name in bound.defaults else {name}
     return [name for name in ABOUT if name in lacking]
 
 

@@ -43,6 +43,7 @@ class Comparison:
         line: the range of ``over``.
         values_there: both bounds where every number is given and none is moved.
         notes: what the comparison stands on.
+        lacking: quantities without which there are no numbers.
     """
 
     first: Bound
@@ -57,6 +58,7 @@ class Comparison:
     line: Line | None = None
     values_there: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
     @property
     def smaller(self) -> str | None:
@@ -122,6 +124,8 @@ class Comparison:
             said.append(f"{one} is smaller exactly where {shown}{f', whatever {listed(free)}' if free else ''}{zero}.")
         elif not self.stretches and self.values_there is None:
             said.append(f"Algebra does not settle whether {one} or {other} is smaller: give numbers.")
+        if self.over is not None and self.lacking:
+            said.append(f"The order along {self.over} by numbers also needs {listed(self.lacking)}.")
         return [*said, *self._by_numbers()]
 
     def _by_numbers(self) -> list[str]:
@@ -212,6 +216,7 @@ class Comparison:
                 "value": str(turn.value),
             },
             "values": dict(self.values),
+            "lacking": list(self.lacking),
             "tuned": self.tuned,
             "cap": self.cap,
             "range": None if self.line is None else [self.line.low, self.line.high],
@@ -276,7 +281,7 @@ def compare(
     if lacking:
         if range is not None and over is not None:
             raise TypeError(f"a range of {over} also needs {', '.join(lacking)}")
-        return made
+        return replace(made, lacking=tuple(lacking))
     if over is None:
         one, other = (evaluated(bound, numbers, at_best, cap) for bound in (first, second))
         return replace(made, values_there=(one, other))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's eight colours (2008), each with a marker and a line, so that none is needed alone.
+# Okabe and Ito's eight colours (2008), each with a marker and a line, so that none is needed alone; of all pictures.
 PALETTE = (
     ("#0072B2", "o", "-"),
     ("#E69F00", "s", "--"),

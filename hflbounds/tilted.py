@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from hflbounds.errors import ConditionError, DomainError
 from hflbounds.topology import LinearMap, Topology
+from hflbounds.uneven import uneven_round
 
 Measure = Literal["loss", "mean-loss", "gradient"]
 Placement = Literal["worst", "shuffled"]
@@ -93,6 +94,8 @@ def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "
     if placement not in PLACEMENTS:
         raise DomainError(f"placement = {placement!r} is not one of {', '.join(PLACEMENTS)}.")
     given = np.asarray(step, dtype=float)
+    if topology.uneven:
+        return _uneven(topology, K, given, placement)
     with np.errstate(all="ignore"):
         log_size = np.where(given < 1, np.log1p(-np.minimum(given, 1)), np.log(np.abs(1 - given)))
         steps = LinearMap(1 - given, log_size).repeated(K)
@@ -128,6 +131,15 @@ def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "
     shape = given.shape  # that of a number is lost where a pattern's weights are an array of one
     found = (TierShare(*(one.reshape(shape) for one in (t.kept, t.anew, t.both))) for _, t in reversed(tiers))
     return AffineRound(call, noise.reshape(shape), tuple(found))
+
+
+def _uneven(topology: Topology, K: int, step: Array, placement: Placement) -> AffineRound:
+    if placement != "shuffled":
+        raise DomainError("placement: where nodes differ, orders are shuffled. Write shuffled, or take equal nodes.")
+    with np.errstate(all="ignore"):
+        one = uneven_round(topology, K, step)
+    shares = (TierShare(kept, both - kept, both) for kept, both in zip(one.kept[::-1], one.both[::-1], strict=True))
+    return AffineRound(one.map, one.noise, tuple(shares))
 
 
 def _scaled(one: TierShare, kept: Any, anew: Any, both: Any) -> TierShare:
@@ -199,9 +211,9 @@ def _over_rounds(map_: LinearMap, R: Array, last: bool) -> tuple[Array, Array, A
         left = np.where(alpha > 0, -np.expm1(log_size), 1 - alpha)
         left2 = -np.expm1(2 * log_size)
         odd = (alpha < 0) & (R % 2 == 1)
-        end = np.exp(R * log_size)
-        once = np.where(alpha > 0, -np.expm1(R * log_size), np.where(odd, 1 + end, 1 - end)) / left
-        twice = -np.expm1(2 * R * log_size) / left2
+        end, gone = np.exp(R * log_size), -np.expm1(R * log_size)
+        once = np.where(odd, 1 + end, gone) / left
+        twice = gone * (1 + end) / left2
         if last:
             return end**2, once**2, twice
         y = np.where(alpha > 0, -log_size, np.inf)

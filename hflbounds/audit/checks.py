@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from hflbounds.core.bound import Bound, Erratum
-from hflbounds.core.expression import DimensionError, Expr, Relation, add, compile_many
+from hflbounds.core.expression import Choice, DimensionError, Expr, Relation, Symbol, add, compile_many
 from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
 from hflbounds.core.quantities import ABOUT, eta, eta_eff, eta_g, eta_sub, lam
 from hflbounds.errors import HflBoundsError
@@ -108,9 +108,7 @@ def _drawn(bound: Bound, count: int, seed: int) -> Points:
         inside, corner = rng.uniform(low, high, tried), rng.choice((low, high), tried)
         values = np.exp(np.where(np.arange(tried) % 2, inside, corner))
         points[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
-    for name, values in points.items():
-        if (limit := ABOUT[name].at_most) is not None and limit in points:
-            points[name] = np.minimum(values, points[limit])
+    points = _within_limits(points)
     found = np.flatnonzero(bound.applies(**points) & np.ones(tried, bool))[:count]
     if len(found) < count:
         raise AuditError(f"the conditions hold at {len(found)} of {tried} typical points: is the bound vacuous?")
@@ -118,6 +116,12 @@ def _drawn(bound: Bound, count: int, seed: int) -> Points:
     for values in kept.values():
         values.flags.writeable = False
     return kept
+
+
+def _within_limits(points: Points) -> Points:
+    """Points at which no quantity exceeds another that it may not."""
+    limits = {name: limit for name in points if (limit := ABOUT[name].at_most) is not None and limit in points}
+    return points | {name: np.minimum(points[name], points[limit]) for name, limit in limits.items()}
 
 
 def check_positive(bound: Bound) -> int:
@@ -302,15 +306,78 @@ def check_steps(bound: Bound) -> int:
 
 def _letters_of_steps(bound: Bound, count: int, known: Points) -> Points:
     """Numbers for what a derivation speaks of and the bound does not, such as a count that is dropped on the way."""
-    rng = np.random.default_rng(1)
     found: Points = {}
+    rng = np.random.default_rng(1)
     for step in bound.steps:
         for part in [step.value] if isinstance(step.value, Expr) else step.value.values():
-            for name in sorted(s.name for s in part.symbols if s.name not in known and s.name not in found):
-                low, high = np.log(ABOUT[name].typical)
-                values = np.exp(rng.uniform(low, high, count))
-                found[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
+            found |= _letters(part.symbols, count, {**known, **found}, rng)
     return found
+
+
+def _letters(symbols: Iterable[Symbol], count: int, known: Points, rng: np.random.Generator | None = None) -> Points:
+    """Typical numbers for letters that have none yet."""
+    rng = np.random.default_rng(1) if rng is None else rng
+    found: Points = {}
+    for name in sorted(s.name for s in symbols if s.name not in known):
+        low, high = np.log(ABOUT[name].typical)
+        values = np.exp(rng.uniform(low, high, count))
+        found[name] = values.round() if ABOUT[name].domain in ("count", "whole") else values
+    return found
+
+
+def check_ends(bound: Bound) -> int:
+    """As the step moves, each condition holds exactly where what its proof needs is not negative."""
+    if len(bound.ends) != len(bound.requires):
+        raise AuditError(f"has {len(bound.requires)} conditions, and the proof needs {len(bound.ends)}")
+    points = draw(bound, 40)
+    for condition, end in zip(bound.requires, bound.ends, strict=True):
+        step = next((s.name for s in (eta, eta_eff) if s in condition.symbols), None)
+        if step is None:
+            raise AuditError(f"{condition} does not speak of the step")
+        here = points | _letters(condition.symbols | end.room.symbols, 40, points)
+        low, high = here[step] * 1e-16, here[step] * 1e16
+        for _ in range(120):
+            middle = np.sqrt(low * high)
+            good = _at(end.room, here | {step: middle}) >= 0
+            low, high = np.where(good, middle, low), np.where(good, high, middle)
+        for at, inside in ((low * (1 - 1e-7), True), (high * (1 + 1e-7), False)):
+            sides = (_at(side, here | {step: at}) for side in (condition.lhs, condition.rhs))
+            _require(condition.holds(*sides) == inside, f"{condition} does not end where it must: {end.because}")
+    return len(bound.ends)
+
+
+def check_least_counts(bound: Bound) -> int:
+    """A quantity is finite, and not negative, also where counts are the least that they can be."""
+    points = draw(bound)
+    counts = [name for name in bound.needs if ABOUT[name].domain in ("count", "whole")]
+    facts = 0
+    for some in (each for size in range(1, len(counts) + 1) for each in combinations(counts, size)):
+        least = {name: np.full_like(points[name], float(ABOUT[name].domain == "count")) for name in some}
+        here = _within_limits(points | least)
+        fits = bound.applies(**here) & np.ones(len(points[some[0]]), bool)
+        value = _total(bound, here)[fits]
+        _require(np.isfinite(value) & (value >= 0), f"is not finite and positive at the least {', '.join(some)}")
+        facts += int(fits.any())
+    return facts
+
+
+def check_quoted(bound: Bound) -> int:
+    """What an erratum quotes, as its units are wrong, is the whole of what is stated, or one term of it."""
+    points = draw(bound)
+    same = [
+        np.allclose(_at(text, points), _at(part, points), rtol=RTOL, atol=0)
+        for text, part in _quotes(bound)
+        if text.symbols == part.symbols
+    ]
+    if not any(same):
+        raise AuditError("has no term that is what its erratum of units quotes")
+    return 1
+
+
+def _quotes(bound: Bound) -> list[tuple[Expr, Expr]]:
+    """Formulas that errata about units quote, each beside the whole of what is stated and beside each term."""
+    quoted = [e.printed for e in bound.errata if e.id == bound.breaks.get("units") and isinstance(e.printed, Expr)]
+    return [(text, part) for text in quoted for part in (*bound.terms.values(), bound.expression)]
 
 
 def check_status(bound: Bound) -> int:
@@ -347,6 +414,9 @@ CHECKS: tuple[Callable[[Bound], int], ...] = (
     check_status,
     check_range,
     check_steps,
+    check_ends,
+    check_least_counts,
+    check_quoted,
     check_monotone,
     check_vanishes,
     check_tuning,
@@ -354,13 +424,20 @@ CHECKS: tuple[Callable[[Bound], int], ...] = (
 # Which checks a bound owes; whatever is not here, every bound owes.
 OWED_BY: Mapping[Callable[[Bound], int], Callable[[Bound], bool]] = {
     check_positive: lambda bound: not bound.signed,
-    check_numbers: lambda bound: _promises(bound) and _of_gradient(bound),
+    check_numbers: lambda bound: _promises(bound) and (_of_gradient(bound) or bound.constants == "hidden"),
+    check_ends: lambda bound: bool(bound.ends),
+    check_least_counts: lambda bound: bound.kind == "quantity" and _has_choices(bound.expression),
+    check_quoted: lambda bound: any(text.symbols == part.symbols for text, part in _quotes(bound)),
     check_range: lambda bound: _promises(bound),
     check_steps: lambda bound: bound.topology is not None or bool(bound.steps) or bound.status in ("proved", "own"),
     check_monotone: lambda bound: bound.topology is not None or bool(bound.grows_with or bound.shrinks_with),
     check_vanishes: lambda bound: _trains(bound),
     check_tuning: lambda bound: _trains(bound),
 }
+
+
+def _has_choices(part: Expr) -> bool:
+    return isinstance(part, Choice) or any(_has_choices(one) for one in part.args)
 
 
 def checks_of(bound: Bound) -> tuple[Callable[[Bound], int], ...]:
@@ -540,7 +617,7 @@ def at_witness(side: Expr | Relation, witness: Mapping[str, float]) -> float | b
 
 
 def _total(bound: Bound, points: Points) -> Any:
-    return _at(add(bound.expression), points) * np.ones(len(next(iter(points.values()))))
+    return _at(add(bound.expression), points) * np.ones(len(next(iter(points.values()), [0])))
 
 
 def _require(truth: Any, failure: str) -> None:

@@ -18,7 +18,7 @@ from hflbounds.core.assumptions import (
     STRONGLY_CONVEX,
     Assumption,
 )
-from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.bound import Bound, End, Paper, Step
 from hflbounds.core.expression import Expr, add, maximum, raised, special
 from hflbounds.core.metrics import (
     CLIENT_DRIFT,
@@ -92,6 +92,7 @@ def _next(contraction: Expr, drift: Expr) -> dict[str, Expr]:
 
 
 def _one_step(label: str, title: str, place: str, metric: Metric, because: str, extra: tuple[Assumption, ...]) -> Bound:
+    largest = (CONVERGES[-1].lhs - CONVERGES[-1].rhs).subs({beta_lr: eta * alpha})
     return Bound(
         id=f"liu2026.{label}",
         title=f"HHFL, distance to the optimum after a local step{title}",
@@ -107,6 +108,7 @@ def _one_step(label: str, title: str, place: str, metric: Metric, because: str, 
         # What (F_i(w_i) - F_i*) is multiplied with, 4 L eta^2 - 2 eta, is at most 0, and convexity bounds that below.
         steps=(Step(because, _next(Delta_t - eta * mu * Delta_t, CD + 2 * eta * CD / (2 * eta))),),
         kind="lemma",
+        ends=(End("the largest step of Theorem 1, beta/alpha, is one by the theorem's own condition", largest),),
     )
 
 

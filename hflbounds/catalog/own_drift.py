@@ -53,6 +53,12 @@ class Digit:
     unit: Expr
 
 
+def steps_in_a_row(topology: str, groups: Expr = G, clients: Expr = M) -> Expr:
+    """Local steps that a round chains, from what each pattern chains of its children."""
+    top, low = Topology.parse(topology).patterns
+    return as_expr(top.chain(groups) * P * low.chain(clients) * K)
+
+
 def digits(topology: str, groups: Expr, clients: Expr) -> list[Digit]:
     """The chain position of an iterate: ``J = k + [(b-1) K] + p B_0 + [(a-1) B]``, brackets in rings only."""
     top, low = Topology.parse(topology).patterns

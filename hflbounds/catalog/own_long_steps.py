@@ -6,7 +6,7 @@ clients are alike, or their gaps change slowly, the local steps of a ring are st
 
 from fractions import Fraction
 
-from hflbounds.catalog import own
+from hflbounds.catalog import own, own_drift
 from hflbounds.core.assumptions import (
     CONVEX,
     FIXED_ORDER,
@@ -18,7 +18,7 @@ from hflbounds.core.assumptions import (
     SLOW_GAPS,
     SMOOTH,
 )
-from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.bound import Bound, End, Paper, Step
 from hflbounds.core.expression import Expr, add, as_expr, sqrt
 from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT_OF_STEPS, MEAN_SQUARED_GRADIENT_OF_STEPS_LESS_GAPS
 from hflbounds.core.quantities import A, G, K, L, M, P, R, delta, delta_H, eta_eff, sigma, zeta
@@ -71,6 +71,7 @@ def _identical(topology: str) -> Bound:
         bounds=MEAN_SQUARED_GRADIENT_OF_STEPS,
         terms=_like(topology, SPREAD.get(topology), G * P * M * K),
         requires=(eta_eff <= chain / L,),
+        ends=(End("a local step of plain SGD is at most 1/L", 1 - L * eta_eff / own_drift.steps_in_a_row(topology)),),
         assumes=(SMOOTH, LIKE_CLIENTS, *((CONVEX,) if topology in SPREAD else ()), NOISE, ROUNDS, FIXED_ORDER),
         status="own",
         constants="explicit",

@@ -8,7 +8,7 @@ it, and `hflbounds.tilt_bound` is the number to use.
 from fractions import Fraction
 from itertools import combinations
 
-from hflbounds.catalog import own
+from hflbounds.catalog import own, own_drift
 from hflbounds.catalog.own_drift import PARTIAL_CHAIN
 from hflbounds.core.assumptions import (
     FIXED_ORDER,
@@ -21,7 +21,7 @@ from hflbounds.core.assumptions import (
     ROUNDS,
     TILTED,
 )
-from hflbounds.core.bound import Bound, Paper, Step
+from hflbounds.core.bound import Bound, End, Paper, Step
 from hflbounds.core.expression import Expr, Power, Product, add, as_expr, choice, mul, power, sqrt
 from hflbounds.core.metrics import LOSS_AFTER_ROUNDS
 from hflbounds.core.quantities import S1, S2, Delta0, G, K, L, M, P, R, delta, eta_eff, sigma, zeta
@@ -139,6 +139,7 @@ def _terms(parts: Terms, chain: Expr, samples: Expr, law: str) -> Terms:
 def _declare(label: str, law: str, topology: str) -> Bound:
     chain = (PARTIAL_CHAIN if law == "partial" else own.CHAIN)[topology]
     samples = S1 * P * S2 * K if law == "partial" else G * P * M * K
+    raw = eta_eff / own_drift.steps_in_a_row(topology, *((S1, S2) if law == "partial" else (G, M)))
     by_tiers = chain * models(topology, law)
     order = {"fixed": "fixed order", "random": "random order", "partial": "partial participation"}[law]
     laws = {"fixed": (FIXED_ORDER,), "random": (RANDOM_ORDER, ONE_DRAW), "partial": (INDEPENDENT_DRAWS, ONE_DRAW)}[law]
@@ -151,6 +152,7 @@ def _declare(label: str, law: str, topology: str) -> Bound:
         bounds=LOSS_AFTER_ROUNDS,
         terms=terms,
         requires=(eta_eff <= chain / L,),
+        ends=(End("no direction turns round in a local step: its curvature is at most L", 1 - L * raw),),
         assumes=(TILTED, NOISE_BY_DIRECTION, INTRA, INTER, ROUNDS, *laws),
         status="own",
         constants="explicit",

@@ -19,7 +19,7 @@ from hflbounds.catalog.zhou2025 import (
     paper,
     samples,
 )
-from hflbounds.catalog.zhou2026_lemmas import COEFFICIENT, lengths
+from hflbounds.catalog.zhou2026_lemmas import COEFFICIENT, DROPPED, lengths
 from hflbounds.core.assumptions import FIXED_ORDER, INTER, INTRA, NOISE, ONE_ROUND, ROUNDS, SMOOTH
 from hflbounds.core.bound import Bound, Step
 from hflbounds.core.expression import Expr, add
@@ -59,6 +59,7 @@ lemma1 = Bound(
     noted=(WEIGHT_OF_A_ROUND,),
     kind="lemma",
     signed=True,
+    ends=(DROPPED,),
 )
 
 # ---------------------------------------------------------------- Lemma 2 and Table 6

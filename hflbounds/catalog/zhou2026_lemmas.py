@@ -19,7 +19,7 @@ from hflbounds.core.assumptions import (
     RANDOM_ORDER,
     SMOOTH,
 )
-from hflbounds.core.bound import Bound, Status, Step
+from hflbounds.core.bound import Bound, End, Status, Step
 from hflbounds.core.expression import Expr, add, as_expr, choice, sqrt
 from hflbounds.core.metrics import ROUND_DRIFT, ROUND_PROGRESS
 from hflbounds.core.quantities import S1, S2, E_r, G, K, L, M, P, delta, eta, eta_eff, grad, sigma, zeta
@@ -78,6 +78,15 @@ LEMMA_2: Terms = {
     "drift": L**2 * eta_eff * E_r / sampled_samples,
 }
 
+DROPPED = End(
+    "the squared mean of the clients' gradients drops out: L/2 of the squared step has it twice, as noise is split off",
+    eta_eff / 2 - 2 * (L / 2) * eta_eff**2,
+)
+DESCENDS = End(
+    "the gradient's own term is a descent, less its fifth of the squared step",
+    eta_eff / 2 - 5 * (L / 2) * eta_eff**2,
+)
+
 lemma1 = Bound(
     id="zhou2026.lemma1",
     title="progress of one round, full participation, fixed or random order",
@@ -97,6 +106,7 @@ lemma1 = Bound(
     steps=tuple(Step(f"as D.1 prints it for {t}: c_0 and the raw step", _lemma_1_as_printed(t)) for t in TOPOLOGIES),
     kind="lemma",
     signed=True,
+    ends=(DROPPED,),
 )
 
 
@@ -117,6 +127,7 @@ def _lemma_2(
         steps=steps,
         kind="lemma",
         signed=True,
+        ends=(DESCENDS,),
     )
 
 
@@ -242,6 +253,7 @@ def _drift(label: str, topology: str) -> Bound:
             "gradient": c1 * eta**2 * table.gradient * grad**2,
         },
         requires=(eta < 1 / (sqrt(number) * L * chain),),
+        ends=(End("c_1 is finite and positive: the drift is less than all of itself", 1 - table.recursion),),
         assumes=(SMOOTH, NOISE, INTRA, INTER, ONE_ROUND, LAWS[label]),
         status="proved",
         constants="explicit",

@@ -7,7 +7,7 @@ straight to the mean over the rounds, from which its recursion is taken.
 
 from fractions import Fraction
 
-from hflbounds.catalog import zhou2026
+from hflbounds.catalog import own_drift, zhou2026
 from hflbounds.catalog.zhou2026 import F2_CONSTANT, F5_CONSTANTS, TOPOLOGIES, Terms, paper
 from hflbounds.catalog.zhou2026_lemmas import (
     LAWS,
@@ -20,7 +20,7 @@ from hflbounds.catalog.zhou2026_lemmas import (
     printed_drift,
 )
 from hflbounds.core.assumptions import INTER, INTRA, NOISE, ONE_ROUND, SMOOTH
-from hflbounds.core.bound import Bound, Erratum, Step
+from hflbounds.core.bound import Bound, End, Erratum, Step
 from hflbounds.core.expression import Expr
 from hflbounds.core.metrics import ROUND_PROGRESS
 from hflbounds.core.quantities import S1, S2, E_r, G, K, L, M, P, delta, eta, eta_eff, grad, sigma, zeta
@@ -142,6 +142,7 @@ def _recursion(label: str, topology: str) -> Bound:
     put_in = {"drift": drift, "drift-shuffle": drift_shuffle, "drift-partial": drift_partial}[label][index]
     lemma = lemma2 if partial else lemma1
     chain = (zhou2026.PARTIAL_CHAIN if partial else zhou2026.CHAIN)[topology]
+    in_a_row = own_drift.steps_in_a_row(topology, *((S1, S2) if partial else (G, M)))
     small = eta <= 1 / ((5 if partial else 2) * L * chain)
     known: tuple[Erratum, ...] = ()
     if partial:
@@ -158,6 +159,7 @@ def _recursion(label: str, topology: str) -> Bound:
         bounds=ROUND_PROGRESS,
         terms=_partial(topology) if partial else _full(topology, label),
         requires=(*put_in.requires, small),
+        ends=(*put_in.ends, *(End(end.because, end.room.subs({eta_eff: eta * in_a_row})) for end in lemma.ends)),
         assumes=(SMOOTH, NOISE, INTRA, INTER, ONE_ROUND, LAWS[label]),
         status="proved",
         constants="explicit",

@@ -13,7 +13,7 @@ import numpy as np
 
 from hflbounds.core.assumptions import Assumption
 from hflbounds.core.evaluation import Value, bind, run
-from hflbounds.core.expression import Expr, Raised, Relation, Symbol, add, compile_many
+from hflbounds.core.expression import Expr, Number, Raised, Relation, Symbol, add, compile_many
 from hflbounds.core.metrics import Metric
 from hflbounds.core.quantities import ABOUT, R, T, eta_eff, t
 from hflbounds.errors import ConditionError, DeclarationError, DomainError
@@ -98,6 +98,19 @@ class Step:
     def value(self) -> Expr | Mapping[str, Expr]:
         """The right-hand side at that line, or its terms by name."""
         return self.stated() if callable(self.stated) else self.stated
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where the range of a condition on the step ends, by what its proof needs, confirmed by the audit.
+
+    Attributes:
+        because: why the condition is there.
+        room: what is not negative exactly where it holds, as the step moves.
+    """
+
+    because: str
+    room: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +227,7 @@ class Bound:
         rounds: at a step, how many rounds the bound needs to fall to ``aim``, least over the free letters; None
             where that is not known in closed form. Negative where no number does.
         prepare: turns array arguments into quantities.
+        ends: for each condition in turn, what its proof needs; empty where the audit is not told.
         breaks: checks of the audit that what is stated cannot pass, with the erratum or the page that says why.
     """
 
@@ -241,6 +255,7 @@ class Bound:
     rise: Expr | None = field(default=None, repr=False)
     rounds: Expr | None = field(default=None, repr=False)
     prepare: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = field(default=None, repr=False)
+    ends: tuple[End, ...] = field(default=(), repr=False)
     breaks: Mapping[str, str] = field(default_factory=dict, repr=False)
     basis: Basis | None = None
     above: ClassVar[Above]  # set in `hflbounds`, so that this file imports none of them
@@ -562,9 +577,16 @@ class Bound:
             if not np.all(truth):
                 at = int(np.argmin(truth))
                 left, right = (float(np.broadcast_to(s, np.shape(truth)).flat[at]) for s in (lhs, rhs))
-                told = f"{condition.lhs} = {left:.6g} and {condition.rhs} = {right:.6g}"
-                broken.append(f"it requires {condition}, but {told}")
+                told = [_said(condition.lhs, "left", left), _said(condition.rhs, "right", right)]
+                broken.append(f"it requires {condition}, but {' and '.join(filter(None, told))}")
         return broken
+
+
+def _said(side: Expr, which: str, value: float) -> str:
+    """What one side of a condition is: by its letter, or as a side where it is a formula, which was just written."""
+    if isinstance(side, Number):
+        return ""
+    return f"{side if isinstance(side, Symbol) else f'the {which}-hand side'} = {value:.6g}"
 
 
 def _true_in_logarithms(condition: Relation, numbers: Mapping[str, float]) -> bool:

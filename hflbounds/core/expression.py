@@ -153,16 +153,17 @@ class Expr:
         """The partial derivative."""
         if self is symbol:
             return as_expr(1)
+        if symbol not in self.symbols:
+            return as_expr(0)
         if isinstance(self, Sum):
             return add(*(part.diff(symbol) for part in self.args))
         if isinstance(self, Product):
             parts = self.args
-            return add(*(mul(*parts[:i], part.diff(symbol), *parts[i + 1 :]) for i, part in enumerate(parts)))
+            moved = [i for i, part in enumerate(parts) if symbol in part.symbols]
+            return add(*(mul(*parts[:i], parts[i].diff(symbol), *parts[i + 1 :]) for i in moved))
         if isinstance(self, Power):
             return mul(self.exponent, power(self.base, self.exponent - 1), self.base.diff(symbol))
-        if symbol in self.symbols:
-            raise TypeError(f"{self} is not differentiated: no step size stands inside such a formula")
-        return as_expr(0)
+        raise TypeError(f"{self} is not differentiated: no step size stands inside such a formula")
 
     def factor_out(self, symbol: Symbol) -> tuple[Fraction, Expr] | None:
         """``(n, rest)`` with this expression equal to ``symbol**n * rest`` and ``rest`` free of the symbol.
@@ -531,7 +532,7 @@ def mul(*parts: Expr | Exact) -> Expr:
                 number = factor
             else:
                 number = Number(number.exact * factor.exact)
-    if number.exact == 0:
+    if not number.exact:
         return number
     if number is not one:
         kept.insert(0, number)

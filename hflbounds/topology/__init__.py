@@ -11,6 +11,7 @@ A topology knows no pattern by name: what a star or a ring does is declared once
 `hflbounds.topology.patterns`, and composed over the tiers here, by the costs, the predictors and the harness.
 """
 
+from hflbounds.topology.children import Children, TopologyError, branches
 from hflbounds.topology.maps import Composition, LinearMap
 from hflbounds.topology.patterns import Pattern, pattern, patterns
 from hflbounds.topology.tree import (
@@ -18,13 +19,13 @@ from hflbounds.topology.tree import (
     Tier,
     TierSymbols,
     Topology,
-    TopologyError,
     all_topologies,
     tier_symbols,
     two_tier,
 )
 
 __all__ = [
+    "Children",
     "Composition",
     "LinearMap",
     "Order",
@@ -34,6 +35,7 @@ __all__ = [
     "Topology",
     "TopologyError",
     "all_topologies",
+    "branches",
     "pattern",
     "patterns",
     "tier_symbols",

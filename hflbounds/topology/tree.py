@@ -11,16 +11,15 @@ from itertools import product
 from math import prod
 from typing import Any, Final, Literal
 
-from hflbounds.errors import HflBoundsError
+import numpy as np
+
+from hflbounds.topology.children import Children, Floats, TopologyError
 from hflbounds.topology.patterns import Pattern, patterns
 
 Order = Literal["fixed", "random"]
 MOST_TIERS: Final = 8
 _SEPARATOR: Final = re.compile(r"[/,|>\s_-]+")
-
-
-class TopologyError(HflBoundsError, ValueError):
-    """A tree that cannot be meant; the message names the tier, the fact and the way out."""
+_SIZE: Final = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True)
@@ -29,11 +28,14 @@ class Tier:
 
     Attributes:
         pattern: How the children work, or its id, such as ``star`` or ``ring``.
-        size: Children of each node; None where it is to be given later.
+        size: Children of each node, of the largest where they differ; None where it is to be given later.
         drawn: Children that take part in a pass; None for all.
         passes: How often the node goes through its children before it answers its own parent.
         order: Of the children, where the pattern is ordered: ``fixed``, or ``random``, drawn for each global round.
             Children that are drawn run in the order drawn.
+        children: Node by node, where nodes or what children count differ: then a star takes the mean by
+            `Topology.weights`, of those who take part, and a node with fewer children than are drawn takes all. None
+            where all are alike.
 
     Raises:
         TopologyError: If a number is not a count, or more children are drawn than there are.
@@ -44,6 +46,7 @@ class Tier:
     drawn: int | None = None
     passes: int = 1
     order: Order = "fixed"
+    children: Children | None = None
 
     def __init__(
         self,
@@ -52,8 +55,12 @@ class Tier:
         drawn: int | None = None,
         passes: int = 1,
         order: Order = "fixed",
+        children: Children | None = None,
     ) -> None:
         object.__setattr__(self, "pattern", _pattern(pattern) if isinstance(pattern, str) else pattern)
+        object.__setattr__(self, "children", children)
+        if children is not None:
+            size = int(children.sizes.max())
         for name, value in (("size", size), ("drawn", drawn), ("passes", passes)):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise TopologyError(f"tier {name}: {value!r} is not a whole number, 1 or more.")
@@ -103,16 +110,26 @@ class Topology:
     def __post_init__(self) -> None:
         if not 1 <= len(self.tiers) <= MOST_TIERS:
             raise TopologyError(f"topology: {len(self.tiers)} tiers are not 1 to {MOST_TIERS}.")
+        if self.uneven:
+            nodes = 1
+            for tier in self.tiers:
+                if tier.children is None or len(tier.children.sizes) != nodes:
+                    raise TopologyError(f"topology: children of the {nodes} nodes above each tier are needed, or none.")
+                nodes = len(tier.children.shares)
 
     @classmethod
     def parse(cls, text: str) -> Topology:
-        """Read patterns in words, top first, separated by ``/``, ``-``, ``,`` or spaces; sizes are given later.
+        """Read patterns in words, top first, separated by ``/``, ``-``, ``,`` or spaces, each with its size or not.
+
+        A size is written behind its pattern, ``ring:4/star:5``; those that are not written are given later.
 
         Raises:
-            TopologyError: If a word is no pattern.
+            TopologyError: If a word is no pattern, or a size no whole number, 1 or more.
         """
-        words = [word for word in _SEPARATOR.split(text.strip().lower()) if word]
-        return cls(tuple(Tier(word) for word in words))
+        words = [word.partition(":") for word in _SEPARATOR.split(text.strip().lower()) if word]
+        if wrong := [size for _, colon, size in words if colon and not _SIZE.fullmatch(size)]:
+            raise TopologyError(f"topology: the size {wrong[0]!a:.40} is not a whole number. Write ring:4/star:5.")
+        return cls(tuple(Tier(word, int(size) if colon else None) for word, colon, size in words))
 
     @classmethod
     def of(cls, topology: Topology | str) -> Topology:
@@ -144,13 +161,22 @@ class Topology:
         return ", ".join(one.meaning.format(child=name) for one, name in zip(self.patterns, children, strict=True))
 
     @property
+    def uneven(self) -> bool:
+        """Whether children are said node by node, because nodes or what children count differ."""
+        return any(tier.children is not None for tier in self.tiers)
+
+    @property
     def clients(self) -> int:
         """Clients in all."""
+        if (last := self.tiers[-1].children) is not None:
+            return len(last.shares)
         return prod(tier.size if tier.size is not None else tier.taking_part for tier in self.tiers)
 
     @property
     def taking_part(self) -> int:
-        """Clients that take part in one pass of every tier."""
+        """Clients that take part in one pass of every tier; where nodes differ, in the mean over draws, rounded."""
+        if self.uneven:
+            return max(round(float(self._present[-1].sum())), 1)
         return prod(tier.taking_part for tier in self.tiers)
 
     @property
@@ -165,13 +191,16 @@ class Topology:
         drawn: Sequence[int | None] | None = None,
         passes: Sequence[int] | None = None,
         order: Order | None = None,
+        children: Sequence[Children] | None = None,
     ) -> Topology:
         """Give every tier its numbers, top first; what is left out stays as it is.
+
+        Where ``children`` of every node are given, the sizes are the largest of these.
 
         Raises:
             TopologyError: If there are more or fewer numbers than tiers.
         """
-        for name, given in (("sizes", sizes), ("drawn", drawn), ("passes", passes)):
+        for name, given in (("sizes", sizes), ("drawn", drawn), ("passes", passes), ("children", children)):
             if given is not None and len(given) != self.depth:
                 raise TopologyError(f"{name}: {len(given)} numbers for {self.depth} tiers.")
         return Topology(
@@ -182,24 +211,105 @@ class Topology:
                     tier.drawn if drawn is None else drawn[i],
                     tier.passes if passes is None else passes[i],
                     order or tier.order,
+                    None if children is None else children[i],
                 )
                 for i, tier in enumerate(self.tiers)
             )
         )
 
     def chains(self, K: int) -> tuple[int, ...]:
-        """Local steps that one call of a node chains, from the root (all of a round) down to a client (``K``)."""
+        """Local steps that one call of a node chains, from the root (all of a round) down to a client (``K``).
+
+        Raises:
+            TopologyError: If nodes of one tier differ.
+        """
+        if self.uneven:
+            raise TopologyError("topology: nodes differ, so that one number does not say what each chains.")
         found = [K]
         for tier in reversed(self.tiers):
             found.append(tier.chain * found[-1])
         return tuple(reversed(found))
 
     def local_steps(self, K: int) -> int:
-        """Local steps that a global round chains: the effective over the raw learning rate."""
+        """Local steps that a global round chains: the effective over the raw learning rate.
+
+        Raises:
+            TopologyError: If nodes of one tier differ; `effective_steps` is for all trees.
+        """
         return self.chains(K)[0]
 
+    def effective_steps(self, K: int) -> float:
+        """The effective over the raw learning rate: `local_steps`; where nodes differ, a mean by what they count."""
+        if self.uneven:
+            return float(K * prod(tier.passes for tier in self.tiers) * self._added.sum())
+        return self.local_steps(K)
+
+    @cached_property
+    def weights(self) -> tuple[Floats, ...]:
+        """What every child counts in a mean of its node's children, for each tier, top first; shape (children,).
+
+        Its share over the local steps that it chains, so that what moved further does not count more for it; adding up
+        to 1 for every node. Of trees whose nodes differ alone.
+        """
+        chains, found = np.ones(self.clients), list[Floats]()
+        for tier in reversed(self.tiers):
+            assert tier.children is not None, self.id  # noqa: S101 - as documented
+            children = tier.children
+            pace = np.add.reduceat(children.shares / chains, children.starts)
+            found.append(children.shares / chains / pace[children.parents])
+            if tier.pattern.by_share:
+                chains = tier.passes / pace
+            else:
+                there = children.sizes if tier.drawn is None else np.minimum(children.sizes, tier.drawn)
+                chains = tier.passes * np.add.reduceat(chains, children.starts) * there / children.sizes
+        return tuple(reversed(found))
+
+    def counted(self) -> Floats:
+        """What the local steps of each client add to a round at small learning rates, as shares, shape (clients,).
+
+        A ring counts its children alike: where their shares differ, a round lowers another mean of the clients' losses
+        than the one that the shares say (`meant`). Of trees whose nodes differ alone.
+        """
+        return np.asarray(self._added / self._added.sum())
+
+    def meant(self) -> Floats:
+        """What each client counts for the loss of the whole, by the shares of every tier; shape (clients,)."""
+        meant = np.ones(1)
+        for tier in self.tiers:
+            assert tier.children is not None, self.id  # noqa: S101 - of trees whose nodes differ
+            meant = meant[tier.children.parents] * tier.children.shares
+        return meant
+
+    @cached_property
+    def _present(self) -> tuple[Floats, ...]:
+        """Probability that each node of a tier takes part in one pass of every tier, top first."""
+        found = [np.ones(1)]
+        for tier in self.tiers:
+            assert tier.children is not None, self.id  # noqa: S101 - of trees whose nodes differ
+            sizes = tier.children.sizes
+            there = sizes if tier.drawn is None else np.minimum(sizes, tier.drawn)
+            found.append((found[-1] * there / sizes)[tier.children.parents])
+        return tuple(found[1:])
+
+    def presence(self, tier: int) -> Floats:
+        """Probability that each node above a tier takes part in one pass of every tier above; shape (nodes,)."""
+        return self._present[tier - 1] if tier else np.ones(1)
+
+    @cached_property
+    def _added(self) -> Floats:
+        """Weights of the clients' calls in one pass of every tier, in the mean over who is drawn."""
+        added = np.ones(1)
+        for tier, weights in zip(self.tiers, self.weights, strict=True):
+            assert tier.children is not None, self.id  # noqa: S101 - of trees whose nodes differ
+            sizes, parents = tier.children.sizes, tier.children.parents
+            there = sizes if tier.drawn is None else np.minimum(sizes, tier.drawn)
+            added = added[parents] * (weights if tier.pattern.by_share else (there / sizes)[parents])
+        return added
+
     def work(self, K: int) -> int:
-        """Local steps of all clients in a global round."""
+        """Local steps of all clients in a global round; where nodes differ, in the mean over draws, rounded."""
+        if self.uneven:
+            return K * prod(tier.passes for tier in self.tiers) * self.taking_part
         return K * prod(tier.passes * tier.taking_part for tier in self.tiers)
 
     @property

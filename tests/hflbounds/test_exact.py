@@ -369,6 +369,29 @@ def test_nested_full_stars_are_one_star() -> None:
     assert two == pytest.approx(one, rel=1e-9)
 
 
+def test_the_rate_of_section_2_is_above_the_bound() -> None:
+    """With the numbers behind its O: up to v = 1/2, at the free weight 1/2."""
+    rng = Random(12)
+    for _ in range(200):
+        depth, K = rng.randint(1, 3), rng.randint(1, 6)
+        sizes = [rng.randint(1, 5) for _ in range(depth)]
+        tiers = [
+            Tier(rng.choice(["star", "ring"]), n, rng.randint(1, n), rng.randint(1, 3), rng.choice(["fixed", "random"]))
+            for n in sizes
+        ]
+        tree, deltas = Topology(tuple(tiers)), [rng.choice([0.0, 0.3, 2.0]) for _ in range(depth)]
+        sums, v, A, R, sigma = exact_sums(tree, K), rng.uniform(1e-3, 0.5), 10 ** rng.uniform(-2, 2), 100, rng.random()
+        assert 1.5 - v / 2 - 2 * (2 - v) * (v / (1 - sums.chi * v)) ** 2 * sums.phi > 0.7
+        h = 0.0
+        for omega, delta, fixed in zip(sums.omega, deltas, sums.correlated, strict=True):
+            part = math.sqrt(omega) * delta
+            h = h + part if fixed else math.hypot(h, part)
+        xi = sigma**2 / sums.N + sum(c * d**2 for c, d in zip(sums.start, deltas, strict=True))
+        drift = sums.nu * sigma**2 + 2 * h**2
+        rate = (2 * A / (v * R) + 1.5 * v * xi + 2 * 2.16 * v**2 * drift) / 0.7
+        assert exact_bound(tree, K=K, R=R, L=1, A=A, sigma=sigma, deltas=deltas, eta_eff=v) <= rate
+
+
 def test_arguments_broadcast() -> None:
     tree = Topology((Tier("ring", 3), Tier("star", 4)))
     sigma, step = np.array([0.5, 1.0, 2.0])[:, None], np.array([0.05, 0.2])

@@ -31,6 +31,7 @@ class Pattern(ABC):
         meaning: What the children do, in a few words, with ``{child}`` where their name stands.
         rank: Place among the patterns; the first stands for all of them where a node has one child.
         ordered: Whether the order of the children matters.
+        by_share: Whether children count by their shares where these differ; else each counts alike.
     """
 
     id: ClassVar[str]
@@ -39,6 +40,7 @@ class Pattern(ABC):
     meaning: ClassVar[str]
     rank: ClassVar[int]
     ordered: ClassVar[bool]
+    by_share: ClassVar[bool]
 
     @abstractmethod
     def chain(self, children: Any) -> Any:
@@ -86,6 +88,14 @@ class Pattern(ABC):
     @abstractmethod
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Compose the children's calls, each a ``call``, into one pass."""
+
+    @abstractmethod
+    def mean(self, calls: Sequence[LinearMap], shares: Array) -> LinearMap:
+        """Find the call of which as many make the same pass as children whose calls differ, given the share of each."""
+
+    @abstractmethod
+    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
+        """Weigh a child at a random place against one whose call is the `mean`; exact to first order in the step."""
 
     @abstractmethod
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:

@@ -18,6 +18,7 @@ class Ring(Pattern):
     meaning = "the model passed from {child} to {child}"
     rank = 1
     ordered = True
+    by_share = False
 
     def chain(self, children: Any) -> Any:
         """All of them."""
@@ -42,6 +43,16 @@ class Ring(Pattern):
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Product of the maps: call i of n enters with the weight ``factor^(n - i)``."""
         return call.repeated(children)
+
+    def mean(self, calls: Sequence[LinearMap], shares: Array) -> LinearMap:
+        """The geometric mean of the sizes; it turns a deviation round where all calls do."""
+        log_size = np.asarray(sum(share * one.log_size for share, one in zip(shares, calls, strict=True)))
+        negative = np.all([one.factor < 0 for one in calls], axis=0)
+        return LinearMap(np.where(negative, -1.0, 1.0) * np.exp(log_size), log_size)
+
+    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
+        """Half of the others come after it, and they make up for what its own map differs by from the mean."""
+        return np.exp(np.clip((mean.log_size - call.log_size) / 2, -30.0, 30.0))
 
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:
         """Weights are the powers of the factor; the last child's is 1."""

@@ -18,6 +18,7 @@ class Star(Pattern):
     meaning = "{child}s in parallel"
     rank = 0
     ordered = False
+    by_share = True
 
     def chain(self, children: Any) -> Any:
         """One: the children's steps do not follow each other."""
@@ -38,6 +39,21 @@ class Star(Pattern):
     def compose(self, call: LinearMap, children: int) -> Composition:
         """Mean of equal maps: each call enters with the weight ``1/children``."""
         return Composition(call, np.ones(1), np.full(1, 1 / children))
+
+    def mean(self, calls: Sequence[LinearMap], shares: Array) -> LinearMap:
+        """The arithmetic mean."""
+        logs, signs = np.array([one.log_size for one in calls]), np.sign([one.factor for one in calls])
+        weights = np.asarray(shares).reshape(-1, *[1] * (logs.ndim - 1))
+        top = logs.max(axis=0)
+        sum_ = (weights * signs * np.exp(logs - top)).sum(axis=0)
+        log_size = top + np.log(np.abs(sum_))
+        near = (signs > 0).all(axis=0) & (log_size > -0.5)  # where digits would be lost
+        log_size = np.where(near, np.log1p((weights * np.expm1(np.where(near, logs, 0.0))).sum(axis=0)), log_size)
+        return LinearMap(np.sign(sum_) * np.exp(log_size), log_size)
+
+    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
+        """The same."""
+        return 1.0
 
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:
         """All weights are equal."""

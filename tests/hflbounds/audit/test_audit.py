@@ -18,7 +18,17 @@ import second_encoding_others as others
 from test_catalogue import points as unified_points
 
 from hflbounds import Bound, Step, catalogue, families
-from hflbounds.audit.checks import AuditError, audit, check_cap_is_the_pole_of_the_proof, checks_of, draw, identities_of
+from hflbounds.audit.checks import (
+    AuditError,
+    audit,
+    check_cap_is_the_pole_of_the_proof,
+    check_ends,
+    check_least_counts,
+    check_quoted,
+    checks_of,
+    draw,
+    identities_of,
+)
 from hflbounds.core import quantities
 from hflbounds.core.expression import (
     Choice,
@@ -93,6 +103,33 @@ def test_a_bound_derived_from_itself_fails() -> None:
     copied = replace(bound, status="proved", steps=(Step("because", bound.terms),))
     verdicts = {v.check: v for v in audit([copied])}
     assert "from itself" in (verdicts["steps"].failure or "")
+
+
+def test_a_condition_that_does_not_end_where_its_proof_does_fails() -> None:
+    lemma = catalogue()["zhou2025.lemma1"]
+    assert check_ends(lemma) == 1
+    for wrong in (eta_eff <= Fraction(number, 2000) / quantities.L for number in (999, 1001)):
+        with pytest.raises(AuditError, match="does not end where it must"):
+            check_ends(replace(lemma, requires=(wrong,)))
+    with pytest.raises(AuditError, match="has 0 conditions, and the proof needs 1"):
+        check_ends(replace(lemma, requires=()))
+
+
+def test_a_quantity_that_is_not_finite_at_the_least_counts_fails() -> None:
+    alone = catalogue()["sharma2025.beta-hh"]
+    assert check_least_counts(alone)
+    (term,) = alone.terms.values()
+    general = term.args[-1].args[-1]  # without its cases for one hub, and for hubs that send nothing
+    with pytest.raises(AuditError, match="at the least b_hh"):
+        check_least_counts(replace(alone, terms={"factor": general}))
+
+
+def test_what_an_erratum_quotes_is_what_is_stated() -> None:
+    order = catalogue()["stich2018.sgd-order"]
+    assert check_quoted(order)
+    for wrong in (order.terms["start"] * 2, order.terms["start"] ** 2):
+        with pytest.raises(AuditError, match="quotes"):
+            check_quoted(replace(order, terms={**order.terms, "start": wrong}))
 
 
 def test_a_vacuous_bound_fails() -> None:

@@ -193,3 +193,12 @@ def test_bounds_chain_the_local_steps_of_their_topology(bound: Bound) -> None:
 
 def test_every_topology_of_two_tiers_has_bounds() -> None:
     assert {bound.topology for bound in CHAINED} == {*all_topologies(2)}
+
+
+def test_sizes_stand_behind_their_patterns_or_are_given_later() -> None:
+    assert Topology.parse("ring:4/star:5") == Topology((Tier("ring", 4), Tier("star", 5)))
+    assert [tier.size for tier in Topology.parse("Ring:4 > star").tiers] == [4, None]
+    assert Topology.parse("ring:4/star:5") == Topology.parse("ring/star").sized((4, 5))
+    for wrong, said in (("ring:x", "the size 'x'"), ("ring:", "the size ''"), ("star:0", "tier size: 0"), (":4", "''")):
+        with pytest.raises(TopologyError, match=said):
+            Topology.parse(wrong)
