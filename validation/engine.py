@@ -8,6 +8,7 @@ same batches and the same noise, so that differences between algorithms and rate
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +25,23 @@ Parameters = tuple[Tensor, ...]  # each of shape (models, ...): slices with one 
 
 class ValidationError(Exception):
     """What was asked for cannot be run; the message names the thing, the fact and the way out."""
+
+
+class UnknownChoiceError(ValidationError):
+    """A word that is none of those that can be chosen."""
+
+
+def one_of(text: str, choices: Sequence[str], where: str) -> str:
+    """Read one of several words.
+
+    Raises:
+        UnknownChoiceError: if it is none of them, with the nearest.
+    """
+    if text in choices:
+        return text
+    near = difflib.get_close_matches(text, choices, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise UnknownChoiceError(f"{where}: {text!r:.40} is not one of {', '.join(choices)}.{hint}")
 
 
 class Problem(Protocol):
@@ -122,7 +140,7 @@ class Algorithm(Protocol):
     def models(self, problem: Problem) -> int:
         """How many models of one run are in memory at once, for planning."""
 
-    def local_steps_per_round(self) -> int:
+    def local_steps_per_round(self) -> float:
         """How many local steps one global round chains together: effective over raw learning rate."""
 
 
@@ -353,3 +371,13 @@ def spread(models: Parameters, copies: int) -> Parameters:
 def average(models: Parameters, members: int) -> Parameters:
     """Means of neighbours: (models * members, ...) to (models, ...)."""
     return tuple(part.view(-1, members, *part.shape[1:]).mean(1) for part in models)
+
+
+def weighted(models: Parameters, weights: Tensor) -> Parameters:
+    """Means of neighbours by weights of shape (nodes, members): (nodes * members, ...) to (nodes, ...)."""
+    return tuple(
+        (
+            part.view(*weights.shape, *part.shape[1:]) * weights.to(part).view(*weights.shape, *[1] * (part.ndim - 1))
+        ).sum(1)
+        for part in models
+    )

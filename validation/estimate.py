@@ -27,6 +27,7 @@ from validation.statistics import LEVEL, Interval, student_quantile
 STEPS, BATCHES, POWER, CHOSEN = 50, 51, 52, 53  # what a generator is for
 EVALUATIONS = 400  # mini-batch gradients of a point, over all clients, unless told
 PRODUCTS = 200  # most Hessian-vector products of a client at a point
+CLOSE_MEAN = 0.25  # the same of the mean loss, whose products go over all data
 CLOSE = 0.05  # a power iteration ends where its interval is this narrow, relatively
 MEMORY = 1 << 32  # bytes of gradients held at a time
 Gradients = Literal["full", "batches"]
@@ -43,6 +44,8 @@ class Point:
         loss: the objective, on all data; E.
         L: the largest absolute curvature of the losses of some clients; E / X^2. Its estimate is never above the
             truth of those clients but for rounding; its upper end fails with the stated probability.
+        curvature: the same of the objective, E / X^2. Clients that differ have larger ones of their own, which a mean
+            over them does not feel.
         sigma2: mean over clients of the variance of a mini-batch gradient; E^2 / X^2.
         zeta2: INTRA-group deviation, the mean squared distance of client gradients to their group's; E^2 / X^2.
         delta2: INTER-group deviation, the same of group gradients to the gradient of the objective; E^2 / X^2.
@@ -56,6 +59,7 @@ class Point:
     step: int
     loss: float
     L: Interval
+    curvature: Interval
     sigma2: Interval
     zeta2: Interval
     delta2: Interval
@@ -65,9 +69,10 @@ class Point:
     label_delta2: float | None
 
     def of(self, name: str) -> Interval:
-        """The interval of ``L``, E / X^2, or of ``sigma``, ``zeta``, ``delta`` or ``gradient``, E / X."""
-        if name == "L":
-            return self.L
+        """The interval of ``L``, ``curvature``, E / X^2, or of ``sigma``, ``zeta``, ``delta``, ``gradient``, E / X."""
+        if name in ("L", "curvature"):
+            curve: Interval = getattr(self, name)
+            return curve
         squared: Interval = getattr(self, f"{name}2")
         low, value, high = (math.sqrt(max(end, 0.0)) for end in (squared.low, squared.estimate, squared.high))
         return Interval(value, low, high, squared.count)
@@ -110,6 +115,12 @@ class Estimated:
     def largest(self, name: str) -> Interval:
         """The largest value along the run: what a bound needs at least; the interval is that of the maximum."""
         return _largest([point.of(name) for point in self.points])
+
+    def typical(self, name: str) -> Interval:
+        """The geometric mean along the run, 0 where one is; the interval is that of the mean."""
+        seen = [point.of(name) for point in self.points]
+        value, low, high = (_geometric_mean([getattr(x, part) for x in seen]) for part in ("estimate", "low", "high"))
+        return Interval(value, low, high, sum(one.count for one in seen))
 
     def smallest(self, name: str) -> Interval:
         """The smallest value along the run."""
@@ -219,15 +230,30 @@ def curvature(
         close: it ends where the upper end is not further above the estimate than this, relatively.
         most: products with the Hessian.
     """
+    times = partial(_product, losses, client, x)
+    return _largest_eigenvalue(times, x, f"client {client}", dice=dice, error=error, close=close, most=most)
+
+
+def _largest_eigenvalue(  # reason: the numbers of the public function
+    times: Callable[[Tensor], Tensor],
+    x: Tensor,
+    whose: str,
+    *,
+    dice: torch.Generator,
+    error: float,
+    close: float,
+    most: int,
+) -> Interval:
+    """See `curvature`; ``times`` multiplies a vector with the matrix."""
     vector = torch.randn(len(x), generator=dice, dtype=torch.float64).to(x)
     vector = vector / vector.norm()
     slack = math.log(math.sqrt(2 * len(x) / math.pi) / error)
     grown, best, high = 0.0, 0.0, math.inf
     for count in range(1, most + 1):
-        vector = _product(losses, client, x, vector)
+        vector = times(vector)
         size = float(vector.double().norm())
         if not math.isfinite(size):
-            raise ValidationError(f"client {client}: the curvature is not finite. Lower the rate, or check the loss.")
+            raise ValidationError(f"{whose}: the curvature is not finite. Lower the rate, or check the loss.")
         if size == 0:
             return Interval(best, best, best if best else 0.0, count)
         vector = vector / size
@@ -266,7 +292,11 @@ class _Measurement:
             dice = generator(self.seed, POWER, step, client)
             error = self.error / len(self.chosen)
             curves.append(curvature(self.losses, client, x, dice=dice, error=error, close=self.close))
-        return Point(step, loss, _largest(curves), *found, *self._by_label(x))
+        whole = _largest_eigenvalue(
+            partial(_mean_product, self.losses, self.weights, x), x, "the mean loss",
+            dice=generator(self.seed, POWER, step), error=self.error, close=max(self.close, CLOSE_MEAN), most=PRODUCTS,
+        )  # fmt: skip
+        return Point(step, loss, _largest(curves), whole, *found, *self._by_label(x))
 
     def _drawn(self, client: int, x: Tensor, step: int, batch: int) -> Tensor:
         """The gradient on a mini-batch."""
@@ -378,6 +408,14 @@ def _product(losses: Losses, client: int, x: Tensor, vector: Tensor) -> Tensor:
     return total
 
 
+def _mean_product(losses: Losses, weights: Floats, x: Tensor, vector: Tensor) -> Tensor:
+    """The Hessian of the objective times a vector."""
+    total = torch.zeros_like(x)
+    for client, weight in enumerate(weights):
+        total += float(weight) * _product(losses, client, x, vector)
+    return total
+
+
 def _value(losses: Losses, client: int, x: Tensor, step: int) -> float:
     with torch.no_grad():
         value = float(sum(float(piece) for piece in losses.pieces(client, x)))
@@ -403,6 +441,10 @@ def _round(losses: Losses, weights: Floats, x: Tensor, rate: float, steps: range
 
 def _exact(value: float, count: int) -> Interval:
     return Interval(value, value, value, count)
+
+
+def _geometric_mean(numbers: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, numbers)) / len(numbers)) if min(numbers) > 0 else 0.0
 
 
 def _largest(seen: Sequence[Interval]) -> Interval:

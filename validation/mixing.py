@@ -129,7 +129,7 @@ class Gossip(ABC):
         """One per node, and the room that the matrices take."""
         return self.nodes + -(-self.weights // (3 * problem.numbers_per_model))
 
-    def local_steps_per_round(self) -> int:
+    def local_steps_per_round(self) -> float:
         """K."""
         return self.K
 

@@ -106,14 +106,19 @@ def tree_round(
                 x = x - eta * gradient(place, moment, k, x)  # 8
             return x  # 9
         tier = tree.tiers[len(place)]
+        size, weights = tier.size or tier.taking_part, None
+        if tier.children is not None:
+            mine = tier.children.below(_number(tree, place))
+            size, weights = mine.stop - mine.start, tree.weights[len(place)][mine]
         for p in range(tier.passes):  # 4, for the tier of the clients
             now = (*moment, p)
-            children = _permutation(order and order(place, now), tier.size or tier.taking_part)[: tier.drawn]  # 2, 5
+            children = _permutation(order and order(place, now), size)[: tier.drawn]  # 2, 5
+            counts = None if weights is None else weights[list(children)] / weights[list(children)].sum()
 
             def child(c: int, start: Point, now: Path = now) -> Point:
                 return node((*place, c), now, start)
 
-            x = execution(tier.pattern).literal(x, children, child)  # 3 and 14 for groups, 6 and 11 for clients
+            x = execution(tier.pattern).literal(x, children, child, counts)  # 3 and 14 for groups, 6 and 11 for clients
         return x  # 12, 13
 
     return node((), (), x)
@@ -177,6 +182,15 @@ def global_round(
         order=order,
         visit=seen,
     )
+
+
+def _number(tree: Topology, place: Path) -> int:
+    """The number of a node in its tier, where nodes have different numbers of children."""
+    number = 0
+    for tier, child in zip(tree.tiers, place, strict=False):
+        assert tier.children is not None, tree.id  # noqa: S101 - of trees whose nodes differ
+        number = int(tier.children.starts[number]) + child
+    return number
 
 
 def _permutation(order: Sequence[int] | None, n: int) -> Sequence[int]:

@@ -161,9 +161,11 @@ def compared(
     pairs: Sequence[tuple[str, str]],
     predicted: Callable[[Regime, str, str], Prediction],
     size: Size,
+    algorithms: Mapping[str, Part] | None = None,
 ) -> Plan:
-    """A plan that compares pairs of topologies in every regime."""
-    found = yield from measure(regimes, {topology: two_tier(topology) for pair in pairs for topology in pair}, size)
+    """A plan that compares pairs of algorithms, by default of two-tier topologies, in every regime."""
+    algorithms = algorithms or {topology: two_tier(topology) for pair in pairs for topology in pair}
+    found = yield from measure(regimes, algorithms, size)
     rows = tuple(
         row(regime, f"{above} / {below}", found[regime, above], found[regime, below], predicted(regime, above, below))
         for regime in regimes

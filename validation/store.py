@@ -339,6 +339,11 @@ class Store:
                 return read, known
         raise ValidationError(f"{self.path}: the note 'size', {size!a:.40}, is neither quick nor full. {again}")
 
+    def seconds(self, among: Iterable[Cell]) -> float:
+        """What these cells took by the clock, added up; of those that are not finished nothing is known."""
+        found = dict(self._rows("SELECT hash, seconds FROM cells WHERE finished IS NOT NULL"))
+        return sum(float(found.get(cell.hash) or 0.0) for cell in among)
+
     def machines(self) -> list[Machine]:
         """Where the finished cells were run, the most cells first."""
         rows = self._rows(

@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,11 +22,13 @@ import torch
 
 from validation import compiled
 from validation.claims import Claim, Judgement, Size, Traces, drive
-from validation.engine import Trace, ValidationError, device_of, free_memory
+from validation.engine import Trace, ValidationError, device_of, free_memory, one_of
 from validation.experiment import Cell, Effort, cell_of, measured, on
+from validation.metrics import METRICS, Metric
 from validation.store import Store, work
 
 Engine = Literal["local", "ray"]
+Judged = dict[str, dict[Metric, Judgement]]  # by the id of a claim: its own metric first
 Progress = Callable[[int, int, float], object]  # cells finished, cells known so far, seconds per cell
 
 
@@ -41,6 +43,20 @@ class Where(NamedTuple):
 HERE = Where()
 
 
+class How(NamedTuple):
+    """By which processes cells are run.
+
+    Attributes:
+        workers: processes.
+        engine: ``local`` processes, or ``ray`` for its scheduler.
+        where: how each of them runs cells.
+    """
+
+    workers: int = 1
+    engine: Engine = "local"
+    where: Where = HERE
+
+
 def run(  # reason: what is run, and how
     chosen: Sequence[Claim],
     size: Size,
@@ -52,8 +68,8 @@ def run(  # reason: what is run, and how
     memory: float | None = None,
     local_steps: compiled.Choice | None = None,
     progress: Progress | None = None,
-) -> dict[str, Judgement]:
-    """Run claims to their judgements; what the store has is not run again.
+) -> Judged:
+    """Run claims to their judgements by every metric; what the store has is not run again.
 
     Args:
         chosen: the claims.
@@ -71,10 +87,33 @@ def run(  # reason: what is run, and how
             such device.
     """
     possible(workers, engine, device, local_steps)
-    if memory is None and workers > 1 and engine == "local":
-        memory = free_memory(device_of(device)) / 2 / workers
+    how = How(workers, engine, Where(device, memory, local_steps or compiled.chosen()))
+    with executing(store, how, progress) as execute:
+        own = drive(chosen, size, execute)
+        judged: Judged = {claim.id: {claim.metric: own[claim.id]} for claim in chosen}
+        for metric in METRICS:
+            others = [claim for claim in chosen if metric in claim.others]
+            for name, found in drive(others, size, execute, metric).items():
+                judged[name][metric] = found
+        return judged
+
+
+@contextmanager
+def executing(store: Path, how: How, progress: Progress | None = None) -> Iterator[Callable[[Sequence[Cell]], Traces]]:
+    """What runs cells to their traces, inside a ``with`` block; what the store has is not run again.
+
+    Args:
+        store: file of the results.
+        how: by which processes, and where.
+        progress: called as cells are finished.
+
+    Raises:
+        ValidationError: if the store cannot be used, or Ray is not installed.
+    """
+    workers, engine, where = how
+    if where.memory is None and workers > 1 and engine == "local":
+        where = where._replace(memory=free_memory(device_of(where.device)) / 2 / workers)
     count = workers if engine == "local" else 1
-    where = Where(device, memory, local_steps or compiled.chosen())
     with Store(store) as open_store, _workers(store, count, where) as alive:
 
         def execute(cells: Sequence[Cell]) -> Traces:
@@ -98,7 +137,18 @@ def run(  # reason: what is run, and how
                     report()
             return {cell: _trace(open_store, cell) for cell in cells}
 
-        return drive(chosen, size, execute)
+        yield execute
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Small models run best with one thread, and give the same numbers whatever else the machine does."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def possible(workers: int, engine: str, device: str, local_steps: str | None = None) -> None:
@@ -111,31 +161,29 @@ def possible(workers: int, engine: str, device: str, local_steps: str | None = N
         compiled.choice(local_steps, "--local-steps")
     if workers < 1:
         raise ValidationError(f"{workers} workers cannot run anything: give at least 1.")
-    if engine not in ("local", "ray"):
-        raise ValidationError(f"no engine is called {engine!r}: local or ray.")
+    one_of(engine, ("local", "ray"), "--engine")
     if engine == "local":
         device_of(device)
 
 
-def judge(chosen: Sequence[Claim], size: Size, store: Path) -> dict[str, Judgement]:
-    """The judgements that a store supports, claim by claim; claims with cells still to run are left out.
+def judge(chosen: Sequence[Claim], size: Size, store: Path) -> Judged:
+    """The judgements that a store supports, claim by claim; what has cells still to run is left out.
 
     Raises:
         ValidationError: if the store is not there or cannot be used.
     """
     if not store.exists():
         raise ValidationError(f"{store} does not exist. `hfl-plan validate run` makes it.")
-    judged: dict[str, Judgement] = {}
+    judged: Judged = {}
     with Store(store) as open_store:
 
         def execute(cells: Sequence[Cell]) -> Traces:
             return {cell: _trace(open_store, cell) for cell in cells}
 
         for claim in chosen:
-            try:
-                judged |= drive([claim], size, execute)
-            except _MissingError:
-                continue
+            with suppress(_MissingError):  # its own metric is run first
+                for metric in (claim.metric, *claim.others):
+                    judged.setdefault(claim.id, {})[metric] = drive([claim], size, execute, metric)[claim.id]
     return judged
 
 

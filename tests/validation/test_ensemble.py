@@ -237,6 +237,7 @@ def test_rounds_to_a_target_by_hand() -> None:
 def question(**given: object) -> Question:
     told: dict[str, object] = {
         "fleet.groups": 3, "fleet.clients_per_group": 3, "fleet.local_steps": 2, "problem.initial_gap": 1,
+        "problem.smoothness": 1,
         "problem.sigma": 0.5, "problem.heterogeneity": "zeta=0.2,delta=2", "problem.rounds": 20,
         "plan.predictor": "surrogate",
     }  # fmt: skip

@@ -200,6 +200,20 @@ def test_power_iteration_agrees_with_a_dense_hessian(seed: int) -> None:
     assert seen.estimate <= truth * (1 + 1e-9) and truth <= seen.high <= 1.06 * seen.estimate
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_loss_is_less_curved_than_the_most_curved_client_and_as_its_formula_says(seed: int) -> None:
+    problem = controlled(dim=12, G=3, M=4, sigma=0.1, zeta=1.0, delta=1.0, seed=seed)
+    x0 = torch.randn(12, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    found = estimate(Exact(problem, x0), steps=0, points=1, curved=12)
+    bent = problem.h + problem.a * (1 - torch.tanh(x0) ** 2)  # of every client, coordinate by coordinate
+    exact = float(bent.mean((0, 1)).abs().max())
+    seen = found.points[0].curvature
+    assert exact * 0.8 <= seen.estimate <= exact * (1 + 1e-9)
+    assert seen.low <= exact * (1 + 1e-9) and seen.high >= exact
+    assert found.typical("curvature").estimate == pytest.approx(seen.estimate, rel=1e-12)
+    assert float(bent.abs().max()) > exact
+
+
 def test_power_iteration_finds_negative_curvature_and_none() -> None:
     class Bent:
         groups = (0,)
@@ -380,7 +394,7 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     profile, gram = tmp_path / "profile.json", tmp_path / "gram.csv"
     before = sorted(EXAMPLE.parent.rglob("*"))
     code, out, err = plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile, "--gram", gram)
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"hfl-plan: wrote {profile}\n")
     document = json.loads(out)
     assert document["schema"] == "hfl-plan/estimate/1"
     assert [point["step"] for point in document["points"]] == [0, 4]
@@ -413,13 +427,16 @@ def clients(): return [(g, [[1.0, 2.0], [0.0, g]], [0, 1]) for g in (1.0, 2.0)]
 def test_text_says_what_the_numbers_are_and_are_not(plan: Any, tmp_path: Path) -> None:
     hook = tmp_path / "hook.py"
     hook.write_text(HOOK + "print('a word of the hook')\n")
-    code, out, err = plan("estimate", hook, "--rate", 0.1, *SMALL)
+    code, out, err = plan("estimate", hook, "--rate", 0.1, *SMALL, "--explain")
     assert code == 0
     assert "a word of the hook" in err and "a word of the hook" not in out
-    for words in ("zeta (intra)", "delta (inter)", "lower estimates", "Every group has one client", "recommend --L"):
+    for words in ("within groups zeta", "between groups delta", "lower estimates", "Every group has one client"):
         assert words in out
+    _, out, _ = plan("estimate", hook, "--rate", 0.1, *SMALL)
+    assert "lower estimates" in out and "recommend --L" in out
     code, out, _ = plan("estimate", hook, "--rate", 0.1, *SMALL, "--gradients", "batches", "--batches", 3)
-    assert code == 0 and "exact at these points" not in out
+    (line,) = (line for line in out.splitlines() if "between groups delta" in line)
+    assert code == 0 and "exact" not in line
 
 
 def test_a_hook_that_draws_without_a_seed_gives_the_same_twice(plan: Any, tmp_path: Path) -> None:
@@ -446,7 +463,7 @@ def test_where_the_loss_never_falls_the_gap_is_left_out(plan: Any, tmp_path: Pat
     hook, profile = tmp_path / "hook.py", tmp_path / "profile.json"
     hook.write_text(HOOK)
     code, out, _ = plan("estimate", hook, "--steps", 0, "--batches", 2, "--output", profile)
-    assert code == 0 and "A is not known" in out
+    assert code == 0 and "Gap A   unknown" in out
     assert read_profile(profile).constants.A is None
     _, out, _ = plan("estimate", hook, "--steps", 0, "--batches", 2)
     assert "--initial-gap" not in out and "recommend --L" in out
@@ -493,7 +510,7 @@ def test_files_that_exist_options_that_contradict_and_files_that_do_not_exist_ar
     for words, told in (
         (("--output", there), "--output: "),
         (("--gram", there), "--gram: "),
-        (("--output", tmp_path / "new", "--gram", tmp_path / "new"), "--gram: is the file of --output"),
+        (("--output", tmp_path / "new.json", "--gram", tmp_path / "new.json"), "--gram: is the file of --output"),
         (("--gradients", "some"), "--gradients: "),
         (("--gradients", "batches", "--batches", "2"), "--batches: "),
         (("--rate", "nan"), "--rate: "),

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from hflbounds.catalog.zhou2026 import paper
 from hflbounds.topology import Order, Tier, Topology, TopologyError
-from validation import patterns
+from validation import engine, patterns
 from validation.compiled import Programmable, Stack, runner_of
 from validation.compiled.program import Program, Recorder
 from validation.engine import Moment, Parameters, Problem, ValidationError
@@ -50,9 +50,9 @@ class Tree:
     def __post_init__(self) -> None:
         at_least_one("K", self.K)
 
-    def local_steps_per_round(self) -> int:
+    def local_steps_per_round(self) -> float:
         """``eta_eff / eta``."""
-        return self.topology.local_steps(self.K)
+        return self.topology.effective_steps(self.K)
 
     def models(self, problem: Problem) -> int:
         """Models of one run that are held at once, and the room that its draws take."""
@@ -95,6 +95,9 @@ class _Round:
         self._wide: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
         self._orders: list[Tensor | None] = []
         nodes = 1
+        if topology.uneven:
+            self._orders = [self._uneven_orders(level, tier) for level, tier in enumerate(self.tiers)]
+            return
         for level, tier in enumerate(self.tiers):
             size = tier.size or tier.taking_part
             drawn = tier.order == "random" or tier.drawn is not None  # else the children keep the fixed order
@@ -110,6 +113,9 @@ class _Round:
 
     def run(self, models: Parameters) -> Parameters:
         """The global models after it: as one program where the problem runs programs, else tier by tier."""
+        if self.topology.uneven:
+            each = [self._run_alone(tuple(part[r : r + 1] for part in models), r) for r in range(len(models[0]))]
+            return tuple(torch.cat(parts) for parts in zip(*each, strict=True))
         runner = runner_of(self.problem)
         if runner is None:
             roots = torch.zeros(len(models[0]), dtype=torch.int64, device=models[0].device)
@@ -119,6 +125,45 @@ class _Round:
         draws = [self._drawn_at(turn) for turn in range(program.turns)]
         moment = self.moment
         return runner(program, Stack(models, self._clients(), moment.seed_at, draws, moment.rates, self.K))
+
+    def _uneven_orders(self, level: int, tier: Tier) -> Tensor | None:
+        """An order for every node of a tier, one after the other, shape (runs, children)."""
+        if tier.children is None or (tier.order != "random" and tier.drawn is None):
+            return None
+        sizes = tier.children.sizes.tolist()
+        return self.moment.orders(
+            CLIENTS + 1 - len(self.tiers) + level,
+            lambda made: torch.cat([torch.randperm(size, generator=made) for size in sizes]),
+        )
+
+    def _run_alone(self, models: Parameters, run: int) -> Parameters:
+        """One run of a tree whose nodes differ: nodes with equally many children side by side, means by weights."""
+
+        def call(level: int, turn: int, models: Parameters, nodes: Tensor) -> Parameters:
+            if level == len(self.tiers):
+                return self._trained(models, [(turn, nodes)], torch.full_like(nodes, run))
+            tier, order = self.tiers[level], self._orders[level]
+            assert tier.children is not None, self.topology.id  # noqa: S101 - of trees whose nodes differ
+            sizes, starts = (torch.tensor(part) for part in (tier.children.sizes, tier.children.starts))
+            counts = torch.tensor(self.topology.weights[level])
+            for p in range(tier.passes):
+                below = partial(call, level + 1, turn * tier.passes + p)
+                out = tuple(torch.empty_like(part) for part in models)
+                for size in sizes[nodes].unique().tolist():
+                    at = (sizes[nodes] == size).nonzero()[:, 0]
+                    first = starts[nodes[at]][:, None]
+                    children = first + torch.arange(size)
+                    if order is not None:
+                        children = first + order[run].cpu()[children][:, : tier.drawn]
+                    weights = counts[children] / counts[children].sum(1, keepdim=True)
+                    some = tuple(part[at] for part in models)
+                    made = execution(tier.pattern).stacked(some, children, below, engine, weights)
+                    for whole, part in zip(out, made, strict=True):
+                        whole[at] = part
+                models = out
+            return models
+
+        return call(0, 0, models, torch.zeros(1, dtype=torch.int64))
 
     def _clients(self) -> Tensor:
         """Clients by their number among those that take part, the same in every run or of shape (runs, numbers)."""

@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from validation.engine import Trace, ValidationError
 from validation.experiment import Cell
+from validation.metrics import METRICS, Metric, UnmeasuredError, translated
 from validation.statistics import MARGIN, Interval, Prediction, Values, Verdict, judge, paired_ratio
 
 Size = Literal["quick", "full"]
@@ -79,6 +80,8 @@ class Claim:
         prediction: which statement of the catalogue predicts it, and what exactly it predicts.
         quantity: what is compared, fixed in advance.
         plan: starts a plan of this size.
+        metric: what that quantity is one of.
+        alone: why no other metric says anything of the claim; empty where others do.
     """
 
     id: str
@@ -87,6 +90,35 @@ class Claim:
     prediction: str
     quantity: str
     plan: Callable[[Size], Plan]
+    metric: Metric = "gradient"
+    alone: str = ""
+
+    @property
+    def others(self) -> tuple[Metric, ...]:
+        """By what else it is judged, where its runs measure that."""
+        return () if self.alone else tuple(metric for metric in METRICS if metric != self.metric)
+
+    def judged_by(self, metric: Metric, size: Size) -> Plan:
+        """Start its plan with everything that it compares in another metric, rates chosen by it, too.
+
+        Returns:
+            the plan; it ends without rows, and with the reason as its note, where that cannot be done.
+        """
+        if metric == self.metric:
+            return (yield from self.plan(size))
+        plan, told = self.plan(size), None
+        try:
+            while True:
+                cells = plan.send(told)  # type: ignore[arg-type]  # None starts a generator
+                found = yield cells
+                told = {cell: translated(found[cell], metric) for cell in cells}
+        except StopIteration as end:
+            judgement: Judgement = end.value
+            return judgement
+        except UnmeasuredError as error:
+            return Judgement("cannot tell", (), f"Not measured: {error}")
+        except ValidationError as error:
+            return Judgement("cannot tell", (), f"Not judged: {error}")
 
 
 @cache
@@ -118,15 +150,16 @@ def overall(rows: Iterable[Row]) -> Verdict:
     return "holds" if "holds" in verdicts else "cannot tell"
 
 
-def drive(chosen: Sequence[Claim], size: Size, execute: Execute) -> dict[str, Judgement]:
+def drive(chosen: Sequence[Claim], size: Size, execute: Execute, metric: Metric | None = None) -> dict[str, Judgement]:
     """Drive claims to their ends, stage by stage, all cells of a stage in one call.
 
     Args:
         chosen: the claims.
         size: quick or full.
         execute: runs cells, or finds their traces in a store.
+        metric: by which they are judged; None for each claim's own.
     """
-    whole = together({claim.id: claim.plan(size) for claim in chosen})
+    whole = together({claim.id: claim.judged_by(metric or claim.metric, size) for claim in chosen})
     try:
         cells = next(whole)
         while True:

@@ -7,7 +7,19 @@ from functools import partial
 from hflbounds import get
 from validation.claims import Claim, Judgement, Plan, Size, overall
 from validation.experiment import part
-from validation.regimes import QUANTITY, SHAPE, Measured, Regime, bound, foretold, measure, note, row, two_tier
+from validation.regimes import (
+    QUANTITY,
+    SHAPE,
+    Measured,
+    Regime,
+    bound,
+    compared,
+    foretold,
+    measure,
+    note,
+    row,
+    two_tier,
+)
 from validation.statistics import Prediction
 
 LONG = {**SHAPE, "P": 2, "K": 5}  # long local work, so that there is drift to correct
@@ -33,17 +45,11 @@ def _regimes(size: Size) -> list[Regime]:
 
 def _against_averaging(size: Size, alike: bool) -> Plan:
     regimes = [regime for regime in _regimes(size) if alike != bool(regime.zeta or regime.delta)]
-    found = yield from measure(regimes, ALGORITHMS, size)
 
-    def predicted(regime: Regime, averaging: str) -> Prediction:
+    def predicted(regime: Regime, _corrected: str, averaging: str) -> Prediction:
         return "tie" if alike else _gain(regime, averaging)
 
-    rows = tuple(
-        row(regime, f"{above} / {below}", found[regime, above], found[regime, below], predicted(regime, below))
-        for regime in regimes
-        for above, below in PAIRS
-    )
-    return Judgement(overall(rows), rows, note(rows, found.values(), size))
+    return compared(regimes, PAIRS, predicted, size, ALGORITHMS)
 
 
 def _gain(regime: Regime, averaging: str) -> Prediction:
@@ -57,8 +63,8 @@ def _gain(regime: Regime, averaging: str) -> Prediction:
 
 
 def _without_heterogeneity(size: Size) -> Plan:
-    regimes = _regimes(size)
-    found = yield from measure(regimes, {name: told for name, told in ALGORITHMS.items() if name in dict(PAIRS)}, size)
+    regimes, corrected = _regimes(size), {name: ALGORITHMS[name] for name, _ in PAIRS}
+    found = yield from measure(regimes, corrected, size)
 
     def alike(regime: Regime, name: str) -> Measured:
         return found[Regime(rounds=regime.rounds), name]
@@ -67,34 +73,30 @@ def _without_heterogeneity(size: Size) -> Plan:
         row(regime, f"{name}: heterogeneous / alike", found[regime, name], alike(regime, name), "not larger")
         for regime in regimes
         if regime.zeta or regime.delta
-        for name in dict(PAIRS)
+        for name in corrected
     )
     return Judgement(overall(rows), rows, note(rows, found.values(), size))
 
 
+_claim = partial(Claim, source="Karimireddy et al., 2020; Fang et al., 2024", quantity=QUANTITY)
+
 CLAIMS = (
-    Claim(
+    _claim(
         id="corrected-gains",
-        source="Karimireddy et al., 2020; Fang et al., 2024",
         statement="Where clients differ and local steps are many, gradient correction does better than averaging.",
         prediction="fang2024.mtgc and karimireddy2020.scaffold against zhou2026.cor1.star-star, two tiers and one",
-        quantity=QUANTITY,
         plan=partial(_against_averaging, alike=False),
     ),
-    Claim(
+    _claim(
         id="corrected-alike",
-        source="Karimireddy et al., 2020; Fang et al., 2024",
         statement="Where clients are alike, gradient correction changes nothing.",
         prediction="a tie: fang2024.mtgc and zhou2026.cor1.star-star have the same leading noise",
-        quantity=QUANTITY,
         plan=partial(_against_averaging, alike=True),
     ),
-    Claim(
+    _claim(
         id="corrected-heterogeneity",
-        source="Karimireddy et al., 2020; Fang et al., 2024",
         statement="With gradient correction clients that differ do no worse than clients that are alike.",
         prediction="fang2024.mtgc and karimireddy2020.scaffold, which no deviation enters",
-        quantity=QUANTITY,
         plan=_without_heterogeneity,
     ),
 )

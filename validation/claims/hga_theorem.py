@@ -28,6 +28,7 @@ def _plan(name: str, size: Size) -> Plan:
 
 
 QUANTITY = "mean squared gradient over T global steps, at the steps where xie2024.thm1 is smallest"
+ALONE = "the theorem bounds the gradient"
 CLAIMS = (
     Claim(
         id="hga-theorem",
@@ -36,6 +37,7 @@ CLAIMS = (
         prediction=f"{THEOREM}, with the delays that the runs have; gradient steps at eta_hat inside, or FedDyn",
         quantity=QUANTITY,
         plan=partial(_plan, THEOREM),
+        alone=ALONE,
     ),
     Claim(
         id="hga-repaired",
@@ -44,5 +46,6 @@ CLAIMS = (
         prediction=f"{REPAIRED}, with the delays that the runs have",
         quantity=QUANTITY,
         plan=partial(_plan, REPAIRED),
+        alone=ALONE,
     ),
 )

@@ -32,6 +32,7 @@ CLAIMS = (
         prediction="a tie, however much clients of one server differ",
         quantity=QUANTITY,
         plan=partial(_plan, predict=lambda ratio: "tie"),
+        metric="loss",
     ),
     Claim(
         id="hhfl-alike-servers-bound",
@@ -40,5 +41,6 @@ CLAIMS = (
         prediction=f"{BOUND}: overlap averages noise, and unbalances servers that were alike",
         quantity=QUANTITY,
         plan=partial(_plan, predict=by_ratio),
+        metric="loss",
     ),
 )

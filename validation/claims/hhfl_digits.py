@@ -59,5 +59,6 @@ CLAIMS = (
         prediction="smaller, and a tie; what the bounds ask for is not known of this problem",
         quantity="training loss after the same number of local steps, at the best constant rate of each",
         plan=_plan,
+        metric="loss",
     ),
 )

@@ -20,5 +20,6 @@ CLAIMS = (
         prediction=f"{BOUND}, the ratio with overlap to without at one Ge over that at a smaller Ge",
         quantity="loss above its minimum after the same number of local steps, HHFL over HFL, at one Ge over a smaller",
         plan=_plan,
+        metric="loss",
     ),
 )

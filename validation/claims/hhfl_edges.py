@@ -21,5 +21,6 @@ CLAIMS = (
         prediction=f"{BOUND}, with the levels of either coverage",
         quantity="loss above its minimum after the same number of local steps",
         plan=_plan,
+        metric="loss",
     ),
 )

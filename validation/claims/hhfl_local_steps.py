@@ -25,6 +25,7 @@ CLAIMS = (
         prediction="smaller; no printed statement depends on the coverage, so none of the catalogue predicts it",
         quantity=QUANTITY,
         plan=partial(_plan, predict=lambda ratio: "smaller"),
+        metric="loss",
     ),
     Claim(
         id="hhfl-local-steps-bound",
@@ -33,5 +34,6 @@ CLAIMS = (
         prediction=f"{BOUND}, the ratio with overlap to without at one E over that at another",
         quantity=QUANTITY,
         plan=partial(_plan, predict=by_ratio),
+        metric="loss",
     ),
 )

@@ -32,5 +32,6 @@ CLAIMS = (
         prediction=f"{BOUND}, with the second eigenvalue and the levels of each coverage",
         quantity="loss above its minimum after the same number of local steps",
         plan=_plan,
+        metric="loss",
     ),
 )

@@ -51,6 +51,7 @@ CLAIMS = (
         prediction="smaller",
         quantity="training loss of all data, mean over nodes, after the last round",
         plan=lambda size: _plan(size, "nodes"),
+        metric="loss",
     ),
     Claim(
         id="hsl-digits-mean",
@@ -59,5 +60,6 @@ CLAIMS = (
         prediction="mean_deviation of hflbounds.hsl-exact and hflbounds.push-exact: the larger, the worse",
         quantity="training loss of the mean model after the last round",
         plan=lambda size: _plan(size, "mean"),
+        metric="loss",
     ),
 )

@@ -59,6 +59,8 @@ def _claim(
         prediction=prediction,
         quantity=f"{quantity}, over the consensus distance before, mean over rounds",
         plan=lambda size: _plan(size, measured, against, told),
+        metric="distance",
+        alone="it is of the distance between models, not of what they are good for",
     )
 
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from validation.compiled.build import NoLibraryError, library
 from validation.compiled.program import Program, Recorder
-from validation.engine import Parameters, ValidationError
+from validation.engine import Parameters, ValidationError, one_of
 from validation.networks import Network
 
 Choice = Literal["auto", "torch", "compiled"]
@@ -90,13 +90,9 @@ def choice(text: str, where: str) -> Choice:
     """A choice from words.
 
     Raises:
-        ValidationError: if it is none.
+        UnknownChoiceError: if it is none, with the nearest.
     """
-    known: Choice
-    for known in get_args(Choice):
-        if text == known:
-            return known
-    raise ValidationError(f"{where} = {text!r:.40}: auto, torch or compiled.")
+    return cast(Choice, one_of(text, get_args(Choice), where))
 
 
 @contextmanager

@@ -41,6 +41,13 @@ class Stack(Protocol[Models]):
         """Means of so many neighbours."""
 
 
+class Weighted(Stack[Models], Protocol[Models]):
+    """The same, where members do not count alike."""
+
+    def weighted(self, models: Models, weights: Any, /) -> Models:
+        """Means of neighbours by weights, shape (nodes, members)."""
+
+
 class Execution(ABC):
     """One pass of a node over the children that take part in it.
 
@@ -51,7 +58,9 @@ class Execution(ABC):
     pattern: ClassVar[str]
 
     @abstractmethod
-    def stacked(self, models: Models, children: Any, call: Call[Models], on: Stack[Models]) -> Models:
+    def stacked(
+        self, models: Models, children: Any, call: Call[Models], on: Stack[Models], weights: Any = None
+    ) -> Models:
         """Run a pass of many nodes at once.
 
         Args:
@@ -59,11 +68,26 @@ class Execution(ABC):
             children: Numbers of the children of each node, in the order they take part in, shape (nodes, children).
             call: Runs children, given their models and numbers, both stacked.
             on: What can be done to stacked models.
+            weights: Of the children in a mean, shape (nodes, children), where they do not count alike; ``on`` is then
+                `Weighted`.
         """
 
     @abstractmethod
-    def literal(self, x: Point, children: Sequence[int], call: Callable[[int, Point], Point]) -> Point:
-        """Run a pass of one node, given its model, its children in their order, and what runs one of them."""
+    def literal(
+        self,
+        x: Point,
+        children: Sequence[int],
+        call: Callable[[int, Point], Point],
+        weights: Sequence[Any] | None = None,
+    ) -> Point:
+        """Run a pass of one node.
+
+        Args:
+            x: Its model.
+            children: In their order.
+            call: Runs one of them.
+            weights: Of the children in a mean; None for all alike.
+        """
 
 
 @cache
