@@ -2,18 +2,24 @@
 
     python benchmarks/measured_curves.py --store curves.db               # runs what is missing
     python benchmarks/measured_curves.py --store curves.db --role design  # a part of it
+    python benchmarks/measured_curves.py --store curves.db --write docs/evidence/measured_curves.csv  # of what there is
 
 Fashion-MNIST averaged to 14 x 14 pixels, letters and 5,000 digits of MNIST; softmax regression, a perceptron with 48
-hidden units; the four schemes of zhou2026, Appendix B.1 (Dirichlet 0.1). Every topology runs at raw rates a factor 1.8
-apart, two noise seeds each, and the grid is extended until no best rate, by training loss or test error, early or late,
-is at its end. Measured are the training loss of the global model on all training samples and its error on the test
-samples. Settings have a role: what a predictor is chosen on (``design``), and what judges it (``kept``): other fleets,
-other seeds, other data.
+hidden units, a small convolutional network on all 28 x 28 pixels; the four schemes of zhou2026, Appendix B.1 (Dirichlet
+0.1). Every topology runs at raw rates a factor 1.8 apart, two noise seeds each, and the grid is extended until no best
+rate, by training loss or test error, early or late, is at its end; ``--noise 2`` then runs one seed more of the same.
+Measured are the training loss of the global model on all training samples and its error on the test samples.
+
+Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
+curvature a profile gives; and ``kept``, which judges it: other fleets, other seeds, other data. Written are, for each
+topology, quantity and noise seed, the smoothed least over rates at some rounds and the rate that has it: what
+`benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import sys
 import time
@@ -27,12 +33,14 @@ from numpy.typing import NDArray
 
 from hflbounds.topology import all_topologies
 from validation.engine import Trace
-from validation.experiment import Cell, Part, make_algorithm, part
+from validation.experiment import Cell, Part, make_algorithm, make_problem, part
 from validation.store import Store, work
 
 RATES = tuple(0.02 * 1.8**i for i in range(8))  # raw; extended by the same factor
 FURTHER, MOST = 2, 5  # rates more where the best is at an end, and how often
-NOISE = (0, 1)
+NOISE = (0, 1)  # seeds that decide how far the grid goes
+WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
+RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
 
@@ -42,7 +50,7 @@ class Setting:
     """One fleet, one split of one data set, one model.
 
     Attributes:
-        role: ``design`` or ``kept``.
+        role: ``design``, ``second`` or ``kept``.
         data: of `validation.problems.real`.
         hidden: width of the hidden layer, 0 for softmax regression.
         scheme: of the split.
@@ -51,6 +59,7 @@ class Setting:
         rounds: that are run.
         drawn: groups and clients of each that take part, None for all.
         order: of rings.
+        channels: of the first convolution, 0 for a network without any.
     """
 
     role: str
@@ -62,12 +71,18 @@ class Setting:
     rounds: int = 100
     drawn: tuple[int, int] | None = None
     order: str = "fixed"
+    channels: int = 0
 
     @property
     def problem(self) -> Part:
         """The problem of its cells."""
         samples, test = {"fashion": (20000, 4000), "mnist5k": (5000, 1000)}.get(self.data, (15000, 3000))
         G, M, *_ = self.fleet
+        if self.channels:
+            return part(
+                "real", data=self.data, samples=10000, test=2000, side=28, channels=self.channels, G=G, M=M,
+                partitioned=self.scheme, seed=self.seed,
+            )  # fmt: skip
         return part(
             "real", data=self.data, samples=samples, test=test, hidden=self.hidden, G=G, M=M, partitioned=self.scheme,
             seed=self.seed,
@@ -105,16 +120,28 @@ def settings() -> tuple[Setting, ...]:
     ]
     for data, fleets, widths, seed in kept:
         out += [
-            Setting(role="kept", data=data, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
+            Setting(
+                role="second" if seed < 3 else "kept", data=data, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed
+            )
             for fleet, hidden, scheme in itertools.product(fleets, widths, SCHEMES)
+        ]
+    for role, fleet, seed in (
+        ("design", (10, 10, 1, 2), 0),
+        ("second", (4, 10, 2, 3), 1),
+    ):  # as above, but for the order
+        out += [
+            Setting(role=role, data="fashion", hidden=48, scheme=scheme, fleet=fleet, seed=seed, order="random")
+            for scheme in SCHEMES
         ]
     fleet = (10, 10, 1, 2)
     out += [
-        Setting(role="kept", data="fashion", hidden=48, scheme=scheme, fleet=fleet, seed=6, order="random")
+        Setting(role="kept", data="fashion", hidden=48, scheme=scheme, fleet=fleet, seed=7, drawn=(5, 5))
         for scheme in SCHEMES
     ]
+    # In an order that does not matter, so that what there is of it is a fair part; what takes longest comes last.
+    out = [out[i] for i in np.random.default_rng(0).permutation(len(out))]
     out += [
-        Setting(role="kept", data="fashion", hidden=48, scheme=scheme, fleet=fleet, seed=7, drawn=(5, 5))
+        Setting(role="kept", data="fashion", hidden=0, channels=4, scheme=scheme, fleet=fleet, seed=9, rounds=40)
         for scheme in SCHEMES
     ]
     out += [
@@ -124,47 +151,54 @@ def settings() -> tuple[Setting, ...]:
     return tuple(out)
 
 
-def cell(setting: Setting, topology: str, rates: tuple[float, ...]) -> Cell:
+def cell(setting: Setting, topology: str, rates: tuple[float, ...], noise: tuple[int, ...] = NOISE) -> Cell:
     """All rates and noise seeds of one topology."""
     algorithm = setting.algorithm(topology)
     chain = make_algorithm(algorithm).local_steps_per_round()
     return Cell(
         setting.problem,
         algorithm,
-        tuple(rate * chain for rate in rates for _ in NOISE),
-        NOISE * len(rates),
+        tuple(rate * chain for rate in rates for _ in noise),
+        noise * len(rates),
         setting.rounds,
         setting.moments,
     )
 
 
-def run(store: Store, setting: Setting, topology: str) -> dict[float, Trace]:
-    """Run one topology of a setting until its best rates are inside the grid; gives the cells by their first rate."""
+def run(store: Store, setting: Setting, topology: str) -> dict[tuple[float, ...], Trace]:
+    """Run one topology of a setting until its best rates are inside the grid; gives the cells by their rates."""
     done: dict[float, Mapping[str, NDArray[np.float64]]] = {}
-    cells: dict[float, Trace] = {}
+    cells: dict[tuple[float, ...], Trace] = {}
     wanted = RATES
     for _ in range(MOST):
-        one = cell(setting, topology, wanted)
-        store.add([one])
-        if not store.finished(one):
-            work(store, [one])
-        trace = store.get(one)
-        if trace is None:
-            raise RuntimeError(f"{setting} {topology} was run, and the store has no trace of it")
-        cells[wanted[0]] = trace
-        for i, rate in enumerate(wanted):
-            mine = slice(i * len(NOISE), (i + 1) * len(NOISE))
-            done[rate] = {name: np.array(values[mine].mean(0).tolist()) for name, values in trace.values.items()}
+        cells[wanted] = trace = _trace(store, cell(setting, topology, wanted))
+        done |= _means(trace, wanted)
         wanted = missing(done, setting)
         if not wanted:
             break
     return cells
 
 
+def _means(trace: Trace, rates: tuple[float, ...]) -> dict[float, Mapping[str, NDArray[np.float64]]]:
+    """Means over the noise seeds, by rate and quantity."""
+    of = {name: np.array(values.tolist()).reshape(len(rates), len(NOISE), -1) for name, values in trace.values.items()}
+    return {rate: {name: values[i].mean(0) for name, values in of.items()} for i, rate in enumerate(rates)}
+
+
+def _trace(store: Store, one: Cell) -> Trace:
+    store.add([one])
+    if not store.finished(one):
+        work(store, [one])
+    trace = store.get(one)
+    if trace is None:
+        raise RuntimeError(f"{one} was run, and the store has no trace of it")
+    return trace
+
+
 def missing(done: Mapping[float, Mapping[str, NDArray[np.float64]]], setting: Setting) -> tuple[float, ...]:
     """Rates beyond an end of the grid at which some quantity is best at some moment."""
     rates = sorted(done)
-    places = [setting.moments.index(r) for r in (5, 10, 20, 30, 60)] + [len(setting.moments) - 1]
+    places = [setting.moments.index(r) for r in (5, 10, 20, 30, 60) if r <= setting.rounds] + [len(setting.moments) - 1]
     best = {
         min(rates, key=lambda rate: (np.nan_to_num(done[rate][name][max(0, p - 2) : p + 1].mean(), nan=np.inf), rate))
         for name in ("loss", "error")
@@ -175,24 +209,102 @@ def missing(done: Mapping[float, Mapping[str, NDArray[np.float64]]], setting: Se
     return (*below, *above)
 
 
+def smoothed(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means over three neighbouring moments, two at the ends; infinite where a run has diverged."""
+    safe = np.where(np.isfinite(values), values, 1e30)
+    padded = np.concatenate([safe[..., :1], safe, safe[..., -1:]], -1)
+    means = (padded[..., :-2] + padded[..., 1:-1] + padded[..., 2:]) / 3
+    return np.where(means < 1e20, means, np.inf)
+
+
+def written(store: Store, setting: Setting) -> Iterator[dict[str, object]]:
+    """A row for each topology, quantity and noise seed of a setting; nothing where not all of it was run."""
+    traces = {topology: _known(store, setting, topology) for topology in TOPOLOGIES}
+    if not all(traces.values()):
+        return
+    problem = make_problem(setting.problem)
+    start = problem.measure(problem.start())
+    kept = [i for i, r in enumerate(setting.moments) if r in WRITTEN]
+    G, M, P, K = setting.fleet
+    told = {
+        "role": setting.role, "data": setting.data, "hidden": setting.hidden, "channels": setting.channels,
+        "scheme": setting.scheme, "G": G, "M": M, "P": P, "K": K, "S1": (setting.drawn or (G, M))[0],
+        "S2": (setting.drawn or (G, M))[1], "order": setting.order, "seed": setting.seed,
+    }  # fmt: skip
+    for topology, cells in traces.items():
+        rates = [rate for one in cells for rate in one]
+        for quantity in ("loss", "error"):
+            of_seed = [
+                np.concatenate([np.array(t.values[quantity].tolist())[seed :: len(NOISE)] for t in cells.values()])
+                for seed in range(len(NOISE))
+            ]
+            for seed, values in zip(NOISE, of_seed, strict=True):
+                curves = smoothed(values)
+                best = {setting.moments[i]: f"{rates[curves[:, i].argmin()]:.4g}" for i in kept}
+                yield {
+                    **told, "topology": topology, "quantity": quantity, "noise": seed,
+                    **{f"rate {r}": best.get(r, "") for r in RATED},
+                    "0": f"{float(start[quantity][0]):.4g}",
+                    **{str(setting.moments[i]): f"{curves[:, i].min():.4g}" for i in kept},
+                }  # fmt: skip
+
+
+def _known(store: Store, setting: Setting, topology: str) -> dict[tuple[float, ...], Trace]:
+    """What was run of one topology by its rates, if all of it was."""
+    done: dict[float, Mapping[str, NDArray[np.float64]]] = {}
+    cells: dict[tuple[float, ...], Trace] = {}
+    wanted = RATES
+    for _ in range(MOST):
+        one = cell(setting, topology, wanted)
+        store.add([one])
+        if not store.finished(one) or (trace := store.get(one)) is None:
+            return {}
+        cells[wanted] = trace
+        done |= _means(trace, wanted)
+        wanted = missing(done, setting)
+        if not wanted:
+            break
+    return cells
+
+
+def write(store: Store, path: Path) -> int:
+    """Write what the store knows of all settings; returns of how many."""
+    found = [row for setting in settings() for row in written(store, setting)]
+    head = [name for name in found[0] if not name.isdigit()] + ["0", *map(str, WRITTEN)]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.DictWriter(file, head, restval="", lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(found)
+    return len({tuple(row[name] for name in head[:13]) for row in found})
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run what the store lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="file of the results; made, or gone on with")
-    parser.add_argument("--role", choices=("design", "kept"), help="only these settings")
+    parser.add_argument("--role", choices=("design", "second", "kept"), help="only these settings")
+    parser.add_argument("--noise", type=int, help="then one run more of everything, with this seed")
     parser.add_argument("--within", type=float, default=float("inf"), help="minutes after which no more is begun")
+    parser.add_argument("--write", type=Path, help="run nothing, and write what there is")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     begun = time.monotonic()
     chosen = [one for one in settings() if given.role in (None, one.role)]
     with Store(given.store) as store:
+        if given.write:
+            print(f"{write(store, given.write)} settings", file=sys.stderr)
+            return 0
         for number, (setting, topology) in enumerate(_all(chosen), 1):
             if time.monotonic() - begun > 60 * given.within:
                 break
             clock = time.process_time()
-            tried = sum(len(one.values["loss"]) for one in run(store, setting, topology).values()) // len(NOISE)
+            rates = tuple(sorted(rate for one in run(store, setting, topology) for rate in one))
+            if given.noise is not None:
+                _trace(store, cell(setting, topology, rates, (given.noise,)))
             spent = time.process_time() - clock
-            print(f"{number}/{4 * len(chosen)} {setting} {topology}: {tried} rates, {spent:.0f} s", file=sys.stderr)
+            print(
+                f"{number}/{4 * len(chosen)} {setting} {topology}: {len(rates)} rates, {spent:.0f} s", file=sys.stderr
+            )
     return 0
 
 

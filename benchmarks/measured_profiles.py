@@ -1,24 +1,32 @@
-"""What `hfl-plan estimate` measures of every setting of `measured_curves.py`, and the spectrum of the mean loss.
+"""What `hfl-plan estimate` measures of every setting of `measured_curves.py`.
 
     python benchmarks/measured_profiles.py --out profiles.jsonl      # one JSON line per setting; goes on where it was
+    python benchmarks/measured_profiles.py --out profiles.jsonl --write docs/evidence/measured_profiles.csv
+    python benchmarks/measured_profiles.py --labels    # writes the label shares of every problem beside its constants
+    python benchmarks/measured_profiles.py --medians   # of the design settings, by kind of split: what presets are from
 
-Constants are measured at four points of a short run of Star-Star, as by default. The spectrum is that of the Hessian of
-the mean loss as the gradient sees it: nodes and weights of Lanczos' quadrature started at the gradient.
+Constants are measured at four points of a short run of Star-Star, as by default. Networks with convolutions are left
+out. Written are the largest constant of a run and their mean; of the curvature of the mean loss the geometric mean.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import itertools
 import json
+import math
+import statistics
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from measured_curves import Setting, settings
-from torch import Tensor, nn
+from measured_curves import SCHEMES, Setting, settings
+from torch import nn
 from torch.nn import functional
 
 from validation.client_losses import Partitioned
@@ -26,7 +34,9 @@ from validation.estimate import estimate
 from validation.experiment import make_problem
 from validation.problems.images import Images
 
-STEPS = 24  # of Lanczos
+SHARES = ("labels", "zeta of shares", "delta of shares")
+PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")
+WRITTEN = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "measured_profiles.csv"
 
 
 def losses(images: Images) -> Partitioned:
@@ -50,36 +60,6 @@ def losses(images: Images) -> Partitioned:
     )  # fmt: skip
 
 
-def spectrum(told: Partitioned, x: Tensor) -> dict[str, Any]:
-    """Curvatures of the mean loss and their shares of the squared gradient."""
-    inputs, targets = torch.cat(told.inputs), torch.cat(told.targets)
-    weights = torch.cat([torch.full((len(held),), 1 / (len(held) * len(told.inputs))) for held in told.inputs]).double()
-    names = [(name, part.shape) for name, part in told.module.named_parameters()]
-
-    def value(flat: Tensor) -> Tensor:
-        at, parts = 0, {}
-        for name, shape in names:
-            parts[name] = flat[at : at + shape.numel()].view(shape)
-            at += shape.numel()
-        scores = torch.func.functional_call(told.module, parts, (inputs,))
-        return (functional.cross_entropy(scores, targets, reduction="none") * weights).sum()
-
-    leaf = x.clone().requires_grad_()
-    (slope,) = torch.autograd.grad(value(leaf), leaf, create_graph=True)
-    norm = slope.detach().norm()
-    basis, diagonal, beside = [slope.detach() / norm], [], []
-    for _ in range(STEPS):
-        (product,) = torch.autograd.grad(slope, leaf, basis[-1], retain_graph=True)
-        diagonal.append(float(product @ basis[-1]))
-        for one in basis + basis:
-            product = product - (product @ one) * one
-        beside.append(float(product.norm()))
-        basis.append(product / beside[-1])
-    matrix = torch.diag(torch.tensor(diagonal)) + torch.diag(torch.tensor(beside[:-1]), 1)
-    values, vectors = torch.linalg.eigh((matrix + torch.diag(torch.tensor(beside[:-1]), -1)).double())
-    return {"gradient2": float(norm) ** 2, "curvatures": values.tolist(), "shares": vectors[0].square().tolist()}
-
-
 def profile(setting: Setting) -> dict[str, Any]:
     """The constants of one setting."""
     images = make_problem(setting.problem)
@@ -89,23 +69,112 @@ def profile(setting: Setting) -> dict[str, Any]:
     found = estimate(told, nonnegative=True, seed=1000 + setting.seed)
     points = [
         {"step": one.step, "loss": one.loss}
-        | {n: one.of(n).estimate for n in ("L", "sigma", "zeta", "delta", "gradient")}
+        | {n: one.of(n).estimate for n in ("L", "curvature", "sigma", "zeta", "delta", "gradient")}
         for one in found.points
     ]
-    return {"A": found.A.estimate, "rate": found.rate, "points": points, "spectrum": spectrum(told, told.start())}
+    return {"A": found.A.estimate, "rate": found.rate, "points": points}
+
+
+def write(source: Path, path: Path) -> None:
+    """Write constants, a row for each problem."""
+    rows = []
+    for line in source.read_text(encoding="utf-8").splitlines():
+        found = json.loads(line)
+        told = {"channels": 0, **found["problem"]["options"]}
+        row = {name: told["partitioned" if name == "scheme" else name] for name in PROBLEM}
+        row |= {"A": f"{found['A']:.4g}", "loss": f"{found['points'][0]['loss']:.4g}"}
+        for name in ("L", "sigma", "zeta", "delta"):
+            seen = [point[name] for point in found["points"]]
+            row |= {f"{name} largest": f"{max(seen):.4g}", f"{name} mean": f"{sum(seen) / len(seen):.4g}"}
+        bent = [math.log(point["curvature"]) for point in found["points"]]
+        rows.append(row | {"curvature": f"{math.exp(sum(bent) / len(bent)):.4g}"})
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def shares(images: Images) -> dict[str, str]:
+    """How many labels there are, and the deviations of clients' label shares within groups and between them."""
+    labels, groups = images.labels.argmax(1).numpy(), np.array(images.split.groups)
+    counts = np.array([np.bincount(labels[held], minlength=images.network.labels) for held in images.split.samples])
+    of_clients = counts / counts.sum(1, keepdims=True)
+    of_groups = np.array([of_clients[groups == group].mean(0) for group in np.unique(groups)])
+    own = of_groups[np.unique(groups, return_inverse=True)[1]]
+    zeta, delta = ((found**2).sum(1).mean() ** 0.5 for found in (of_clients - own, of_groups - of_groups.mean(0)))
+    return dict(zip(SHARES, (f"{counts.shape[1]}", f"{zeta:.4g}", f"{delta:.4g}"), strict=True))
+
+
+def write_shares(path: Path = WRITTEN) -> None:
+    """Write the label shares of every problem whose constants are written."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    problems = {_key(one): one.problem for one in settings()}
+    for row in rows:
+        images = make_problem(problems[_key(row)])
+        if isinstance(images, Images):
+            row |= shares(images)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def _key(one: Setting | dict[str, str]) -> tuple[str, ...]:
+    """Of `PROBLEM`."""
+    if isinstance(one, dict):
+        return tuple(one[name] for name in PROBLEM)
+    return tuple(map(str, (one.data, one.hidden, one.channels, one.scheme, *one.fleet[:2], one.seed)))
+
+
+def medians(path: Path = WRITTEN) -> Iterator[str]:
+    """Medians over the problems of the design settings, of each kind of split and of all."""
+    design = {_key(one) for one in settings() if one.role == "design"}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if _key(row) in design]
+    for scheme in (*SCHEMES, "all"):
+        some = [row for row in rows if scheme in (row["scheme"], "all")]
+        found = {
+            f"{name} / sigma": statistics.median(float(row[f"{name} mean"]) / float(row["sigma mean"]) for row in some)
+            for name in ("zeta", "delta")
+        }
+        found["one label / sigma"] = statistics.median(one_label(row) for row in some)
+        found |= {n: statistics.median(float(row[n]) for row in some) for n in ("sigma mean", "curvature", "loss")}
+        yield f"{scheme:5} {len(some):2} problems: " + ", ".join(f"{n} {x:.3f}" for n, x in found.items())
+
+
+def one_label(row: dict[str, str]) -> float:
+    """How many sigma a client with a single label would stand from an even mixture, if its gradients were as shares."""
+    measured = math.hypot(float(row["zeta mean"]), float(row["delta mean"])) / float(row["sigma mean"])
+    labels, *deviations = (float(row[name]) for name in SHARES)
+    return measured / math.hypot(*deviations) * math.sqrt(1 - 1 / labels)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure what the file lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="where lines are kept")
+    parser.add_argument("--write", type=Path, help="measure nothing, and write what there is")
+    parser.add_argument("--medians", action="store_true", help="measure nothing, and print medians of what is written")
+    parser.add_argument("--labels", action="store_true", help="measure nothing, and write label shares too")
     given = parser.parse_args(arguments)
+    if given.labels:
+        write_shares()
+        return 0
+    if given.medians:
+        print("\n".join(medians()))
+        return 0
+    if given.out is None:
+        parser.error("--out: is missing")
+    if given.write:
+        write(given.out, given.write)
+        return 0
     torch.set_num_threads(1)
     lines = given.out.read_text(encoding="utf-8").splitlines() if given.out.exists() else []
     known = {json.dumps(json.loads(line)["problem"], sort_keys=True) for line in lines}
     for setting in settings():
         problem = json.dumps(setting.problem.described(), sort_keys=True)
-        if problem in known:
+        if problem in known or setting.channels:
             continue
         known.add(problem)
         clock = time.process_time()

@@ -1,0 +1,362 @@
+"""What predictors and pilots make of the runs on real data: first choices, ratios of rounds, learning rates.
+
+    python benchmarks/real_record.py                 # design settings: what a choice may be made on
+    python benchmarks/real_record.py --role kept     # what judges it
+    python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
+    python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
+    python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
+    python benchmarks/real_record.py --write planner/data/real_record.csv  # of the kept ones, what answers show
+
+Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
+loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
+which a topology is there, at its own best rate, interpolated; where it never is, all that were run. Regret: rounds of
+the topology named over the fewest, less 1; right: at most 2 %. Of topologies that are predicted to take equally many
+rounds the one with less left by then is named.
+
+Predictors are told the fleet and either the constants of a profile, or the kind of split alone. A pilot has seen the
+curves of one noise seed up to a horizon, of which the last round is used for smoothing, and is judged by those of the
+other. Intervals resample settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.data import heterogeneity
+from planner.predict.predictors import predictors
+from planner.predict.question import Question, ask
+from planner.scenario.resolve import load
+
+Array = npt.NDArray[np.float64]
+ROOT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
+TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+SETTING = ("role", "data", "hidden", "channels", "scheme", "G", "M", "P", "K", "S1", "S2", "order", "seed")
+PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")  # what a profile is of
+SCHEMES = ("iid", "intra", "inter", "both")
+TARGETS = (6, 18, 46)  # rounds of Star-Star
+HORIZONS = (5, 8, 19)  # of pilots
+RIGHT = 0.02
+METRIC = {"loss": "loss", "error": "accuracy"}
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The runs of one setting.
+
+    Attributes:
+        told: of `SETTING`.
+        rounds: at which there are values; the first is 0.
+        best: by quantity and topology the least over rates, shape (noise seeds, rounds).
+        rates: by quantity, topology and rounds the rate that has it, one for each noise seed.
+    """
+
+    told: Mapping[str, str]
+    rounds: Array
+    best: Mapping[tuple[str, str], Array]
+    rates: Mapping[tuple[str, str, int], tuple[float, ...]]
+
+    def reached(self, quantity: str, topology: str, seeds: slice = slice(None)) -> Array:
+        """The least so far, as a mean over noise seeds."""
+        return np.minimum.accumulate(self.best[quantity, topology][seeds].mean(0))
+
+    def rounds_to(self, quantity: str, after: int, seeds: slice = slice(None)) -> dict[str, float]:
+        """Rounds of every topology to what Star-Star has after so many."""
+        target = np.interp(after, self.rounds, self.reached(quantity, "star-star", seeds))
+        return {t: crossing(self.rounds, self.reached(quantity, t, seeds), target) for t in TOPOLOGIES}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a predictor says: rounds, and raw rates where it has any."""
+
+    rounds: Mapping[str, float]
+    first: str
+    rates: Mapping[str, float] | None = None
+
+
+def crossing(rounds: Array, reached: Array, target: float) -> float:
+    """The first round, from 1 on and interpolated, at which a falling curve is at a target; the last where none is."""
+    met = np.flatnonzero(reached[1:] <= target) + 1
+    if not len(met):
+        return float(rounds[-1])
+    i = met[0]
+    if i == 1:
+        return float(rounds[1])
+    share = (reached[i - 1] - target) / max(reached[i - 1] - reached[i], 1e-300)
+    return float(rounds[i - 1] + share * (rounds[i] - rounds[i - 1]))
+
+
+def settings(path: Path) -> list[Curves]:
+    """All settings of a file of curves."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    moments = [name for name in rows[0] if name.isdigit()]
+    found = []
+    for _, several in itertools.groupby(rows, lambda row: tuple(row[name] for name in SETTING)):
+        mine = list(several)
+        here = [name for name in moments if mine[0][name]]
+        best: dict[tuple[str, str], list[list[float]]] = {}
+        rates: dict[tuple[str, str, int], list[float]] = {}
+        for row in mine:
+            best.setdefault((row["quantity"], row["topology"]), []).append([float(row[name]) for name in here])
+            for name in row:
+                if name.startswith("rate ") and row[name]:
+                    rates.setdefault((row["quantity"], row["topology"], int(name[5:])), []).append(float(row[name]))
+        found.append(
+            Curves(
+                {name: mine[0][name] for name in SETTING}, np.array([float(name) for name in here]),
+                {key: np.array(values) for key, values in best.items()}, {key: tuple(r) for key, r in rates.items()},
+            )
+        )  # fmt: skip
+    return found
+
+
+@cache
+def profiles(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
+    """What was estimated of each problem."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {
+            tuple(row[name] for name in PROBLEM): {k: float(v) for k, v in row.items() if k not in PROBLEM}
+            for row in csv.DictReader(file)
+        }
+
+
+# ---------------------------------------------------------------- what is said
+
+
+def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Mapping[str, str]) -> Question:
+    """The question of one row."""
+    told = curves.told
+    options = {
+        "fleet.groups": told["G"], "fleet.clients_per_group": told["M"], "fleet.group_rounds": told["P"],
+        "fleet.local_steps": told["K"], "problem.rounds": str(after), "plan.predictor": predictor,
+        "plan.metric": metric, **constants,
+    }  # fmt: skip
+    if (told["S1"], told["S2"]) != (told["G"], told["M"]):
+        options |= {"fleet.groups_per_round": told["S1"], "fleet.clients_per_round": told["S2"]}
+    else:
+        options["fleet.order"] = told["order"]
+    return ask(load(options={key: (key, value) for key, value in options.items()}))
+
+
+def predicted(question: Question) -> Said:
+    """Of a predictor; of equal rounds that with less left by then is first."""
+    rounds = {t: float(n) for t, n in question.rounds().items()}
+    least = min(rounds.values())
+    level = [t for t in TOPOLOGIES if rounds[t] <= least]
+    left = {t: float(question.predictor.reached(question, t, max(least, 1.0), question.values)) for t in level}
+    rates = {t: question.predictor.rate(question, t, max(rounds[t], 1.0)) for t in TOPOLOGIES if rounds[t] < math.inf}
+    raw = {t: rate / question.chain(t) for t, rate in rates.items() if rate is not None}
+    return Said(rounds, min(level, key=lambda t: left[t]), raw)
+
+
+def by_profile(predictor: str, smoothness: str, gap: str, scatter: float) -> Callable[[Curves, str, int], Said | None]:
+    """A predictor that is told a profile: which curvature, how far the loss can fall, and the scatter."""
+
+    def say(curves: Curves, quantity: str, after: int) -> Said | None:
+        found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
+        metric = METRIC[quantity] if METRIC[quantity] in predictors()[predictor].metrics else "gradient"
+        if found is None:
+            return None
+        constants = {
+            "problem.smoothness": f"{found[smoothness]}", "problem.sigma": f"{found['sigma largest']}",
+            "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
+            "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
+        }  # fmt: skip
+        return predicted(asked(curves, after, metric, predictor, constants))
+
+    return say
+
+
+def by_labels(predictor: str) -> Callable[[Curves, str, int], Said | None]:
+    """A predictor that is told label counts: the deviations of their shares, and how far one label stands."""
+
+    def say(curves: Curves, quantity: str, after: int) -> Said | None:
+        found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
+        if found is None:
+            return None
+        unit = heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], int(found["labels"]))
+        told = ",".join(f"{name}={unit * found[f'{name} of shares']}" for name in ("zeta", "delta"))
+        return predicted(asked(curves, after, METRIC[quantity], predictor, {"problem.heterogeneity": told}))
+
+    return say
+
+
+def by_kind(predictor: str) -> Callable[[Curves, str, int], Said | None]:
+    """A predictor that is told the kind of split alone."""
+
+    def say(curves: Curves, quantity: str, after: int) -> Said | None:
+        metric = METRIC[quantity] if METRIC[quantity] in predictors()[predictor].metrics else "gradient"
+        return predicted(asked(curves, after, metric, predictor, {"problem.heterogeneity": curves.told["scheme"]}))
+
+    return say
+
+
+def always(topology: str) -> Callable[[Curves, str, int], Said | None]:
+    """The same topology, whatever is asked."""
+    return lambda curves, quantity, after: Said({}, topology)
+
+
+def by_pilot(horizon: int) -> Callable[[Curves, str, int], Said | None]:
+    """A pilot of the first noise seed: rounds to what Star-Star has there, in proportion beyond its horizon.
+
+    Fractions of rounds are interpolated in the logarithm of the loss, the start included.
+    """
+
+    def say(curves: Curves, quantity: str, after: int) -> Said | None:
+        last = horizon - 1
+        seen = min(after, last)
+        at = curves.rounds[:horizon]
+        logs = {t: np.log(curves.reached("loss", t, slice(0, 1))[:horizon]) for t in TOPOLOGIES}
+        found = {}
+        for t in TOPOLOGIES:
+            there = float(np.interp(-logs["star-star"][seen], -logs[t], at, right=np.inf))
+            if there == math.inf:
+                there = seen**2 / max(float(np.interp(-logs[t][seen], -logs["star-star"], at)), 1e-3)
+            found[t] = max(there, 1e-3) * after / seen
+        rates = {t: curves.rates["loss", t, last][0] for t in TOPOLOGIES}
+        return Said(found, min(found, key=lambda t: found[t]), rates)
+
+    return say
+
+
+# ---------------------------------------------------------------- how right it is
+
+
+def judged(
+    all_curves: Sequence[Curves],
+    say: Callable[[Curves, str, int], Said | None],
+    seeds: slice = slice(None),
+    targets: Sequence[int] = TARGETS,
+) -> Iterator[dict[str, object]]:
+    """A row for each setting, quantity and target that is answered."""
+    for curves in all_curves:
+        for quantity, after in itertools.product(METRIC, targets):
+            if after > curves.rounds[-1] or (said := say(curves, quantity, after)) is None:
+                continue
+            rounds = curves.rounds_to(quantity, after, seeds)
+            ratios = [
+                abs(math.log(said.rounds[t] / said.rounds["star-star"] * rounds["star-star"] / rounds[t]))
+                for t in TOPOLOGIES[1:]
+                if said.rounds and 1 < rounds[t] < curves.rounds[-1] and said.rounds[t] < math.inf
+            ]
+            known = {t: curves.rates.get((quantity, t, after), ())[seeds] for t in TOPOLOGIES[1:]}
+            rates = [
+                math.log(said.rates[t] / float(np.exp(np.mean(np.log(some)))))
+                for t, some in known.items()
+                if said.rates and t in said.rates and some
+            ]
+            yield {
+                **curves.told, "quantity": quantity, "reference": after, **rounds, "named": said.first,
+                "regret": rounds[said.first] / min(rounds.values()) - 1, "ratios": ratios, "rates": rates,
+            }  # fmt: skip
+
+
+def summary(rows: Sequence[Mapping[str, object]]) -> str:
+    """Right with its interval, quantiles of the regret, how far ratios and rates are off."""
+    regret = np.array([float(str(row["regret"])) for row in rows])
+    _, setting = np.unique(["|".join(str(row[name]) for name in SETTING) for row in rows], return_inverse=True)
+    counted, correct = np.bincount(setting), np.bincount(setting, regret <= RIGHT)
+    drawn = np.random.default_rng(0).integers(len(counted), size=(2000, len(counted)))
+    low, high = np.quantile(correct[drawn].sum(1) / counted[drawn].sum(1), (0.025, 0.975))
+    ratios, rates = (np.concatenate([np.array(row[name], dtype=float) for row in rows]) for name in ("ratios", "rates"))
+    said = f"| {len(rows)} | {(regret <= RIGHT).mean():.0%} [{low:.0%}, {high:.0%}] "
+    said += f"| {np.quantile(regret, 0.9):.0%} | {regret.mean():.1%} | "
+    said += f"x{np.exp(np.median(ratios)):.2f} | " if len(ratios) else "- | "
+    return said + (f"{(np.abs(rates) <= math.log(2)).mean():.0%} |" if len(rates) else "- |")
+
+
+CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] = {
+    "`spectrum`, profile": (by_profile("spectrum", "curvature", "loss", 1.25), slice(None)),
+    "`spectrum`, profile, no scatter": (by_profile("spectrum", "curvature", "loss", 0), slice(None)),
+    "`spectrum`, profile, L of clients, no scatter": (by_profile("spectrum", "L largest", "A", 0), slice(None)),
+    "`typical`, profile": (by_profile("typical", "L largest", "A", 0), slice(None)),
+    "`spectrum`, label counts": (by_labels("spectrum"), slice(None)),
+    "`spectrum`, kind of split alone": (by_kind("spectrum"), slice(None)),
+    "`typical`, kind of split alone": (by_kind("typical"), slice(None)),
+    **{f"pilot of {h} rounds, fresh noise": (by_pilot(h), slice(1, 2)) for h in HORIZONS},
+    **{f"always {t}": (always(t), slice(None)) for t in TOPOLOGIES},
+}
+
+
+TOLD = {"profile": "profile", "labels": "label counts", "kind": "kind of split alone"}
+"""What a predictor is told, and what that is called in `CONTESTANTS`."""
+
+
+def write(path: Path, curves: Sequence[Curves]) -> None:
+    """Write how often first choices are right, by what is told and by kind of split."""
+    found = []
+    for told, name in TOLD.items():
+        say, seeds = CONTESTANTS[f"`spectrum`, {name}"]
+        found += [{"told": told, **row} for row in judged(curves, say, seeds)]
+    lines = []
+    for (quantity, metric), told, scheme in itertools.product(METRIC.items(), TOLD, ("all", *SCHEMES)):
+        mine = [
+            row
+            for row in found
+            if (row["quantity"], row["told"]) == (quantity, told) and scheme in ("all", row["scheme"])
+        ]
+        regret = np.array([float(str(row["regret"])) for row in mine])
+        lines.append({
+            "predictor": "spectrum", "metric": metric, "told": told, "scheme": scheme, "rows": len(mine),
+            "settings": len({tuple(str(row[name]) for name in SETTING) for row in mine}),
+            "right": int((regret <= RIGHT).sum()), "regret_median": f"{np.median(regret):.3f}",
+            "regret_p90": f"{np.quantile(regret, 0.9):.3f}", "regret_mean": f"{regret.mean():.3f}",
+        })  # fmt: skip
+    with path.open("w", encoding="utf-8", newline="") as file:
+        out = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--role", choices=("design", "second", "kept"), default="design")
+    parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
+    parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
+    parser.add_argument("--by", choices=("scheme", "data", "reference", "order"), help="a table for each")
+    parser.add_argument("--rows", type=Path, help="where to write every row")
+    parser.add_argument("--write", type=Path, help="print nothing, and write the record of the kept settings")
+    parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
+    given = parser.parse_args(arguments)
+    if given.one_sigma:
+        heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}
+        heterogeneity.PROBLEM = {"sigma": 1.0, "L": 1.0, "scatter": 0.0, "A": 2.3}
+        heterogeneity.ONE_LABEL = 1.0
+    if given.write:
+        write(given.write, [curves for curves in settings(given.curves) if curves.told["role"] == "kept"])
+        return 0
+    chosen = [curves for curves in settings(given.curves) if curves.told["role"] == given.role]
+    print(f"{len(chosen)} settings, {given.role}")
+    everything = []
+    for name, (say, seeds) in CONTESTANTS.items():
+        rows = list(judged(chosen, say, seeds, [int(number) for number in given.after.split(",")]))
+        everything += [{"by": name, **row} for row in rows]
+        for quantity in METRIC:
+            mine = [row for row in rows if row["quantity"] == quantity]
+            for part in sorted({str(row[given.by]) for row in mine}) if given.by else [""]:
+                some = [row for row in mine if not given.by or str(row[given.by]) == part]
+                if some:
+                    print(f"| {name} | {METRIC[quantity]}{', ' * bool(part)}{part} {summary(some)}")
+    if given.rows:
+        with given.rows.open("w", encoding="utf-8", newline="") as file:
+            out = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows(everything)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
