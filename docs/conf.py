@@ -1,5 +1,10 @@
 """Sphinx: ``sphinx-build -W -b html docs site`` after ``python docs/generate.py``."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
 project = "hfl-plan"
 author = "The hfl-plan developers"
 copyright = author
@@ -12,3 +17,10 @@ html_copy_source = False
 html_show_sphinx = False
 exclude_patterns = ["site"]
 nitpicky = True
+
+
+def setup(app):
+    """Write the page of all commands from the program that is documented."""
+    import reference
+
+    (reference.HERE / "commands.md").write_text(reference.commands(), encoding="utf-8")

@@ -7,7 +7,9 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 os.environ.setdefault("TYPER_USE_RICH", "0")  # help is plain text, and importing rich takes long
@@ -17,17 +19,40 @@ import typer
 from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
-from planner.cli import commands, output
+from planner.cli import commands, output, pages, refusals
 
 # What typer raises for a wrong command line, whichever copy of click it stands on.
 CommandError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+PATH = (
+    *("init", "recommend", "measure", "estimate", "pilot", "group", "tune", "flip", "network", "overlap", "hubs"),
+    *(
+        "async",
+        "compare",
+        "serve",
+        "picture",
+        "export",
+        "bounds",
+        "audit",
+        "validate",
+        "rerun",
+        "schema",
+        "explain",
+        "help",
+    ),
+)
+WHOLE = "hfl-plan.whole"  # says that every option is asked for
+"""Commands in the order in which people meet them; others come after."""
+WHOLE = "hfl-plan.whole"  # says that every option is asked for
 
 
 class Commands(MutableMapping[str, Any]):
     """The commands of `planner.cli.commands`, by name; each is imported when it is asked for."""
 
     def __init__(self) -> None:
-        self._modules = {info.name.rstrip("_"): info.name for info in pkgutil.iter_modules(commands.__path__)}
+        found = {info.name.rstrip("_"): info.name for info in pkgutil.iter_modules(commands.__path__)}
+        self._modules = {
+            name: found[name] for name in sorted(found, key=lambda name: ((*PATH, name).index(name), name))
+        }
         self._made: dict[str, Any] = {}
 
     def declared(self, name: str) -> Any:
@@ -43,12 +68,16 @@ class Commands(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            one = self.declared(name)
-            if not isinstance(one, typer.Typer):
-                from planner.cli.options import with_scenario
+            from planner.cli.options import completed
 
+            one = self.declared(name)
+            if isinstance(one, typer.Typer):
+                for command in one.registered_commands:
+                    command.callback, command.cls = completed(command.callback), Command  # type: ignore[arg-type]
+                one.info.cls = Group
+            else:
                 alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-                alone.command(name, cls=Panels)(with_scenario(one))
+                alone.command(name, cls=Command)(completed(one))
                 one = alone
             self._made[name] = typer.main.get_command(one)
         return self._made[name]
@@ -66,42 +95,84 @@ class Commands(MutableMapping[str, Any]):
         del self._modules[name]
 
 
-class Panels(TyperCommand):
-    """A command that lists its options under the headings of their panels."""
+class Command(TyperCommand):
+    """A command that lists its options under the headings of their panels, after its examples."""
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """List arguments, the command's own options, and then those of every panel."""
-        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        for parameter in self.get_params(ctx):
-            record: Any = parameter.get_help_record(ctx)
-            usual = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            if record is not None:
-                panels.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
-        for panel, records in panels.items():
-            if records:
-                with formatter.section(panel):
-                    formatter.write_dl(records)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List arguments and options, which take texts as they are."""
+        return _texts_as_they_are(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Let ``--explain`` stand alone, which asks for all sections, and ``--help`` before ``all``."""
+        if args[-2:] in (["--help", "all"], ["-h", "all"]):
+            ctx.meta[WHOLE] = True
+            args = args[:-1]
+        return super().parse_args(ctx, ["--explain=all" if alone(args, i) else word for i, word in enumerate(args)])
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the page of the command."""
+        formatter.write(pages.command(self, ctx, formatter.width, whole=ctx.meta.get(WHOLE, False)))
 
 
-class Lazy(TyperGroup):
-    """A group that imports a command when it is called, and lists them by their first lines."""
+def alone(args: list[str], i: int) -> bool:
+    """Whether an option that takes a section stands without one."""
+    following = args[i + 1] if i + 1 < len(args) else "-"
+    return args[i] == "--explain" and following.startswith("-")
+
+
+def _texts_as_they_are(parameters: list[Any]) -> list[Any]:
+    """Let parameters make nothing of a text, or of what is not given: for either, typer imports pydantic."""
+    for parameter in parameters:
+        if not isinstance(parameter.process_value, partial):
+            parameter.process_value = partial(_processed, parameter, parameter.process_value)
+    return parameters
+
+
+def _processed(parameter: Any, usual: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    many = parameter.multiple or parameter.nargs != 1
+    if value is None and not parameter.required:
+        found: Any = () if many else None
+    elif isinstance(value, str) and not many and kind is str:
+        found = value
+    elif isinstance(value, str) and parameter.name == "config" and os.access(value, os.R_OK):
+        found = Path(value)
+    else:
+        return usual(context, value)
+    return found if parameter.callback is None else parameter.callback(context, parameter, found)
+
+
+class Group(TyperGroup):
+    """Several commands of one name; named alone it shows its help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """List options, which take texts as they are."""
+        return _texts_as_they_are(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what the group is about, and its commands."""
+        rows = [(name, (self.commands[name].help or "").partition("\n")[0]) for name in self.commands]
+        formatter.write(pages.group(self.help or "", ctx.command_path, rows, formatter.width))
+
+
+class Lazy(Group):
+    """The group of all commands, which imports a command when it is called, and lists them by their first lines."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = self.found = Commands()
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands."""
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write what the program is about, examples, and the commands."""
         rows = [(name, self.found.help(name)) for name in self.found]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        formatter.write(pages.group(inspect.getdoc(root) or "", "hfl-plan", rows, formatter.width))
 
 
 app = typer.Typer(
     name="hfl-plan",
     cls=Lazy,
-    help="Which topology for hierarchical federated learning, before anyone trains.",
-    no_args_is_help=True,
+    no_args_is_help=False,
+    invoke_without_command=True,
     add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -110,17 +181,27 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, Option("--version", help="Print the version and stop.")] = False) -> None:
-    """Which topology for hierarchical federated learning, before anyone trains."""
+def root(
+    ctx: typer.Context,
+    version: Annotated[bool, Option("--version", help="print the version and stop")] = False,
+) -> None:
+    """Choose a topology for hierarchical federated learning before you train.
+
+    Examples:
+        hfl-plan init --example hospitals
+        hfl-plan recommend -G 10 -M 10 --uplink 20Mbit/s
+    """
     if version:
         from planner.io.version import version as number
 
-        typer.echo(f"hfl-plan {number()}")
+        output.write(f"hfl-plan {number()}\n")
         raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        output.write(ctx.get_help() + "\n")
 
 
 def main() -> None:
-    """Run the command line; every refusal is one or two lines on stderr."""
+    """Run the command line; every refusal has a code, a fact and a way out, on stderr."""
     try:
         code = app(standalone_mode=False) or 0
     except typer.Exit as stop:
@@ -128,28 +209,15 @@ def main() -> None:
     except (typer.Abort, KeyboardInterrupt):
         code = output.INTERRUPTED
     except CommandError as error:
-        code = output.refuse(error.format_message(), output.MISUSE)
+        code = refusals.of_command_line(error)
     except BrokenPipeError:
         # The reader has gone; say nothing, and keep Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:
-        from hflbounds.errors import HflBoundsError
-        from planner.errors import NoAnswerError, PlannerError
-
         if os.environ.get("HFL_PLAN_DEBUG", "0") not in ("", "0"):
             import traceback
 
             traceback.print_exc()
-        if isinstance(error, NoAnswerError):
-            code = output.refuse(str(error), output.NO_ANSWER)
-        elif isinstance(error, PlannerError | HflBoundsError):
-            code = output.refuse(str(error), output.MISUSE)
-        elif isinstance(error, OSError):
-            code = output.refuse(f"the answer could not be written: {error.strerror}.", output.NO_ANSWER)
-        else:
-            kind = type(error).__name__
-            code = output.refuse(
-                f"internal error, {kind}: {error}. HFL_PLAN_DEBUG=1 shows where; please report it.", output.NO_ANSWER
-            )
+        code = refusals.of(error)
     sys.exit(code)

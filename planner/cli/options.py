@@ -1,52 +1,117 @@
-"""Options of the command line that say a scenario, made from the table of its fields.
+"""Options that every command shares, and those that say a scenario, made from the table of its fields.
 
-A command takes a scenario first, and then options of its own::
+A command is a function of its own options that returns its answer::
 
-    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> None: ...
+    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> Document: ...
 
-It then has every option of the table beside these, and gets the scenario read. A first parameter named ``said`` gets
-what was said instead, to be read on demand. An option of the command's own takes the place of the same spelling: a
-command with ``--output/-o`` has ``--objective`` without ``-o``. `of_scenario` leaves options out, or words them anew.
+`completed` adds to it the options of the output (``--format --json --output --force --quiet --explain``) and, if its
+first parameter is named ``scenario``, every option of the table of fields; it then gets the scenario read. A first
+parameter named ``said`` gets what was said instead, to be read on demand. A parameter named ``asked`` gets how the
+answer is asked for. An option of the command's own takes the place of the same spelling.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer import Argument, Option
 
+from planner.cli import completion
+from planner.cli.output import Answered, Asked, Result, emit, write
+
 if TYPE_CHECKING:
+    from planner.scenario.fields import Field
     from planner.scenario.resolve import Scenario
 
-Command = Callable[..., None]
 Spoken = dict[str, tuple[str, Any]]
 """By key of a scenario: the option, and what was written."""
 
 BESIDE: Mapping[str, Any] = {
-    "config": Annotated[Path | None, Option("--config", "-c", help="A scenario in TOML; options override it.")],
+    "config": Annotated[
+        Path | None,
+        Option("--config", "-c", metavar="FILE", help="scenario in TOML; options override it", rich_help_panel="Fleet"),
+    ],
     "settings": Annotated[
         list[str] | None,
-        Option("--set", metavar="KEY=VALUE", help="Any key of a scenario: --set network.server_link.up=1Gbit/s."),
+        Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="any key of a scenario: --set network.server_link.up=1Gbit/s",
+            rich_help_panel="Answer",
+        ),
     ],
     "zeta": Annotated[str | None, Option("--zeta", hidden=True)],
     "delta": Annotated[str | None, Option("--delta", hidden=True)],
 }
 """Options that say a scenario, and are no field."""
 
+OUTPUT: Mapping[str, tuple[Any, Any]] = {
+    "output": (
+        Annotated[str | None, Option("--output", "-o", metavar="FILE", help="{files}; - is stdout")],
+        None,
+    ),
+    "form": (
+        Annotated[
+            str | None,
+            Option(
+                "--format",
+                "-f",
+                metavar="NAME",
+                help="table, json, csv, markdown, html or latex",
+                autocompletion=completion.formats,
+            ),
+        ],
+        None,
+    ),
+    "json": (Annotated[bool, Option("--json", "-j", help="the same as --format json")], False),
+    "explain": (
+        Annotated[str | None, Option("--explain", metavar="[SECTION]", help="all details, or those of one section")],
+        None,
+    ),
+    "quiet": (Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes")], False),
+    "force": (Annotated[bool, Option("--force", help="overwrite the file of --output")], False),
+}
+"""Options of every answer."""
 
 FAMILY = (
-    *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
+    *(
+        "problem.heterogeneity",
+        "problem.sigma",
+        "problem.smoothness",
+        "problem.initial_gap",
+        "problem.rounds",
+    ),
     *(f"network.client_link.{name}" for name in ("preset", "up", "down", "latency")),
     *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
 )
 """Keys of a scenario that other families of algorithms read too."""
 
-_DECLARED: dict[Command, tuple[Collection[str], Collection[str], Mapping[str, tuple[str, str]]]] = {}
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What a command says of its shared options.
+
+    Attributes:
+        only: Keys of a scenario that it has options for; all if empty.
+        without: Keys that it has no option for.
+        reworded: By key, the spellings and the help of an option that has others here.
+        files: By suffix, what ``--output`` writes in place of the answer, in words.
+    """
+
+    only: Collection[str] = ()
+    without: Collection[str] = ()
+    reworded: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+_DECLARED: dict[Answered, Declared] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,63 +143,130 @@ class Said:
         return load(self.config, {**self.options, **other})
 
 
-def of_scenario(
-    only: Collection[str] = (), without: Collection[str] = (), reworded: Mapping[str, tuple[str, str]] | None = None
-) -> Callable[[Command], Command]:
-    """Declare which options of a scenario a command has.
+def declare(**said: Any) -> Callable[[Answered], Answered]:
+    """Say which shared options a command has; see `Declared`."""
 
-    Args:
-        only: Keys that it has options for; all if empty.
-        without: Keys that it has no option for.
-        reworded: By key, the spellings and the help of an option that has others here.
-    """
-
-    def declare(command: Command) -> Command:
-        _DECLARED[command] = only, without, reworded or {}
+    def with_it(command: Answered) -> Answered:
+        _DECLARED[command] = Declared(**said)
         return command
 
-    return declare
+    return with_it
 
 
-def with_scenario(command: Command) -> Command:
-    """Give a command the options of a scenario beside its own, if its first parameter is a scenario."""
+def completed(command: Answered) -> Callable[..., None]:
+    """Give a command the shared options beside its own, and write what it answers."""
+    declared = _DECLARED.get(command, Declared())
     first = next(iter(inspect.signature(command).parameters), "")
-    if first not in ("scenario", "said"):
-        return command
-    from planner.scenario.fields import FIELDS
-
-    only, without, reworded = _DECLARED.get(command, ((), (), {}))
-    own = _own_parameters(command)
+    of_scenario = first in ("scenario", "said")
+    own = _own_parameters(command, of_scenario)
     taken = {name for parameter in own for name in _spellings(parameter.annotation)}
-    fields = {}
-    for field in FIELDS:
-        if field.key not in without and (not only or field.key in only):
-            spellings, text = reworded.get(field.key, (field.spellings, field.sentence))
-            left = tuple(name for name in spellings.split() if name not in taken)
-            if left:
-                fields[field.key.replace(".", "_")] = field, left, text
-    annotations: dict[str, Any] = {
-        name: Annotated[str | None, Option(*left, help=text, rich_help_panel=field.panel)]
-        for name, (field, left, text) in fields.items()
+    fields = _fields(declared, taken) if of_scenario else {}
+    shared: dict[str, tuple[Any, Any]] = {}
+    if of_scenario:
+        shared |= {name: (annotation, None) for name, annotation in BESIDE.items()}
+        shared |= {name: (_option(field, left, text), None) for name, (field, left, text) in fields.items()}
+    shared |= {
+        name: (_in_output(annotation, declared), default)
+        for name, (annotation, default) in OUTPUT.items()
+        if not taken & set(_spellings(annotation))
     }
+    takes_asked = "asked" in inspect.signature(command).parameters
 
     def run(**given: Any) -> None:
+        asked = _asked({name: given[name] for name in shared}).checked(declared.files)
+        arguments = {parameter.name: given[parameter.name] for parameter in own}
+        if takes_asked:
+            arguments["asked"] = asked
+        if not of_scenario:
+            _show(command(**arguments), asked)
+            return
         options = {
             field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
         }
         said = Said(given["config"], _spoken(given, options))
-        what = said.scenario() if first == "scenario" else said
-        command(what, **{parameter.name: given[parameter.name] for parameter in own})
+        _show(command(said.scenario() if first == "scenario" else said, **arguments), asked)
 
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in {**BESIDE, **annotations}.items()
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in shared.items()
     ]
-    signature = inspect.Signature([*(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own), *shared])
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
+
+
+def _show(answer: Any, asked: Asked) -> None:
+    if answer is None:
+        return
+    if isinstance(answer, str):
+        write(answer)
+        return
+    result = answer if isinstance(answer, Result) else Result(answer)
+    emit(result, asked)
+    if result.code:
+        raise typer.Exit(result.code)
+
+
+def _asked(given: Mapping[str, Any]) -> Asked:
+    """Read how the answer is asked for.
+
+    Raises:
+        typer.BadParameter: If two options contradict each other.
+    """
+    form, json = given.get("form"), given.get("json", False)
+    if json and form not in (None, "json"):
+        raise typer.BadParameter(f"--format: {form} contradicts --json. Give one of the two.")
+    return Asked(
+        "json" if json else form,
+        given.get("output"),
+        given.get("force", False),
+        given.get("quiet", False),
+        given.get("explain"),
+    )
+
+
+def _in_output(annotation: Any, declared: Declared) -> Any:
+    """Put an option into the panel of the output; that of files says which there are."""
+    kind, option = get_args(annotation)
+    files = [f"{suffix} ({what})" for suffix, what in declared.files.items()]
+    others = [suffix for suffix in (".html", ".json", ".csv", ".md", ".tex") if suffix not in declared.files]
+    words = (option.help or "").format(files=" ".join([*files, *others]))
+    return Annotated[kind, _changed(option, words, "Answer" if option.default == "--explain" else "Output")]
+
+
+def _changed(option: Any, words: str, panel: str) -> Any:
+    made = Option(
+        option.default, *option.param_decls, metavar=option.metavar, help=words, autocompletion=option.autocompletion
+    )
+    made.rich_help_panel = panel
+    return made
+
+
+def _fields(declared: Declared, taken: set[str]) -> dict[str, tuple[Field, tuple[str, ...], str]]:
+    """The fields of a scenario that a command has options for: spellings that are left, and help."""
+    from planner.scenario.fields import FIELDS
+
+    found = {}
+    for one in FIELDS:
+        if one.key not in declared.without and (not declared.only or one.key in declared.only):
+            spellings, text = declared.reworded.get(one.key, (one.spellings, one.help))
+            left = tuple(name for name in spellings.split() if name not in taken)
+            if left:
+                found[one.key.replace(".", "_")] = one, left, text
+    return found
+
+
+def _option(one: Field, spellings: tuple[str, ...], words: str) -> Any:
+    """The option of a field."""
+    made = Option(
+        *spellings,
+        metavar=one.kind.word,
+        help=f"{words} [{one.default}]" if one.default else words,
+        rich_help_panel=one.panel,
+        autocompletion=completion.of_words(one.kind.schema.get("enum", ())),
+    )
+    return Annotated[str | None, made]
 
 
 def _spoken(given: Mapping[str, Any], options: Spoken) -> Spoken:
@@ -161,9 +293,13 @@ def _spoken(given: Mapping[str, Any], options: Spoken) -> Spoken:
     return {**said, **options}
 
 
-def _own_parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
-    hints = get_type_hints(command, include_extras=True, localns={"Scenario": Any})
-    return [p.replace(annotation=hints[p.name]) for p in list(inspect.signature(command).parameters.values())[1:]]
+def _own_parameters(command: Answered, of_scenario: bool) -> list[inspect.Parameter]:
+    written = {name: value for name, value in command.__annotations__.items() if name != "return"}
+    hints = get_type_hints(
+        SimpleNamespace(__annotations__=written), vars(sys.modules[command.__module__]), {"Scenario": Any}, True
+    )
+    parameters = list(inspect.signature(command).parameters.values())[of_scenario:]
+    return [p.replace(annotation=hints[p.name]) for p in parameters if p.name != "asked"]
 
 
 def _spellings(annotation: Any) -> tuple[str, ...]:
@@ -175,12 +311,11 @@ def _spellings(annotation: Any) -> tuple[str, ...]:
     return tuple(name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str))
 
 
-Format = Annotated[str | None, Option("--format", "-f", help="table, json, csv, md, html or latex.")]
-Json = Annotated[bool, Option("--json", "-j", help="One JSON document.")]
-Force = Annotated[bool, Option("--force", help="Overwrite the output.")]
-Seed = Annotated[int, Option("--seed", help="Of every random draw.", min=0, max=2**31)]
-CountsFile = Annotated[
-    Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count.")
+Seed = Annotated[
+    int, Option("--seed", metavar="N", help="seed of every random draw", min=0, max=2**31, rich_help_panel="Answer")
 ]
-Gram = Annotated[Path | None, Option("--gram", help="CSV of inner products of class gradients: label,<label>...")]
-SkipEmpty = Annotated[bool, Option("--skip-empty", help="Leave out clients without samples.")]
+CountsFile = Annotated[Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count")]
+Gram = Annotated[
+    Path | None, Option("--gram", metavar="FILE", help="CSV of inner products of class gradients: label,<label>...")
+]
+SkipEmpty = Annotated[bool, Option("--skip-empty", help="leave out clients without samples")]

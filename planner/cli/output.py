@@ -1,21 +1,138 @@
-"""Print what commands answer: data to stdout, prose about problems to stderr."""
+"""Write what commands answer: answers to stdout or to a file, prose about problems to stderr."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from planner.io.answers import Answer
     from planner.report.document import Document
 
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0."""
+OBJECTIVES = ("time", "rounds", "traffic", "bytes", "airtime")
+WIDTH = 80  # columns where there is no terminal
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command answers.
+
+    Attributes:
+        answer: An answer, or a document for people and programs.
+        files: By suffix, what ``--output`` writes in place of the answer, such as a profile; or what draws it there.
+        code: Exit code.
+    """
+
+    answer: Answer | Document
+    files: Mapping[str, str | bytes | Callable[[Path], None]] = field(default_factory=dict)
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How the answer is asked for.
+
+    Attributes:
+        form: ``--format``, or json by ``--json``; None for a table.
+        output: ``--output``: a file, ``-`` for stdout, None for stdout alone.
+        force: Whether to overwrite that file.
+        quiet: Whether the verdict alone is wanted.
+        explain: A section, ``all``, or None.
+    """
+
+    form: str | None = None
+    output: str | None = None
+    force: bool = False
+    quiet: bool = False
+    explain: str | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """Where ``--output`` goes; None for stdout."""
+        return None if self.output in (None, "-") else Path(str(self.output))
+
+    def checked(self, files: Mapping[str, str]) -> Asked:
+        """Refuse what cannot be written, before long work.
+
+        Args:
+            files: By suffix, what else than an answer the command writes to a file, in words.
+
+        Raises:
+            ScenarioError: For a format there is not, a suffix of none, and a file that may not be written.
+        """
+        from planner.errors import ScenarioError
+        from planner.io import atomic, text
+        from planner.report.render import formats, suffixes
+
+        if self.form is not None:
+            text.one_of(self.form, formats(), "--format")
+        if self.output == "":
+            raise ScenarioError(
+                "--output: the name is empty. Write --output answer.json, or - for stdout.", code="E035"
+            )
+        if self.file is not None:
+            known = [*files, *(suffix for suffix in suffixes() if suffix not in files)]
+            if self.file.suffix.lower() not in known:
+                aim = " For the objective write --objective." if self.output in OBJECTIVES else ""
+                raise ScenarioError(
+                    f"--output: {self.output!a:.80} does not end in one of {', '.join(known)}. "
+                    f"Name a file such as answer{known[0]}.{aim}",
+                    code="E035",
+                )
+            atomic.place(self.file, self.force, "--output")
+        return self
+
+
+def emit(result: Result, asked: Asked) -> None:
+    """Write an answer to stdout, and to the file that was asked for.
+
+    Raises:
+        OSError: If stdout is closed, or cannot be written.
+        NoAnswerError: If the file cannot be written.
+    """
+    from planner.io import atomic
+    from planner.report.render import render, suffixes
+
+    document = laid_out(result.answer, asked)
+    if asked.file is not None:
+        suffix = asked.file.suffix.lower()
+        content = result.files.get(suffix)
+        if content is None:
+            content = render(suffixes()[suffix], document)
+        if callable(content):
+            content(asked.file)
+        else:
+            atomic.write(asked.file, content, asked.force)
+    write(render(asked.form or "table", document, width=width(), color=color()))
+    if asked.file is not None and not asked.quiet:
+        told(f"wrote {asked.file}")
+
+
+def laid_out(answer: Answer | Document, asked: Asked) -> Document:
+    """Lay out what was asked for: the page, the verdict alone, all details, or a section of them.
+
+    Raises:
+        ScenarioError: For a section that there is not.
+    """
+    from planner.report import document
+    from planner.report.document import Document
+    from planner.report.page import selected
+
+    if isinstance(answer, Document):
+        return selected(answer, asked.explain or "", quiet=asked.quiet)
+    named = answer.replaced(command=("hfl-plan", *sys.argv[1:]))
+    return document(named, asked.explain or "", quiet=asked.quiet)
 
 
 def write(text: str) -> None:
-    """Write an answer to stdout.
+    """Write a text to stdout.
 
     Raises:
         OSError: If stdout is closed, or cannot be written.
@@ -28,25 +145,17 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
-def show(document: Document, form: str) -> None:
-    """Write a document to stdout in a format, as wide as the terminal is."""
-    from planner.report.render import render
-
-    write(render(form, document, width=width(), color=color()))
-
-
-def told(progress: str) -> None:
-    """Write what a long command has done to stderr, where someone watches it."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write(f"hfl-plan: {progress}\n")
+def told(text: str) -> None:
+    """Write a line for people to stderr."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"hfl-plan: {text}\n")
         sys.stderr.flush()
 
 
-def refuse(message: str, code: int) -> int:
-    """Write why there is no answer to stderr, and return the exit code."""
-    message = message.removeprefix("Invalid value: ")
-    sys.stderr.write(f"hfl-plan: {message}\n")
-    return code
+def watched(text: str) -> None:
+    """Write what a long command has done to stderr, where someone watches it."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        told(text)
 
 
 def color() -> bool:
@@ -60,24 +169,9 @@ def color() -> bool:
 
 
 def width() -> int:
-    """Columns of the terminal; 100 where there is none."""
-    return shutil.get_terminal_size((100, 24)).columns
+    """Columns of the terminal."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-def chosen_format(name: str | None, json: bool) -> str:
-    """Return the format that ``--format`` and ``--json`` ask for.
-
-    Raises:
-        ScenarioError: If they contradict each other, or there is no such format.
-    """
-    from planner.errors import ScenarioError
-
-    if json:
-        if name not in (None, "json"):
-            raise ScenarioError(f"--format: {name} contradicts --json. Give one of the two.")
-        return "json"
-    from planner.report.render import formats
-
-    if name is not None and name not in formats():
-        raise ScenarioError(f"--format: {name!a:.40} is not one of {', '.join(formats())}.")
-    return name or "table"
+Answered = Callable[..., "Result | Answer | Document | str | None"]
+"""A command: a text is written as it is; None was written already."""

@@ -19,19 +19,24 @@ Without stragglers all nodes of a tier move in step, the schedule has a closed f
 takes no memory at any size. (In step is the slowest way for relayed rings to share one server: all
 upload, then all download. Out of step the two directions overlap, so that there stragglers may shorten the
 round.) With stragglers it is an average over draws of compute times (`planner.cost.stragglers`), with its standard
-error.
+error. Fleets by list are timed node by node (`planner.cost.uneven`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.cost import stragglers
+from planner.cost import stragglers, uneven
 from planner.cost.patterns import FloatArray, schedules
 from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
+
+if TYPE_CHECKING:
+    from planner.cost.footprint import Footprint
 
 __all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "round_cost", "round_draws"]
 
@@ -47,6 +52,14 @@ class RoundCost:
     draws: int  # number of draws behind ``seconds``; 0 where it is exact
     topology: str  # the topology, top tier first
     method: str  # how it was timed
+    footprint: Footprint | None = None  # energy, carbon and money; None where nobody asked
+
+    def amount(self, objective: str) -> float:
+        """What one round adds to an objective; infinite where nothing is known of it."""
+        if objective in ("rounds", "time", "traffic"):
+            return {"rounds": 1.0, "time": self.seconds, "traffic": self.bytes}[objective]
+        found = getattr(self.footprint, objective, None)
+        return math.inf if found is None else float(found.value)
 
 
 def round_cost(spec: RoundSpec) -> RoundCost:
@@ -55,8 +68,14 @@ def round_cost(spec: RoundSpec) -> RoundCost:
     Raises:
         CostError: If stragglers are asked for at a size that cannot be drawn, or the round is too long for a number.
     """
-    exact = not spec.random
-    seconds, error, draws = (in_step(levels(spec), spec.work), 0.0, 0) if exact else stragglers.mean_duration(spec)
+    if spec.network.timer is not None:
+        seconds, error, draws = _timed(spec), 0.0, 0
+    elif spec.topology.uneven:
+        seconds, error, draws = _mean(_uneven(spec))
+    elif spec.random:
+        seconds, error, draws = stragglers.mean_duration(spec)
+    else:
+        seconds, error, draws = in_step(levels(spec), spec.work), 0.0, 0
     if not math.isfinite(seconds):
         raise CostError(
             "network: the round would last longer than any number of seconds that can be written. "
@@ -76,16 +95,41 @@ def round_draws(spec: RoundSpec) -> FloatArray:
     Raises:
         CostError: As :func:`round_cost`.
     """
+    if spec.network.timer is not None:
+        return np.array([_timed(spec)])
+    if spec.topology.uneven:
+        return _uneven(spec)
     return stragglers.durations(spec) if spec.random else np.array([in_step(levels(spec), spec.work)])
 
 
+def _timed(spec: RoundSpec) -> float:
+    """Duration of a round on a network whose hops are known [s]."""
+    assert spec.network.timer is not None  # noqa: S101 - asked before
+    return spec.network.timer(spec.topology, spec.K, spec.compute, spec.model_bytes)
+
+
+@lru_cache(maxsize=256)
+def _uneven(spec: RoundSpec) -> FloatArray:
+    return uneven.durations(spec)
+
+
+def _mean(times: FloatArray) -> tuple[float, float, int]:
+    """Mean of draws, its standard error and their number; of one, which is exact, without both."""
+    if times.size == 1:
+        return float(times[0]), 0.0, 0
+    return float(times.mean()), float(times.std(ddof=1)) / math.sqrt(times.size), times.size
+
+
+@lru_cache(maxsize=256)
 def _traffic(spec: RoundSpec) -> tuple[float, ...]:
     """Bytes on the links of every tier, top first."""
+    if spec.topology.uneven:
+        return uneven.traffic(spec)
     nodes, found = 1, []
     for tier, link in zip(spec.topology.tiers, spec.network.links, strict=True):
         nodes *= tier.passes
         n = tier.taking_part
-        models = 0 if link is None else int(schedules()[tier.pattern.id].models(n, n, 1, link))
+        models = 0 if link is None else schedules()[tier.pattern.id].models(n, n, 1, link)
         found.append(float(nodes * models) * spec.model_bytes)
         nodes *= tier.taking_part
     return tuple(found)

@@ -9,6 +9,7 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.patterns import FloatArray, Schedule, schedules
 from planner.cost.wires import FREE, Transfers, Wire, wire
 from planner.errors import PlannerError
+from planner.scenario.members import Members
 from planner.scenario.network import Compute, Network
 
 Method = Literal["schedule", "formula", "diluted"]
@@ -19,6 +20,8 @@ _LARGEST_MODEL: Final = 1e24  # [bytes]
 
 class CostError(PlannerError, ValueError):
     """A round that cannot be timed; the message names the argument, the fact and the way out."""
+
+    kind = "E028"
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class RoundSpec:
     model_bytes: float  # size of what one transfer carries [bytes]
     method: Method = "schedule"  # ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`
     seed: int = 0  # seed of the draws of compute times
+    members: Members | None = None  # what a list says of each client; the children are those of the topology
 
     def __post_init__(self) -> None:
         tiers = self.topology.tiers

@@ -26,6 +26,7 @@ class Wire(NamedTuple):
     up: float  # endpoint to server at the full rate [s], without latency
     latency: float  # of one traversal [s]
     relayed: bool  # whether a hop from endpoint to endpoint goes up to the server and down again
+    packed: float = 1.0  # bytes of a direct hop over those of a download
 
     def exchange(self, sharers: int) -> float:
         """Time down and up [s]."""
@@ -35,7 +36,12 @@ class Wire(NamedTuple):
         """Time from endpoint to endpoint [s]."""
         if self.relayed:
             return sharers * (self.up + self.down) + 2 * self.latency
-        return sharers * max(self.down, self.up) + self.latency
+        return sharers * self.across + self.latency
+
+    @property
+    def across(self) -> float:
+        """A direct hop at the full rates [s], without latency."""
+        return max(self.down * self.packed, self.up)
 
 
 FREE: Final = Wire(0.0, 0.0, 0.0, relayed=False)
@@ -46,8 +52,9 @@ def wire(link: Link | None, model_bytes: float) -> Wire:
     """Time one model of ``model_bytes`` [bytes] on a link."""
     if link is None:
         return FREE
-    bits = 8.0 * model_bytes
-    return Wire(bits / link.down, bits / link.up, link.latency, link.hop == "relayed")
+    bits, relayed = 8.0 * model_bytes, link.hop == "relayed"
+    down, up = bits * link.payload_down / link.down, bits * link.payload_up / link.up
+    return Wire(down, up, link.latency, relayed, link.payload_up / link.payload_down)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -95,13 +102,14 @@ class Server:
         """Play until nothing is under way."""
         queues: list[deque[tuple[float, int, Done]]] = [deque(), deque(), deque()]  # clock at the end, models
         clocks, under_way, timers, now = [0.0, 0.0, 0.0], [0, 0, 0], self.timers, 0.0
-        down_rate, up_rate, latency, _ = self.wire
+        down_rate, up_rate, latency, _, packed = self.wire
         while True:
             downs, ups, hops = under_way
             down, up = down_rate * (downs + hops), up_rate * (ups + hops)
+            across = down * packed
             busy = [
                 (kind, pace)  # seconds per model
-                for kind, pace in ((_DOWN, down), (_UP, up), (_HOP, down if down > up else up))
+                for kind, pace in ((_DOWN, down), (_UP, up), (_HOP, across if across > up else up))
                 if under_way[kind]
             ]
             soonest, which = math.inf, -1

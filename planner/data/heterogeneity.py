@@ -1,15 +1,15 @@
 """From how data are spread over clients to the two deviations a bound needs.
 
 ``zeta`` is INTRA-group (clients against their group), ``delta`` INTER-group (groups against the whole), both
-root mean squares of gradient differences. Only their ratios to the gradient noise ``sigma`` matter for a
-ranking, so the presets and the Dirichlet form are stated in units of ``sigma``. A file of label counts says the
-ratio of the two; unless it also says the scale, that is the Dirichlet form's.
+root mean squares of gradient differences. The presets and the Dirichlet form are stated in units of the gradient
+noise ``sigma``. A file of label counts says the ratio of the two; unless it also says the scale, that is the
+Dirichlet form's.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
@@ -20,16 +20,21 @@ from planner.io import intervals as spread
 from planner.io.text import NUMBER, suggest
 
 if TYPE_CHECKING:
-    from planner.data.profile import Range
+    from planner.data.profile import Profile, Range
 
 FILES = (".csv", ".json")
 CLASSES = 10  # labels assumed where concentrations are given without them
-PRESETS: dict[str, tuple[float, float]] = {  # zeta / sigma, delta / sigma
-    "iid": (0.0, 0.0),
-    "intra": (1.0, 0.0),
-    "inter": (0.0, 1.0),
-    "both": (1.0, 1.0),
+PROBLEM: Mapping[str, float] = {"sigma": 1.9, "L": 10.0, "scatter": 1.25, "A": 2.3}
+"""Constants where none are given: of networks on images, as measured on Fashion-MNIST (docs/real-data.md)."""
+ONE_LABEL = 4.0
+"""How many sigma a client with a single label stands from an even mixture, as measured there."""
+PRESETS: Mapping[str, tuple[float, float]] = {
+    "iid": (0.33, 0.10),  # what finite samples make of an even split
+    "intra": (2.5, 0.11),
+    "inter": (0.33, 2.7),
+    "both": (3.0, 0.95),
 }
+"""``zeta / sigma`` and ``delta / sigma``, measured there with Dirichlet 0.1 over labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,13 @@ class FromFile:
         clients: of a group, least, mean and most.
         ratio: ``zeta**2 / delta**2`` and the ends of its interval; None where there is none.
         constants: what else was estimated, by letter.
+        first: the loss at the start, where losses are not negative.
         warnings: about the file.
         errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
         exact: letters of deviations and constants whose interval is the number alone.
         tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
         children: of a node of each of these tiers, in the mean.
+        by_loss: what predictions by loss take in place of ``constants``, where the curvature of the mean loss was seen.
     """
 
     zeta: float
@@ -64,6 +71,8 @@ class FromFile:
     exact: frozenset[str] = frozenset()
     tiers: tuple[float, ...] = ()
     children: tuple[float, ...] = ()
+    by_loss: dict[str, float] = field(default_factory=dict)
+    first: float | None = None
 
     @property
     def ratio_error(self) -> float:
@@ -109,7 +118,7 @@ class Heterogeneity:
         """
         if self.measured is None:
             return ()
-        scale = 1.0 if self.measured.absolute else (sigma or 1.0) / math.sqrt(1 - 1 / self.measured.labels)
+        scale = 1.0 if self.measured.absolute else one_label(sigma, self.measured.labels)
         return tuple(scale * deviation for deviation in self.measured.tiers)
 
     @property
@@ -131,8 +140,8 @@ class Heterogeneity:
         The Dirichlet form assumes pure label shift: group label shares are drawn from
         ``Dirichlet(inter)`` and client shares around their group's with concentration ``intra``, each
         per label; gradients of different labels are orthogonal and equally long (so squared deviations
-        are those of the label shares); and a client with a single label stands one ``sigma`` from an even
-        mixture, as in the presets. The expectations over draws and over the finite number of groups and
+        are those of the label shares); and a client with a single label stands `ONE_LABEL` times ``sigma``
+        from an even mixture. The expectations over draws and over the finite number of groups and
         clients are exact.
         """
         if self.form == "numbers":
@@ -144,7 +153,7 @@ class Heterogeneity:
             zeta, delta = PRESETS[self.text]
             return zeta * unit, delta * unit
         if self.measured is not None:
-            scale = unit / math.sqrt(1 - 1 / self.measured.labels)
+            scale = one_label(sigma, self.measured.labels)
             return scale * self.measured.zeta, scale * self.measured.delta
         even = 1 - 1 / CLASSES
         left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
@@ -152,8 +161,28 @@ class Heterogeneity:
         within = even * left * (1 - _kept(self.intra))
         zeta2 = within * (1 - 1 / clients)
         delta2 = (between + within / clients) * (1 - 1 / groups)
-        scale = unit / math.sqrt(even)
+        scale = one_label(sigma, CLASSES)
         return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
+
+
+def one_label(sigma: float, labels: int) -> float:
+    """Return what deviations of label shares are multiplied with to be deviations of gradients."""
+    return ONE_LABEL * (sigma or 1.0) / math.sqrt(1 - 1 / labels)
+
+
+def assumed_scale(sigma: float, noun: str = "client") -> str:
+    """Say what scale label counts are given."""
+    return (
+        f"a {noun} with a single label is taken to stand {ONE_LABEL:g} sigma = {ONE_LABEL * (sigma or 1.0):g} from an "
+        "even mixture, as measured on images"
+    )
+
+
+def preset(name: str, depth: int) -> tuple[float, ...]:
+    """Deviations of a preset for a tree of any depth, top first, over sigma; groups of one tree are split once."""
+    zeta, delta = PRESETS[name]
+    between = delta if name == "both" else PRESETS["iid"][1]
+    return (delta, *[between] * (depth - 2), zeta)[-depth:]
 
 
 def parse(text: object) -> Heterogeneity:
@@ -220,7 +249,20 @@ def _from_file(path: Path) -> FromFile:
         exact=frozenset(name for name, of in ranges.items() if of is not None and of.low == of.value == of.high),
         tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in profile.tiers or ()),
         children=tuple(tier.children for tier in profile.tiers or ()),
+        by_loss=_by_loss(profile),
+        first=profile.constants.A.high if profile.constants.A is not None else None,
     )
+
+
+def _by_loss(profile: Profile) -> dict[str, float]:
+    """Constants as predictions by loss want them: of the mean loss, which may fall as far as it can."""
+    curvature, gap = profile.constants.curvature, profile.constants.A
+    if curvature is None or not curvature.value:
+        return {}
+    found = {"L": curvature.value}
+    if gap is not None and (lowest := gap.high or gap.value):
+        found["A"] = lowest
+    return found
 
 
 def _error(found: Range | None, level: float) -> float:

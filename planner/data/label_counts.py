@@ -22,6 +22,7 @@ from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
 LONG = ("label", "count")
+HEADER = "Write the header client,group,<label>,... or client,group,label,count"
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -91,16 +92,16 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     """
     table = CsvTable(path)
     long = all(name in table for name in LONG)
-    table.need("client")
-    tiers = ("group",) if "group" in table else tuple(table.header[: table.place("client")])
+    table.need("client", HEADER)
+    tiers = _tiers(table)
     if any(name in LONG for name in tiers) and long:
         tiers = ()
     if grouped and not tiers:
         fact = "there is no column 'group'" + near("group", table.header)
-        table.refuse(fact, "Add one, or let `hfl-plan group` make them")
+        table.refuse(fact, f"{HEADER}, or let `hfl-plan group` make groups")
     labels = [i for i, name in enumerate(table.header) if name not in ("client", *tiers)]
     if not labels:
-        table.refuse("there is no column of label counts", "Add one for each label, or the columns label and count")
+        table.refuse("there is no column of label counts", HEADER)
     if long:
         table.only(("client", *tiers, *LONG), "beside label and count", "Remove it")
     members = _Members(tiers)
@@ -144,7 +145,7 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
         ScenarioError: naming the place, the fact and the way out.
     """
     table, ids = CsvTable(path), Ids(clients)
-    table.need("client")
+    table.need("client", "Write the header client,<server>,... or client,server,cost")
     long = "server" in table and "cost" in table
     servers = Ids(() if long else (name for name in table.header if name != "client"))
     cells = Cells(ids, servers, ("client", "server", "clients times servers"), ("Keep one", "Take a part of the fleet"))
@@ -206,6 +207,26 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
 
 
 # ---------------------------------------------------------------- the two forms
+
+
+def read_members(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read which groups clients are in, top first, from a table of clients; other columns are left alone.
+
+    Raises:
+        ScenarioError: naming the place, the fact and the way out.
+    """
+    table = CsvTable(path)
+    table.need("client")
+    members = _Members(_tiers(table))
+    for row in table.rows():
+        members.add(row, again=all(name in table for name in LONG))
+    groups = list(members.groups)
+    return {client: groups[at] for client, at in zip(members.clients.names, members.group_of, strict=True)}
+
+
+def _tiers(table: CsvTable) -> tuple[str, ...]:
+    """Columns that name groups: ``group``, or those left of ``client``."""
+    return ("group",) if "group" in table else tuple(table.header[: table.place("client")])
 
 
 class _Members:

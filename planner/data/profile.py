@@ -57,7 +57,10 @@ class Constants(Part):
     """What else was estimated; left out where it was not."""
 
     sigma: Range | None = Field(None, description="standard deviation of a stochastic gradient")
-    L: Range | None = Field(None, description="smoothness")
+    L: Range | None = Field(None, description="smoothness: the largest curvature of any client's loss that was seen")
+    curvature: Range | None = Field(
+        None, description="largest curvature of the mean loss, typical of the run, which predictions by loss take for L"
+    )
     A: Range | None = Field(None, description="F(x0) - F*")
 
 

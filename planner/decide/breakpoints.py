@@ -38,7 +38,7 @@ from planner.decide.parameters import (
     size_drawn,
 )
 from planner.predict.question import Question
-from planner.scenario.fields import LARGEST_COUNT, Objective
+from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
 
 Array = NDArray[np.float64]
 Truths = NDArray[np.bool_]
@@ -175,7 +175,7 @@ def nearest(
     """Look on either side for the nearest change, quickly; a change that comes and goes between two values is missed.
 
     Args:
-        each: Which input, not 0.
+        each: Which input.
         question: What was asked.
         objective: What decides.
         first: Those that tie for the first place now.
@@ -185,7 +185,7 @@ def nearest(
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
     for side in (-1, 1):
-        solved = walk.solved_near(side) if each.timed and not is_drawn(question) else None
+        solved = walk.solved_near(side) if each.value and each.timed and not is_drawn(question) else None
         found = solved or walk.scanned(side)
         if found:
             yield found, solved is not None
@@ -211,7 +211,7 @@ class _Walk:
 
     def line(self) -> Line:
         low, high = self.range()
-        drawn = self.objective == "time" and is_drawn(self.question) and (self.each.timed or self.each.whole)
+        drawn = self.objective in CLOCKED and is_drawn(self.question) and (self.each.timed or self.each.whole)
         method: Method
         why = ""
         if self.each.whole:
@@ -322,6 +322,9 @@ class _Walk:
         now, whole = self.each.value, self.each.whole
         count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED
         at = now * (REACH_OF_COUNTS if whole else REACH) ** (side * np.arange(1, count + 1) / count)
+        if now == 0:
+            at = self.each.scale * np.geomspace(1 / REACH, REACH, count) if side > 0 else np.zeros(0)
+            at = at[at <= self.each.most]
         if whole:
             at = np.array(sorted(set(np.clip(np.round(at), 1, LARGEST_COUNT).tolist())))
             at = at[(at - now) * side > 0]

@@ -26,8 +26,7 @@ def corrected(question: Question) -> Corrected | None:
     """
     stars = [id_ for id_, tree in question.topologies.items() if not any(one.ordered for one in tree.patterns)]
     deviations = [one.deviation for one in question.symbols if question.values[one.deviation] > 0]
-    partial = any(question.values[one.drawn] != question.values[one.size] for one in question.symbols)
-    if not stars or not deviations or partial or question.availability is not None:
+    if not stars or not deviations or question.partial or question.availability is not None:
         return None
     alike = replace(
         question,
@@ -46,13 +45,13 @@ def corrected(question: Question) -> Corrected | None:
         return None
     count = ceil_rounds(rounds)
     return Corrected(
-        topology=stars[0],
+        id=stars[0],
         bound_id=BOUND,
         vectors=VECTORS,
         rounds=count,
-        seconds=count * cost.seconds,
-        bytes=count * cost.bytes,
-        seconds_per_round=cost.seconds,
-        bytes_per_round=cost.bytes,
+        time_seconds=count * cost.seconds,
+        traffic_bytes=count * cost.bytes,
+        round_seconds=cost.seconds,
+        round_bytes=cost.bytes,
         rounds_from=f"the predictor {question.predictor.id}, of clients that are alike; not run",
     )

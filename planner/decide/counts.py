@@ -19,10 +19,11 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError
+from planner.io.answers import Caution
 from planner.io.wording import title
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
-from planner.scenario.fields import CHOICES, Objective
+from planner.scenario.fields import CHOICES, CLOCKED, Objective
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import format_duration, format_size
 
@@ -130,7 +131,7 @@ class _Seen:
 def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]]) -> tuple[_Seen, list[str]]:
     """Every plan of every division; where they are too many, a grid of them that gets finer around the best."""
     seen = _Seen(divisions)
-    drawn = divisions[0].compute.straggler.kind != "none" and divisions[0].objective == "time"
+    drawn = divisions[0].compute.straggler.kind != "none" and divisions[0].objective in CLOCKED
     attended = divisions[0].availability is not None
     most = PLANS_DEAR if drawn or attended or not seen.questions[0].predictor.cheap else PLANS
     grids, whole, complete = [], 0, True
@@ -234,21 +235,28 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
     if SIZES[0] in searched:
         searched |= set(DRAWN)
-    looked = answer.flips_searched
+    looked = answer.recommend.flips_searched
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
-    head, *others = answer.explanation
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
-    return answer.model_copy(
-        update={
-            "explanation": (head, sentence, *others),
-            "flips": tuple(flip for flip in answer.flips if flip.parameter not in searched),
-            "flips_searched": looked,
-            "divisions": tuple(rows),
-            "choices": along,
-            "warnings": (*answer.warnings, *about, *said),
-        }
+    told = _chosen(scenario, chosen, first, choices)
+    return answer.replaced(
+        verdict=answer.verdict.replaced(text=f"{told} {answer.verdict.text}"),
+        sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
+        warnings=(*answer.warnings, *(Caution(text=text) for text in (*about, *said))),
+        recommend=answer.recommend.replaced(
+            flips_searched=looked, divisions=tuple(rows), choices=along, notes=(sentence, *answer.recommend.notes)
+        ),
     )
+
+
+def _chosen(scenario: Scenario, chosen: Scenario, first: _Plan, choices: Mapping[str, tuple[int, int]]) -> str:
+    """The counts that were chosen, in a short sentence."""
+    parts = []
+    if chosen.grouping != "given":
+        parts.append(groups_of(int(chosen.number("clients")), int(chosen.number("G"))))
+    parts += [f"{symbol} = {first.counts[symbol]:,}" for symbol in choices]
+    return f"Take {', '.join(parts)}."
 
 
 def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
@@ -278,31 +286,32 @@ def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
 
 def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
     question, scenario = seen.questions[division], seen.scenarios[division]
-    numbers: dict[str, Any] = {"rounds": None, "seconds": None, "bytes": None}
+    numbers: dict[str, Any] = {"rounds": None, "time_seconds": None, "traffic_bytes": None}
     why = seen.why[division]
     if plan is not None:
         why = ""
         numbers["rounds"] = rounds = ceil_rounds(plan.rounds)
         try:
             cost = question.of_a_round(plan.topology, **plan.counts)
-            numbers |= {"seconds": rounds * cost.seconds, "bytes": rounds * cost.bytes}
+            numbers |= {"time_seconds": rounds * cost.seconds, "traffic_bytes": rounds * cost.bytes}
         except CostError as error:
             why = str(error).rstrip(".")
     elif not why:
         why = f"no topology reaches the target within {question.allowed:,.0f} rounds"
     assert scenario.grouping is not None  # noqa: S101 - by construction
     counts = {**question.values, **(plan.counts if plan else {})}
+    chosen: dict[str, Any] = {key: int(counts[symbol]) for symbol, key in CHOICES.items()}
+    chosen |= {key: None if n is None or not math.isfinite(n) else n for key, n in numbers.items()}
     return Division(
         groups=int(counts["G"]),
         clients_per_group=int(counts["M"]),
-        **{key: int(counts[symbol]) for symbol, key in CHOICES.items()},
+        **chosen,
         zeta=question.values["zeta"],
         delta=question.values["delta"],
         grouping=scenario.grouping,
-        topology=plan.topology if plan else None,
+        best=plan.topology if plan else None,
         tie=tie,
         why=why,
-        **{key: None if n is None or not math.isfinite(n) else n for key, n in numbers.items()},
     )
 
 
@@ -322,15 +331,15 @@ def _cautions(
     choices: Mapping[str, tuple[int, int]],
 ) -> Iterator[str]:
     first = order[0]
-    found = ((row, Topology.parse(row.topology)) for row in rows if row.topology is not None)
+    found = ((row, Topology.parse(row.best)) for row in rows if row.best is not None)
     stars = [row for row, topology in found if not any(pattern.ordered for pattern in topology.patterns)]
     if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
         yield (
-            f"With P = 1 {title(str(stars[0].topology))} is one algorithm, however clients are grouped: where its "
+            f"With P = 1 {title(str(stars[0].best))} is one algorithm, however clients are grouped: where its "
             "rounds differ between divisions, that is the predictor's doing, and only its seconds and bytes are the "
             "division's."
         )
-    free = {"rounds": ("P", "K", *DRAWN), "bytes": ("K",), "time": ()}[chosen.objective]
+    free = {"rounds": ("P", "K", *DRAWN), "traffic": ("K",)}.get(chosen.objective, ())
     unpaid = [symbol for symbol in choices if symbol in free]
     if unpaid and first.total > 0:
         yield (
@@ -417,7 +426,7 @@ def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
     """Which of the divisions that tie takes less of what does not decide: traffic, or time where traffic decides."""
     if len(level) < 2 or level[0].total == 0:
         return ""
-    other: Objective = "time" if seen.scenarios[0].objective == "bytes" else "bytes"
+    other: Objective = "traffic" if seen.scenarios[0].objective in ("time", "rounds") else "time"
     amount = {
         plan.division: plan.rounds * seen.questions[plan.division].price(plan.topology, other, **plan.counts)
         for plan in level
@@ -426,9 +435,9 @@ def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
     if amount[least.division] >= (1 - resolution) * amount[level[0].division]:
         return ""
     shown, here = (
-        {"time": format_duration, "bytes": format_size}[other](amount[p.division]) for p in (least, level[0])
+        {"time": format_duration, "traffic": format_size}[other](amount[p.division]) for p in (least, level[0])
     )
-    noun = {"time": "time", "bytes": "traffic"}[other]
+    noun = {"time": "time", "traffic": "traffic"}[other]
     return f" Of these, G = {seen.groups(least):,} takes the least {noun}: {shown} against {here}."
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.predict.question import Question
-from planner.scenario.fields import LARGEST_COUNT, LARGEST_ROUNDS, Objective
+from planner.scenario.fields import CLOCKED, LARGEST_COUNT, LARGEST_ROUNDS, Objective
 
 Array = NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def _prices(moved: Perturbed, objective: Objective, topology: str, at: Array) ->
         return question.price(topology, objective, **{name: float(n[i]) for name, n in counts.items()})
 
     varied = [n for n in counts.values() if n[0] != n[-1]]
-    if len(at) <= FEW or is_drawn(question) or question.partly_available:
+    if len(at) <= FEW or is_drawn(question) or question.partly_available or question.members is not None:
         return np.array([price(i) for i in range(len(at))])
     if not varied:
         return np.full(len(at), price(0))
@@ -210,17 +210,17 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
         found.append(Input("target", float(question.target), _retarget))
     if question.horizon is not None:
         found.append(Input("R", float(question.horizon), _prolong, least=1.0, most=LARGEST_ROUNDS))
-    counts = (
-        [tier.size for tier in question.symbols] + [tier.passes for tier in question.symbols if tier.passes] + ["K"]
-    )
+    listed = question.members is not None or question.network.timer is not None  # then sizes are what they are
+    sizes = [] if listed else [tier.size for tier in question.symbols]
+    counts = sizes + [tier.passes for tier in question.symbols if tier.passes] + ["K"]
     found += [
         Input(name, values[name], partial(_recount, name), whole=True, least=1.0, most=LARGEST_COUNT) for name in counts
     ]
-    some = any(values[drawn] != values[of] for drawn, of in counts_drawn(question).items())
+    some = question.members is None and any(values[drawn] != values[of] for drawn, of in counts_drawn(question).items())
     for drawn, of in counts_drawn(question).items():
         if some:
             found.append(Input(drawn, values[drawn], partial(_change, drawn), whole=True, least=1.0, most=values[of]))
-    if objective == "time" or question.partly_available:
+    if objective in CLOCKED or question.partly_available:
         found += _timed(question)
     found += [
         Input(f"absence.{who}", share, partial(_miss, who), scale=1e-3, timed=True, most=0.999)
@@ -242,13 +242,14 @@ def in_sigmas(question: Question) -> dict[str, Input]:
 
 
 def _timed(question: Question) -> list[Input]:
-    network = question.network
+    network, there = question.network, question.members
+    listed = there is not None and there.link_of is not None and bool((there.link_of >= 0).all())
     found = [
         Input("model_size", question.model_bytes, _resize, "bytes", timed=True),
         Input("step_time", question.compute.step_time, _slow, "s", timed=True, scale=0.1),
     ]
     for tier, link in network.named.items():
-        for part, (unit, scale) in LINK_PARTS.items():
+        for part, (unit, scale) in LINK_PARTS.items() if not (listed and tier == "client_link") else ():
             other = {"up": link.down, "down": link.up}.get(part)
             bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
             power = 1 if part == "latency" else -1

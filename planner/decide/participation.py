@@ -44,7 +44,7 @@ def of_row(question: Question, scenario: Scenario, topology: str, rounds: float)
         cut_off=there.cut_off,
         timeout=there.timeout,
     )
-    return {"survival": there.survival, "feasible": there.feasible, "availability": presence}
+    return {"p_complete": there.survival, "feasible": there.feasible, "participation": presence}
 
 
 def refusal(question: Question, topology: str) -> str:

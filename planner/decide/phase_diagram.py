@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from planner.cost.round import CostError, RoundCost
 from planner.decide.breakpoints import answers
@@ -26,12 +25,12 @@ from planner.decide.parameters import (
 )
 from planner.decide.sensitivity import name_of, posed
 from planner.errors import ScenarioError
-from planner.io.answers import Answer
-from planner.io.json_documents import Part
+from planner.io.answers import Kept
+from planner.io.parts import Part, field
 from planner.io.version import version
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ceil_rounds
-from planner.scenario.fields import LARGEST_COUNT, Objective
+from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_rate, parse_size
 
@@ -58,27 +57,27 @@ class Axis(Part):
     parameter: str
     unit: str
     values: tuple[float, ...]
-    now: float = Field(description="in the scenario")
+    now: float = field("in the scenario")
 
 
-class Phase(Answer):
+class Phase(Kept):
     """Who comes first in every cell; rows go with ``y``, upwards, columns with ``x``."""
 
-    schema_: Literal["hfl-plan/phase/1"] = Field("hfl-plan/phase/1", alias="schema")
+    schema: Literal["hfl-plan/phase/1"] = "hfl-plan/phase/1"
     version: str
     title: str
     objective: Objective
     bounds: str
-    predictor: str = Field(description="whose rounds are meant")
+    predictor: str = field("whose rounds are meant")
     resolution: float
     among: tuple[str, ...]
     x: Axis
     y: Axis
     first: tuple[tuple[str | None, ...], ...]
-    tied: tuple[tuple[tuple[str, ...], ...], ...] = Field(description="all within the resolution of the first")
-    margin: tuple[tuple[float | None, ...], ...] = Field(description="relative excess of the second over the first")
-    outside: tuple[tuple[Outside, ...], ...] = Field(description="why a cell is outside what is known")
-    rounds: tuple[tuple[int | None, ...], ...] = Field(description="of the first")
+    tied: tuple[tuple[tuple[str, ...], ...], ...] = field("all within the resolution of the first")
+    margin: tuple[tuple[float | None, ...], ...] = field("relative excess of the second over the first")
+    outside: tuple[tuple[Outside, ...], ...] = field("why a cell is outside what is known")
+    rounds: tuple[tuple[int | None, ...], ...] = field("of the first")
     seconds: tuple[tuple[float | None, ...], ...]
     bytes: tuple[tuple[float | None, ...], ...]
 
@@ -117,7 +116,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     scenario, question, competing = posed(scenario, among)
     objective = scenario.objective
     sides = _sides(question, objective, asked)
-    timed = objective == "time" and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
+    timed = objective in CLOCKED and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
     slow = question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
     count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if slow else CELLS)
     if timed and size_drawn(question) > largest_drawn(question):
@@ -260,7 +259,7 @@ class _Grid:
             return 1.0
         if cost is None:
             return math.inf
-        return cost.seconds if self.objective == "time" else cost.bytes
+        return cost.amount(self.objective)
 
     def outside(self, totals: Array, rounds: Array, tied: NDArray[np.bool_]) -> list[list[Outside]]:
         """Why each cell is outside what the theorem says; empty where it is inside."""
@@ -287,7 +286,10 @@ class _Grid:
         question = self.moved.question
         bound = question.bounds[topology]
         run = np.where(np.isfinite(rounds), np.maximum(rounds, 1.0), 1.0)
-        values = {**self.moved.values, "R": run if question.horizon is None else question.horizon}
+        values = {
+            **question.of_bounds(topology, self.moved.values),
+            "R": run if question.horizon is None else question.horizon,
+        }
         tuned = bound.tuned(cap=question.cap, **values)
         if tuned.eta_eff is None:
             return np.zeros(self.shape, dtype=bool)
@@ -308,7 +310,9 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
         name = input_name(name)
         if name not in every:
             if name in inputs(question, "time"):
-                raise ScenarioError(f"--map: {name_of(name)} changes no order by {objective}. Ask with -o time.")
+                raise ScenarioError(
+                    f"--map: {name_of(name)} changes no order by {objective}. Ask with --objective time."
+                )
             raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.")
         found.append((every[name], span.strip()))
     if found[0][0].name == found[1][0].name:

@@ -3,151 +3,184 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from hflbounds.evaluate.compare import ties
 from hflbounds.topology import all_topologies
-from planner.decide import confidence, explain, participation, uncertainty
+from planner.cost.round import RoundCost
+from planner.decide import participation, uncertainty
+from planner.decide.advice import assumptions, steps
 from planner.decide.corrected import corrected
-from planner.decide.recommendation import KnownValue, Recommendation, Row
-from planner.decide.sensitivity import known_values, nearest_flips
-from planner.decide.single_tier import about as one_tier
-from planner.decide.single_tier import families
+from planner.decide.explain import about_metric, about_shares, to_target
+from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
+from planner.decide.sensitivity import Flip, known_values, nearest_flips
+from planner.decide.single_tier import OTHERS, Baseline, baselines
+from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError
+from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity, Target
 from planner.io.version import version
-from planner.io.wording import names, title
+from planner.io.wording import join, names, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
-from planner.scenario.fields import LARGEST_ROUNDS
-from planner.scenario.resolve import Scenario
+from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
+from planner.scenario.footprint import Coefficient
+from planner.scenario.resolve import Known, Scenario
 
 
 def recommend(  # reason: one field of the answer after the other
-    scenario: Scenario, *, details: bool = True
+    scenario: Scenario, *, details: bool = True, cases: bool | None = None
 ) -> Recommendation:
     """Rank the topologies for a scenario.
 
-    Every topology gets the rounds to one common target that the predictor expects, those that its bound
-    guarantees, and the seconds and bytes that they cost; the objective decides the order, and what is closer
-    than the resolution, or than the predictor can tell, ties. Where counts are free, the answer is for the best.
+    Every topology gets the rounds to one target that the predictor expects, those that its bound guarantees, and what
+    they cost; the objective decides the order, and what is closer than the resolution, or than the predictor can tell,
+    ties. Where counts are free, the answer is for the best.
 
     Args:
         scenario: What is known.
         details: Whether to work out what explains the order and says how sure it is: draws and other proofs, flips,
-            other families, and what bounds say where the predictor is another. Ranking and ties are the same without.
+            and what bounds say where the predictor is another. Ranking and ties are the same without.
+        cases: Whether to look at baselines and all values of an unknown that decides; None for as `details`.
 
     Raises:
         ScenarioError: if the bound family asked for does not fit the scenario.
         NoAnswerError: if no topology reaches the target.
     """
     if scenario.divisions:
-        from planner.decide import counts as structure
+        from planner.decide import counts
 
-        return structure.best(scenario, partial(recommend, details=details))
+        return counts.best(scenario, partial(recommend, details=details, cases=cases))
     scenario = with_default_order(scenario)
     question = ask(scenario)
     participation.check(question)
-    objective = scenario.objective
     met = question.target is not None and question.target >= question.first()
     rounds = {t: float(n) for t, n in question.rounds().items()}
     _check_reached(question, rounds)
-
-    totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
-    ordered = dict(sorted(totals.items(), key=lambda item: item[1]))
-    agreement, resolution = uncertainty.agreement(question, scenario, ordered)
-    tie_numbers = dict(zip(ordered, ties(ordered.values(), resolution), strict=True))
-    late = [t for t in question.topologies if t not in totals]
-    recommended = tuple(t for t, tie in tie_numbers.items() if tie == 1)
-    how_sure = uncertainty.assess(question, scenario, recommended) if details else None
-    p_best = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
-    if how_sure and agreement:
-        how_sure = how_sure.model_copy(update={"model": agreement})
-    rows = [
-        _row(
-            question,
-            scenario,
-            topology,
-            place,
-            tie_numbers.get(topology, len(question.topologies)),
-            rounds[topology],
-            p_best,
-            bounded=(details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees,
-        )
-        for place, topology in enumerate([*ordered, *late], 1)
-    ]
-
-    records = evidence.records(question, scenario, agreement)
-    doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, recommended)
+    here = standing(question, scenario, scenario.objective, rounds)
     asked = details and not met
-    found, looked = nearest_flips(question, scenario, recommended) if asked else ((), "")
-    beyond = families(question, scenario, recommended[0]) if asked else ()
+    every = asked if cases is None else cases and not met
+    found = standings(here, rounds) if every else {str(here.objective): {"": here}}
+    beside = baselines(question) if every and (question.depth == 2 or not question.predictor.measured) else ()
+    beside = tuple(one for one in beside if one.topology not in question.topologies or question.depth > 1)
+    said = verdict(found, beside, met=met)
+
+    how_sure = uncertainty.assess(question, scenario, here.tied) if details else None
+    if how_sure and here.judged.model:
+        how_sure = how_sure.replaced(model=here.judged.model)
+    flips, looked = nearest_flips(question, scenario, here.tied) if asked else ((), "")
+    records = evidence.records(question, scenario, here.judged.model)
+    doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.tied)
+    told = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
+    bounded = (details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees
+    by_sharing = found.get("time", {})
+    rows = [
+        *(
+            _row(here, topology, place, rounds[topology], told.get(topology), by_sharing, bounded=bounded)
+            for place, topology in enumerate([*here.totals, *(t for t in rounds if t not in here.totals)], 1)
+        ),
+        *(_baseline(one, here, by_sharing) for one in beside if one.question is not None),
+    ]
     return Recommendation(
         version=version(),
+        command=("hfl-plan", "recommend"),
         title=scenario.title,
         scenario=_shown(scenario, question),
-        objective=objective,
-        predictor=question.predictor.id,
+        objective=scenario.objective,
         metric=question.metric,
-        quantity=question.quantity.words,
-        bounds=question.family,
-        constants=question.constants,
-        cap=question.cap,
-        resolution=resolution,
-        cost=scenario.cost,
-        seed=scenario.seed,
-        ranking=tuple(rows),
-        recommended=recommended,
-        families=beyond,
-        corrected=corrected(question) if asked else None,
-        confidence=confidence.judge(
-            ordered,
-            list(recommended),
-            agreement.p_best if agreement else p_best,
-            bool(doubt) or question.metric != "gradient",  # for which there is no record but on digits
-        ),
-        uncertainty=how_sure,
-        explanation=(
-            *explain.explain(question, scenario, rows, recommended, bool(doubt), met, resolution),
-            *(explain.about_metric(question, scenario, recommended) if asked else []),
-            *one_tier(beyond, scenario),
-            *participation.in_words(question),
-        ),
-        flips=found,
-        flips_searched=looked,
+        target=_target(question, scenario.known["target"], met),
+        verdict=said,
+        rows=tuple(rows),
+        assumptions=assumptions(scenario, question, how_sure),
+        warnings=tuple(_warnings(question, scenario, rows, here.tied, met, doubt, asked)),
+        sensitivity=tuple(_sensitivity(flips, how_sure)),
         evidence=tuple(records),
-        warnings=tuple(_warnings(question, scenario, rows, recommended, met, doubt)),
+        next=tuple(steps(scenario, question, said, how_sure)),
+        recommend=Working(
+            predictor=question.predictor.id,
+            quantity=question.quantity.words,
+            bounds=question.family,
+            constants=question.constants,
+            cap=question.cap,
+            resolution=here.judged.resolution,
+            cost=scenario.cost,
+            seed=scenario.seed,
+            flips_searched=looked,
+            notes=(*question.predictor.notes(question), *participation.in_words(question)),
+            uncertainty=how_sure,
+            others=tuple(_others(beside)) if asked else (),
+            corrected=corrected(question) if asked and not question.predictor.measured else None,
+        ),
     )
 
 
-def _warnings(
-    question: Question, scenario: Scenario, rows: Sequence[Row], recommended: Sequence[str], met: bool, doubt: list[str]
-) -> list[str]:
-    warnings = [*scenario.warnings, *_about_status(question), *_about_target(question, met), *doubt]
-    warnings += [*_about_cost(question, scenario), *left_out(scenario)]
-    sharing = explain.about_sharing(question, scenario, recommended) if scenario.objective == "time" else None
-    if sharing:
-        warnings.append(sharing)
-    warnings += evidence.not_covered(question)
-    for why in dict.fromkeys(r.why for r in rows if r.why):
-        which = [r.topology for r in rows if r.why == why]
-        said = names(which) if len(which) < len(all_topologies(3)) else f"{len(which)} topologies"
-        warnings.append(f"{said}: {why}.")
-    warnings += participation.about(question, scenario, recommended)
-    return warnings
+def _target(question: Question, known: Known, met: bool) -> Target:
+    horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
+    defined_by = known.note if known.origin == "derived" and question.target is not None else to_target(question)
+    return Target(
+        value=float(question.goal()),
+        metric=question.quantity.words,
+        defined_by="met before the first round" if met else defined_by.removeprefix("to "),
+        rounds=None if horizon is None else int(horizon),
+    )
 
 
-def _about_status(question: Question) -> list[str]:
-    refuted = [bound for bound in question.bounds.values() if bound.status == "refuted"]
-    if not refuted:
-        return []
-    entries = ", ".join(dict.fromkeys(e.id for bound in refuted for e in bound.errata if e.gravity == "refuted"))
-    return [
-        f"{names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
-        f"({entries}), and was used because its full id was given."
+def _warnings(  # reason: one source of warnings each
+    question: Question,
+    scenario: Scenario,
+    rows: Sequence[Row],
+    recommended: Sequence[str],
+    met: bool,
+    doubt: list[str],
+    asked: bool,
+) -> Iterator[Caution]:
+    texts = [
+        *_about_footprint(rows, scenario),
+        *scenario.warnings,
+        *_about_status(question),
+        *_about_target(question, met),
+        *doubt,
     ]
+    texts += [*_about_cost(question, scenario), *left_out(scenario), *evidence.not_covered(question)]
+    texts += about_shares(question)
+    trees = [row for row in rows if not row.baseline and row.why]
+    for why in dict.fromkeys(row.why for row in trees):
+        which = [row.id for row in trees if row.why == why]
+        said = names(which) if len(which) < len(all_topologies(3)) else f"{len(which)} topologies"
+        texts.append(f"{said}: {why}.")
+    texts += participation.about(question, scenario, recommended)
+    texts += about_metric(question, scenario, recommended) if asked else []
+    return (Caution(text=text) for text in texts)
+
+
+def _sensitivity(flips: Sequence[Flip], how_sure: Uncertainty | None) -> Iterator[Sensitivity]:
+    """The nearest break-even points, and what else was drawn, with their indices."""
+    drawn = {d.name: d for d in how_sure.inputs.drawn} if how_sure else {}
+    index = {name: d.explains.value for name, d in drawn.items() if d.explains is not None}
+    for flip in flips:
+        yield Sensitivity(
+            parameter=flip.parameter,
+            now=flip.now,
+            unit=flip.unit,
+            break_even=flip.at,
+            best_beyond=(flip.to,),
+            sobol_total=index.get(flip.parameter),
+            method="exact" if flip.exact else "searched",
+        )
+    for name, share in sorted(index.items(), key=lambda item: -item[1]):
+        if name not in {flip.parameter for flip in flips}:
+            one = drawn[name]
+            yield Sensitivity(parameter=name, now=one.middle, unit=one.unit, sobol_total=share, method="draws")
+
+
+def _others(beside: Sequence[Baseline]) -> Iterator[Other]:
+    for one in beside:
+        if one.question is None:
+            yield Other(id=one.id, title=one.title, why=one.why, argv=one.argv)
+    for id_, name, why, argv in OTHERS:
+        yield Other(id=id_, title=name, why=why, argv=argv)
 
 
 def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
@@ -166,34 +199,36 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
         raise NoAnswerError(
             f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
             f"{'best bound' if bounded else 'least expected'} there is "
-            f"{best[first]:.4g}, by {title(first)}. {more} a looser target."
+            f"{best[first]:.4g}, by {title(first)}. {more} a looser target.",
+            code="N003",
         )
     raise NoAnswerError(
-        f"the target {goal:.4g} is not reached within {MAX_ROUNDS:.0e} rounds by any topology. Give a looser target."
+        f"the target {goal:.4g} is not reached within {MAX_ROUNDS:.0e} rounds by any topology. Give a looser target.",
+        code="N003",
     )
 
 
 def _row(
-    question: Question,
-    scenario: Scenario,
+    here: Standing,
     topology: str,
     place: int,
-    tie: int,
     rounds: float,
-    p_best: Mapping[str, float],
+    p_best: float | None,
+    by_sharing: Mapping[str, Standing],
     *,
     bounded: bool,
 ) -> Row:
+    question = here.question
     reached = math.isfinite(rounds)
     rounds = ceil_rounds(rounds) if reached else rounds
-    horizon = question.horizon or (max(1.0, rounds) if reached else 1.0)
-    tuned = question.best_bound(topology, horizon) if bounded else None
+    tuned = None
+    if bounded:
+        tuned = question.best_bound(topology, question.horizon or (max(1.0, rounds) if reached else 1.0))
     terms = {name: float(value) for name, value in tuned.split.items()} if tuned else {}
     finite = tuned is not None and tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
     rated = reached and (finite or tuned is None)
     start = question.predictor.rate(question, topology, max(1.0, rounds)) if rated else None
     cost = question.of_a_round(topology)
-    seconds, traffic = rounds * cost.seconds, rounds * cost.bytes
     why = ""
     if not reached:
         late = f"the target is not reached within {question.allowed:,.0f} rounds"
@@ -204,41 +239,140 @@ def _row(
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif tuned and not finite:
         why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
+    defines = question.target is None and topology == question.reference
+    whence: NumberOrigin = "given" if defines else "measured" if question.predictor.measured else "predicted"
     return Row(
-        topology=topology,
+        id=topology,
+        title=title(topology),
         rank=place,
-        tie=tie,
-        bound_id=tuned.bound.id if tuned else None,
-        value=float(tuned.value) if tuned else None,
-        eta_eff=float(tuned.eta_eff) if tuned and tuned.eta_eff is not None and finite else None,
-        eta=float(tuned.eta) if tuned and tuned.eta is not None and finite else None,
-        rounds=int(rounds) if reached else None,
+        tie=here.ties.get(topology, len(question.topologies)),
+        **_amounts(rounds, cost, whence),
+        ratio=here.ratio(topology),
+        cases=tuple(_in_case(topology, value, one, rounds) for value, one in by_sharing.items() if value),
+        round_bytes_by_tier=cost.bytes_by_tier,
+        rounds_from="bound" if question.predictor.guarantees else "measured" if whence == "measured" else "predicted",
         rounds_guaranteed=_guaranteed(question, topology) if bounded else None,
-        start_eta_eff=start,
-        start_eta=None if start is None else start / question.chain(topology),
-        seconds=seconds if reached and math.isfinite(seconds) else None,
-        bytes=traffic if reached and math.isfinite(traffic) else None,
+        rate_predicted=start,
+        rate_predicted_raw=None if start is None else start / question.chain(topology),
+        rate_bound=float(tuned.eta_eff) if tuned and tuned.eta_eff is not None and finite else None,
+        rate_bound_raw=float(tuned.eta) if tuned and tuned.eta is not None and finite else None,
+        bound_id=tuned.bound.id if tuned else None,
+        bound_value=float(tuned.value) if tuned else None,
         terms=terms,
-        p_best=p_best.get(topology),
-        seconds_per_round=cost.seconds,
-        bytes_per_round=cost.bytes,
-        bytes_by_tier=cost.bytes_by_tier,
-        dominant=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
+        dominant_term=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
         cap_binds=bool(tuned and tuned.cap_binds),
         beyond_own_cap=tuned is not None
         and finite
-        and not tuned.bound.applies(**{**question.values, "R": horizon, "eta_eff": tuned.eta_eff}),
+        and not tuned.bound.applies(
+            **{**question.of_bounds(topology), "R": question.horizon or max(1.0, rounds), "eta_eff": tuned.eta_eff}
+        ),
+        p_best=p_best,
         why=why,
-        **participation.of_row(question, scenario, topology, rounds),
+        **participation.of_row(question, here.scenario, topology, rounds),
     )
+
+
+def _amounts(rounds: float, cost: RoundCost, whence: NumberOrigin) -> dict[str, Any]:
+    """Rounds, time and traffic in all and of a round, by the names of a row's fields."""
+
+    def quantity(number: float, origin: NumberOrigin = "predicted") -> Quantity | None:
+        return Quantity(number, origin) if math.isfinite(rounds) and math.isfinite(number) else None
+
+    return {
+        "rounds": quantity(rounds, whence),
+        "time_seconds": quantity(rounds * cost.seconds),
+        "traffic_bytes": quantity(rounds * cost.bytes),
+        "round_seconds": cost.seconds if math.isfinite(cost.seconds) else None,
+        "round_bytes": cost.bytes,
+        **_footprint(rounds, cost),
+    }
+
+
+def _footprint(rounds: float, cost: RoundCost) -> dict[str, Any]:
+    """Energy, carbon and money in all, each with the range that its sources give; nothing where nobody asked."""
+    found = cost.footprint
+    if found is None:
+        return {}
+
+    def times(one: Coefficient | None) -> Quantity | None:
+        if one is None or not math.isfinite(rounds * one.high):
+            return None
+        all_ = one.times(rounds)
+        known = all_.low < all_.high
+        return Quantity(all_.value, "predicted", all_.low if known else None, all_.high if known else None)
+
+    return {
+        "energy_joules": times(found.energy),
+        "carbon_kg_co2e": times(found.carbon),
+        "money": times(found.money),
+        "left_out": found.unknown,
+    }
+
+
+def _in_case(topology: str, value: str, here: Standing, rounds: float) -> InCase:
+    seconds = rounds * here.question.of_a_round(topology).seconds if math.isfinite(rounds) else math.inf
+    return InCase(value=value, time_seconds=seconds if math.isfinite(seconds) else None, ratio=here.ratio(topology))
+
+
+def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
+    cost, question = one.round_cost(here.question.network), here.question
+    assert cost is not None  # noqa: S101 - only baselines with a question have a row
+    rounds = ceil_rounds(one.rounds) if math.isfinite(one.rounds) else one.rounds
+    cases = []
+    for value, case in by_sharing.items():
+        if value:
+            seconds = one.amount("time", case.question.network)
+            known = seconds if math.isfinite(seconds) else None
+            cases.append(InCase(value=value, time_seconds=known, ratio=_over_best(seconds, case)))
+    met = "the target is met before the first round" if rounds == 0 else ""
+    return Row(
+        id=one.id,
+        title=one.title,
+        baseline=True,
+        **_amounts(rounds, cost, "measured" if one.rounds_from == "measured" else "predicted"),
+        ratio=_over_best(one.amount(here.objective, question.network), here),
+        cases=tuple(cases),
+        round_bytes_by_tier=cost.bytes_by_tier[-1:],
+        rounds_from=one.rounds_from,
+        why=met if math.isfinite(rounds) else "the target is not reached",
+    )
+
+
+def _over_best(amount: float, here: Standing) -> Quantity | None:
+    best = next(iter(here.totals.values()))
+    return Quantity(amount / best) if best and math.isfinite(amount) else None
 
 
 def _guaranteed(question: Question, topology: str) -> float | None:
     """Rounds until the bound is at the target; None where it never is."""
-    values, goal = question.values, float(question.goal())
+    values, goal = question.of_bounds(topology), float(question.goal())
     bounds = question.equivalent_bounds(topology)
     found = min((float(b.rounds_to(goal, cap=question.cap, **values)) for b in bounds), default=math.inf)
     return found if found <= MAX_ROUNDS else None
+
+
+def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
+    left = list(dict.fromkeys(part for row in rows for part in row.left_out))
+    if scenario.objective not in FOOTPRINT or not left:
+        return []
+    parts = {
+        "training": ("devices that train", "footprint.training_power=5W"),
+        "waiting": ("devices that wait", "footprint.idle_power=1W"),
+        "network": ("a network", "network.client_link.energy=0.05kWh/GB"),
+    }
+    what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
+    return [f"Energy leaves out {what}: no number is known. Give --set {ways}."]
+
+
+def _about_status(question: Question) -> list[str]:
+    refuted = [bound for bound in question.bounds.values() if bound.status == "refuted"]
+    if not refuted:
+        return []
+    entries = ", ".join(dict.fromkeys(e.id for bound in refuted for e in bound.errata if e.gravity == "refuted"))
+    return [
+        f"{names([b.topology or b.id for b in refuted])}: the printed bound is refuted by a counterexample "
+        f"({entries}), and was used because its full id was given."
+    ]
 
 
 def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
@@ -291,8 +425,8 @@ def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
     shown = known_values(scenario)
     if question.share is not None:
         note = f"{question.share:.3g} of the {question.quantity.words} at the start, as {question.predictor.id} has it"
-        shown["target"] = KnownValue(value=question.target, origin="given", note=note)
+        shown["target"] = KnownValue(value=question.target, origin="given", source=note)
     if question.target is None:
         known = scenario.known["target"]
-        shown["target"] = KnownValue(value=float(question.goal()), origin="derived", note=known.note)
+        shown["target"] = KnownValue(value=float(question.goal()), origin="derived", source=known.note)
     return shown

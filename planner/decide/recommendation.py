@@ -1,136 +1,117 @@
-"""The answer, as data: what ``--json`` prints and every report renders."""
+"""What ``hfl-plan recommend`` answers, as data: what ``--json`` prints and every report renders."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints
+from planner.io.answers import Answer, Quantity, Text
+from planner.io.parts import Part, field
+from planner.predict.statements import ModelUncertainty, Presence
+from planner.scenario.fields import CostMethod
 
-from planner.io.answers import Answer
-from planner.io.json_documents import Part
-from planner.predict.statements import Evidence, ModelUncertainty, Presence
-from planner.scenario.fields import CostMethod, Objective
-from planner.scenario.resolve import Origin
-
-Level = Literal["tie", "weak", "fair"]
-Text = Annotated[str, StringConstraints(max_length=2000)]
+RoundsFrom = Literal["measured", "predicted", "bound", "another quantity", "not run"]
 
 
-class KnownValue(Part):
-    """A number or a word of the scenario, and who says so."""
+class InCase(Part):
+    """What a row takes where an unknown has one of its values."""
 
-    value: float | int | str | None
-    origin: Origin
-    unit: str = ""
-    note: str = ""
-    reading: str = Field("", description="the user's quantity in canonical spelling")
+    value: str = field("of the unknown that `verdict.on` names")
+    time_seconds: float | None
+    ratio: Quantity | None = field("of its amount to that of the best row in this case", default=None)
 
 
 class Row(Part):
-    """One topology."""
+    """One topology, or a baseline without servers in between."""
 
-    topology: str
-    rank: int
-    tie: int = Field(description="topologies of one number cannot be told apart")
-    bound_id: str | None = Field(description="null where no bound covers this topology")
-    value: float | None = Field(description="the tuned bound after R rounds, or after its own rounds")
-    eta_eff: float | None = Field(description="effective learning rate the bound is tuned at")
-    eta: float | None = Field(description="raw learning rate of a local step there")
-    rounds: int | None = Field(description="global rounds until the predictor has it at the target")
-    rounds_guaranteed: float | None = Field(None, description="global rounds until the bound is at the target")
-    start_eta_eff: float | None = Field(None, description="the predictor's effective rate: start a search here")
-    start_eta: float | None = Field(None, description="raw learning rate of a local step there")
-    seconds: float | None
-    bytes: float | None
-    terms: dict[str, float] = Field(description="the parts of `value`")
-    p_best: float | None = Field(description="share of draws of the unknown constants in which it is best")
-    seconds_per_round: float | None
-    bytes_per_round: float | None
-    bytes_by_tier: tuple[float, ...] = Field((), description="of a global round, top tier first")
-    dominant: str | None = Field(description="the largest term")
-    cap_binds: bool = Field(description="whether a cap, and not the trade-off, decides the learning rate")
-    beyond_own_cap: bool = Field(description="whether `eta_eff` exceeds the step condition that the theorem prints")
-    why: str = Field("", description="why a number is null")
-    survival: float | None = Field(None, description="of a global round, where availability was given")
-    feasible: bool | None = Field(None, description="whether it survives often enough to plan with")
-    availability: Presence | None = None
-
-
-class Confidence(Part):
-    """How far apart the first two stand, and in how many draws the first is first."""
-
-    level: Level
-    p_best: float | None
-    margin: float | None = Field(description="relative excess of the first topology outside the first tie")
-
-
-class Flip(Part):
-    """The nearest value of one input, all others fixed, at which another topology comes first."""
-
-    parameter: str
-    from_: float | int | str = Field(alias="from")
-    at: float | int | str
-    to: str
-    unit: str = ""
-    exact: bool = Field(description="from a closed form, not from a search")
+    id: str
+    title: str
+    baseline: bool = field("whether it is no tree of these tiers; then it is not ranked", default=False)
+    rank: int | None = None
+    tie: int | None = field("topologies of one number cannot be told apart", default=None)
+    rounds: Quantity | None = field("global rounds to the target")
+    time_seconds: Quantity | None
+    traffic_bytes: Quantity | None
+    energy_joules: Quantity | None = field("of devices and networks, as far as it is known", default=None)
+    carbon_kg_co2e: Quantity | None = field("of that energy", default=None)
+    money: Quantity | None = field("in the currency of the prices", default=None)
+    left_out: tuple[str, ...] = field("parts of the energy for which no number is known", default=())
+    ratio: Quantity | None = field("of its amount of the objective to that of the best row", default=None)
+    cases: tuple[InCase, ...] = field("by value of an unknown that decides, where there is one", default=())
+    round_seconds: float | None = field("of one global round", default=None)
+    round_bytes: float | None = None
+    round_bytes_by_tier: tuple[float, ...] = field("top tier first", default=())
+    rounds_from: RoundsFrom = "predicted"
+    rounds_guaranteed: float | None = field("until the bound is at the target", default=None)
+    rate_predicted: float | None = field("effective learning rate of the prediction", default=None)
+    rate_predicted_raw: float | None = field("the same, of a local step", default=None)
+    rate_bound: float | None = field("effective learning rate at which the bound is smallest", default=None)
+    rate_bound_raw: float | None = field("the same, of a local step", default=None)
+    bound_id: str | None = field("null where no bound covers this topology", default=None)
+    bound_value: float | None = field("the tuned bound after the rounds of the target, or its own", default=None)
+    terms: dict[str, float] = field("the parts of `bound_value`", default_factory=dict)
+    dominant_term: str | None = None
+    cap_binds: bool = field("whether a cap, and not the trade-off, decides the rate of the bound", default=False)
+    beyond_own_cap: bool = field("whether that rate exceeds the step condition that the theorem prints", default=False)
+    p_best: float | None = field("share of draws of the inputs in which it is best", default=None)
+    p_complete: float | None = field("probability that a global round is completed", default=None)
+    feasible: bool | None = field("whether rounds are completed often enough to plan with", default=None)
+    participation: Presence | None = None
+    why: str = field("why a number is null", default="")
 
 
 class Division(Part):
     """A division of the fleet into groups, or one value of a count searched: with the best that was found there."""
 
     groups: int
-    clients_per_group: int = Field(description="in the mean, rounded, where groups differ by one client")
+    clients_per_group: int = field("in the mean, rounded, where groups differ by one client")
     group_rounds: int
     local_steps: int
     groups_per_round: int
-    clients_per_round: int = Field(description="of the largest group, where everyone takes part")
-    zeta: float = Field(description="intra-group deviation after this division")
-    delta: float = Field(description="inter-group deviation after this division")
-    grouping: Literal["random", "chosen", "given"] = Field(
-        description="at random, in expectation; by label counts; or as given"
-    )
-    topology: str | None
+    clients_per_round: int = field("of the largest group, where everyone takes part")
+    zeta: float = field("intra-group deviation after this division")
+    delta: float = field("inter-group deviation after this division")
+    grouping: Literal["random", "chosen", "given"] = field("at random, in expectation; by label counts; or as given")
+    best: str | None
     rounds: int | None
-    seconds: float | None
-    bytes: float | None
-    tie: int = Field(description="those of one number cannot be told apart by the objective")
-    why: str = Field("", description="why a number is null")
+    time_seconds: float | None
+    traffic_bytes: float | None
+    tie: int = field("those of one number cannot be told apart by the objective")
+    why: str = field("why a number is null", default="")
 
 
-class Family(Part):
-    """A way to train without two tiers, or beyond them; ranked only where the same quantity is bounded."""
+class Other(Part):
+    """A method that is about another quantity or another network, and so is no row."""
 
     id: str
     title: str
-    comparable: bool = Field(description="whether its numbers are to the same target on the same problem class")
     rounds: int | None = None
-    seconds: float | None = None
-    bytes: float | None = None
-    why: str = Field("", description="why it is not comparable or a number is null")
-    command: str = Field("", description="that answers for it")
+    rounds_from: RoundsFrom = "not run"
+    time_seconds: float | None = None
+    traffic_bytes: float | None = None
+    round_seconds: float | None = None
+    why: str = field("why it is not comparable or a number is null", default="")
+    argv: tuple[str, ...] = field("of the command that answers for it", default=())
 
 
 class Corrected(Part):
     """Stars with gradient correction, where a second vector can be sent with every model: at best, and not ranked."""
 
-    topology: str
-    bound_id: str = Field(description="a printed order of its rounds, without constants; no deviation enters it")
-    vectors: int = Field(description="of a model's size in every transfer")
-    rounds: int = Field(description="global rounds that clients which are alike would take: the correction at best")
-    seconds: float
-    bytes: float
-    seconds_per_round: float
-    bytes_per_round: float
-    rounds_from: Text = Field(description="where `rounds` comes from")
+    id: str
+    bound_id: str = field("a printed order of its rounds, without constants; no deviation enters it")
+    vectors: int = field("of a model's size in every transfer")
+    rounds: int = field("global rounds that clients which are alike would take: the correction at best")
+    time_seconds: float
+    traffic_bytes: float
+    round_seconds: float
+    round_bytes: float
+    rounds_from: Text = field("where `rounds` comes from")
 
 
 class Estimate(Part):
     """A number from draws."""
 
     value: float
-    error: float = Field(description="standard error, from independent blocks of draws; at least one draw's share")
+    error: float = field("standard error, from independent blocks of draws; at least one draw's share")
 
 
 class Index(Part):
@@ -144,37 +125,37 @@ class Index(Part):
 class Alone(Part):
     """One input moved from its low to its high, all others at their middle."""
 
-    margin_low: float = Field(description="log of the best other topology's objective over the first's, at low")
+    margin_low: float = field("log of the best other topology's objective over the first's, at low")
     margin_high: float
-    swing: float = Field(description="largest less smallest margin on the way")
+    swing: float = field("largest less smallest margin on the way")
     first_low: str | None
     first_high: str | None
-    changes: bool = Field(description="whether another topology comes first anywhere on the way")
+    changes: bool = field("whether another topology comes first anywhere on the way")
 
 
 class Drawn(Part):
     """Something that is not known exactly."""
 
     name: str
-    kind: Literal["given", "measured", "assumed"] = Field(
-        description="limits from the user, an error from a file, or a factor because nobody gave it"
+    kind: Literal["given", "measured", "assumed"] = field(
+        "limits from the user, an error from a file, or a factor because nobody gave it"
     )
     distribution: Literal["log-uniform", "lognormal"]
     middle: float
-    low: float = Field(description="the end, or the 5 % quantile of a lognormal")
-    high: float = Field(description="the end, or the 95 % quantile of a lognormal")
+    low: float = field("the end, or the 5 % quantile of a lognormal")
+    high: float = field("the end, or the 95 % quantile of a lognormal")
     unit: str
-    explains: Index | None = Field(description="total Sobol index of the log margin; null where it does not vary")
-    alone: Alone | None = Field(description="null where all topologies take the same")
+    explains: Index | None = field("total Sobol index of the log margin; null where it does not vary")
+    alone: Alone | None = field("null where all topologies take the same")
 
 
 class Regret(Part):
     """What following the recommendation costs: relative excess of its objective over the best of each draw."""
 
     of: str
-    mean: Estimate | None = Field(description="null where it reaches no target in some draws, and another does")
-    p90: Estimate | None = Field(description="90th percentile; null where that is such a draw")
-    lost: float = Field(description="share of draws in which it does not reach the target and another does")
+    mean: Estimate | None = field("null where it reaches no target in some draws, and another does")
+    p90: Estimate | None = field("90th percentile; null where that is such a draw")
+    lost: float = field("share of draws in which it does not reach the target and another does")
 
 
 class InputUncertainty(Part):
@@ -184,8 +165,8 @@ class InputUncertainty(Part):
     drawn: tuple[Drawn, ...]
     p_best: dict[str, Estimate]
     regret: Regret
-    unanswered: float = Field(description="share of draws in which no topology reaches the target")
-    said: tuple[Text, ...] = Field(description="what to measure next, and what was left out")
+    unanswered: float = field("share of draws in which no topology reaches the target")
+    said: tuple[Text, ...] = field("what to measure next, and what was left out")
 
 
 class ConstantSet(Part):
@@ -194,8 +175,8 @@ class ConstantSet(Part):
     bounds: str
     constants: Literal["explicit", "hidden", ""]
     cap: str | float
-    first: tuple[str, ...] = Field(description="the first tie group; empty where none reaches the target")
-    order: tuple[str, ...] = Field(description="best first; those that do not reach the target are left out")
+    first: tuple[str, ...] = field("the first tie group; empty where none reaches the target")
+    order: tuple[str, ...] = field("best first; those that do not reach the target are left out")
 
 
 class ConstantUncertainty(Part):
@@ -203,8 +184,8 @@ class ConstantUncertainty(Part):
 
     sets: tuple[ConstantSet, ...]
     topology: str
-    first_in: int = Field(description="sets in whose first tie group `topology` is")
-    of: int = Field(description="sets under which a topology reaches the target")
+    first_in: int = field("sets in whose first tie group `topology` is")
+    of: int = field("sets under which a topology reaches the target")
 
 
 class Uncertainty(Part):
@@ -212,68 +193,79 @@ class Uncertainty(Part):
 
     inputs: InputUncertainty
     constants: ConstantUncertainty
-    model: ModelUncertainty | None = Field(None, description="null for a predictor or a metric that has no record")
+    model: ModelUncertainty | None = field("null for a predictor or a metric that has no record", default=None)
+
+
+class Waiting(Part):
+    """Something that a round waits for, and the same twice as fast."""
+
+    what: str
+    now: str
+    twice: str
+    waits: float = field("share of the round in which it is in use")
+    saves: float = field("share of the round that twice as fast saves")
+    most: float = field("share that any speed of it alone could save")
+
+
+class Without(Part):
+    """A round without a client."""
+
+    client: str
+    saves: float = field("share of the round")
+    samples: float = field("share of all samples that go with it")
+
+
+class OnNetwork(Part):
+    """What decides a round of the best topology on a network."""
+
+    network: str
+    notes: tuple[Text, ...] = field("what was measured, and what was filled in")
+    topology: str
+    server: str = field("place of the top server")
+    group_servers: dict[str, str] = field("place of each group's server")
+    waits: tuple[Waiting, ...]
+    without: tuple[Without, ...]
+
+
+class Working(Part):
+    """How a recommendation was made."""
+
+    predictor: str = field("whose rounds these are")
+    quantity: str = field("what the target is a number of")
+    bounds: str = field("family of the guarantees; empty where none is about this quantity")
+    constants: Literal["explicit", "hidden", ""]
+    cap: str | float
+    resolution: float = field("relative difference below which topologies tie")
+    cost: CostMethod = field("how a round is timed")
+    seed: int
+    flips_searched: str = field("which inputs were looked at for break-even points, and how far", default="")
+    notes: tuple[Text, ...] = field("about the prediction and participation", default=())
+    uncertainty: Uncertainty | None = field("null where no draws were asked for", default=None)
+    others: tuple[Other, ...] = ()
+    corrected: Corrected | None = field("null where nothing can be corrected, or not all take part", default=None)
+    divisions: tuple[Division, ...] = field("by number of groups, where counts were searched", default=())
+    choices: dict[str, tuple[Division, ...]] = field("by value of each other count searched", default_factory=dict)
+    network: OnNetwork | None = field("null where no network was given", default=None)
 
 
 class Recommendation(Answer):
-    """A ranked, explained answer. ``hfl-plan schema`` prints its JSON Schema."""
+    """A ranked, explained choice of topology. ``hfl-plan schema recommend`` prints its JSON Schema.
 
-    compared: ClassVar[Callable[[Recommendation, Recommendation], Any] | None] = None
+    Attributes:
+        rows: Topologies, best first, and then the baselines.
+        recommend: How the answer was made.
+    """
 
-    schema_: Literal["hfl-plan/recommendation/1"] = Field("hfl-plan/recommendation/1", alias="schema")
-    version: str
-    title: str
-    scenario: dict[str, KnownValue]
-    objective: Objective
-    predictor: str = Field("bound", description="whose rounds these are")
-    metric: str = Field("gradient", description="what is to get small")
-    quantity: str = Field("mean squared gradient", description="what the target is a number of")
-    bounds: str
-    constants: Literal["explicit", "hidden", ""]
-    cap: str | float
-    resolution: float
-    cost: CostMethod
-    seed: int
-    ranking: tuple[Row, ...]
-    recommended: tuple[str, ...]
-    confidence: Confidence
-    families: tuple[Family, ...] = Field((), description="one tier to the same target, and what to ask otherwise")
-    corrected: Corrected | None = Field(
-        None, description="null where nothing can be corrected, or not everybody is there"
-    )
-    uncertainty: Uncertainty | None = Field(None, description="null where no draws were asked for")
-    explanation: tuple[Text, ...]
-    flips: tuple[Flip, ...]
-    flips_searched: str = Field(description="which inputs were looked at, and how far")
-    evidence: tuple[Evidence, ...]
-    warnings: tuple[Text, ...]
-    divisions: tuple[Division, ...] = Field((), description="by number of groups, where counts were searched")
-    choices: dict[str, tuple[Division, ...]] = Field({}, description="by value of each other count searched")
+    schema: Literal["hfl-plan/recommend/2"] = "hfl-plan/recommend/2"
+    rows: tuple[Row, ...]
+    recommend: Working
 
-    def diff(self, after: Recommendation) -> Any:
-        """Return what changed from this answer to a later one; false where nothing did, and text by ``str``.
+    @property
+    def ranking(self) -> tuple[Row, ...]:
+        """The rows of topologies, best first, without the baselines."""
+        return tuple(row for row in self.rows if not row.baseline)
 
-        Raises:
-            NotImplementedError: Where `planner.runs` was not imported, as `planner` does.
-        """
-        if (compared := type(self).compared) is None:
-            raise NotImplementedError("import planner.runs.difference to compare answers.")
-        return compared(self, after)
-
-    def to_json(self) -> dict[str, Any]:
-        """As the contract has it: empty notes, units and readings are left out."""
-        data = super().to_json()
-        for known in data["scenario"].values():
-            for key in ("unit", "note", "reading"):
-                if not known[key]:
-                    del known[key]
-        for row in itertools.chain(data["ranking"], data["divisions"], *data["choices"].values()):
-            if not row["why"]:
-                del row["why"]
-        for row in data["ranking"]:
-            if row["availability"] is None:
-                del row["survival"], row["feasible"], row["availability"]
-        for part in ("divisions", "choices"):
-            if not data[part]:
-                del data[part]
-        return data
+    @property
+    def recommended(self) -> tuple[str, ...]:
+        """The topologies that cannot be told from the best by the objective, where one answer is meant."""
+        return tuple(row.id for row in self.ranking if row.tie == 1)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
 
 from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import SAME, crossings
@@ -27,16 +26,15 @@ from planner.decide.parameters import (
     ratios,
     size_drawn,
 )
-from planner.decide.recommendation import Flip, KnownValue, Text
 from planner.decide.uncertainty import agreement
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import Answer
-from planner.io.json_documents import Part
+from planner.io.answers import Kept, KnownValue, Text
+from planner.io.parts import Part, field
 from planner.io.version import version
 from planner.io.wording import names as join_names
 from planner.io.wording import title
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
-from planner.scenario.fields import CostMethod, Objective
+from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
 
@@ -50,21 +48,41 @@ TITLES = {
     "model_size": "model size",
     "step_time": "step time",
 }
+MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The nearest value of one input, all others fixed, at which another topology is best.
+
+    Attributes:
+        parameter, unit: Of the input.
+        now, at: Its value, and the value at which that happens.
+        to: Which topology.
+        exact: Whether it comes from a closed form, and not from a search.
+    """
+
+    parameter: str
+    now: float | int
+    at: float | int
+    to: str
+    unit: str
+    exact: bool
 
 
 class Beyond(Part):
     """The nearest change on one side."""
 
-    at: float | int = Field(description="the first value at which a topology outside the first tie comes first")
-    before: float | int = Field(description="the last value seen without it; `at` itself where it is solved")
-    words: str = Field(description="such as: uplink > 34 Mbit/s")
-    distance: float | None = Field(description="ln(at / value), negative below; null where the value or `at` is 0")
-    to: tuple[str, ...] = Field(description="who comes first there; empty where the target is not reached")
-    clear: float | int | None = Field(description="from where on none of the first tie is within the resolution")
-    exact: bool = Field(description="solved, or every whole number looked at; not searched")
-    crossing: float | None = Field(description="where the two bounds are equal at every step, in closed form")
-    rounds: int | None = Field(description="of the new first one, there")
+    at: float | int = field("the first value at which a topology outside the first tie comes first")
+    before: float | int = field("the last value seen without it; `at` itself where it is solved")
+    words: str = field("such as: uplink > 34 Mbit/s")
+    distance: float | None = field("ln(at / value), negative below; null where the value or `at` is 0")
+    to: tuple[str, ...] = field("who comes first there; empty where the target is not reached")
+    clear: float | int | None = field("from where on none of the first tie is within the resolution")
+    exact: bool = field("solved, or every whole number looked at; not searched")
+    crossing: float | None = field("where the two bounds are equal at every step, in closed form")
+    rounds: int | None = field("of the new first one, there")
     seconds: float | None
     bytes: float | None
 
@@ -74,7 +92,7 @@ class Stretch(Part):
 
     low: float | int
     high: float | int
-    topologies: tuple[str, ...] = Field(description="empty where the target is not reached")
+    topologies: tuple[str, ...] = field("empty where the target is not reached")
 
 
 class Line(Part):
@@ -83,14 +101,14 @@ class Line(Part):
     parameter: str
     value: float | int
     unit: str
-    low: float | int = Field(description="the range: from")
-    high: float | int = Field(description="the range: to")
-    road: changes.Method = Field(description="how the range was followed")
-    unseen: float = Field(description="relative width of the widest interval in which a change could hide")
-    note: str = Field(description="why it was only looked at, where it was")
+    low: float | int = field("the range: from")
+    high: float | int = field("the range: to")
+    road: changes.Method = field("how the range was followed")
+    unseen: float = field("relative width of the widest interval in which a change could hide")
+    note: str = field("why it was only looked at, where it was")
     below: Beyond | None
     above: Beyond | None
-    stretches: tuple[Stretch, ...] = Field(description="over the whole range, upwards")
+    stretches: tuple[Stretch, ...] = field("over the whole range, upwards")
 
 
 class Alternative(Part):
@@ -99,34 +117,34 @@ class Alternative(Part):
     parameter: str
     value: str
     other: str
-    first: tuple[str, ...] = Field(description="the first tie then; empty where the target is not reached")
-    flips: bool = Field(description="whether it has none of the present first tie")
-    rounds: int | None = Field(description="of the first then")
+    first: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
+    flips: bool = field("whether it has none of the present first tie")
+    rounds: int | None = field("of the first then")
     seconds: float | None
     bytes: float | None
 
 
-class Flips(Answer):
+class Flips(Kept):
     """Every change of the answer, along every input. Nearest first."""
 
-    schema_: Literal["hfl-plan/flip/1"] = Field("hfl-plan/flip/1", alias="schema")
+    schema: Literal["hfl-plan/flip/1"] = "hfl-plan/flip/1"
     version: str
     title: str
     scenario: dict[str, KnownValue]
     objective: Objective
     bounds: str
-    predictor: str = Field(description="whose rounds are meant")
+    predictor: str = field("whose rounds are meant")
     cost: CostMethod
     resolution: float
     seed: int
-    among: tuple[str, ...] = Field(description="the topologies that compete")
-    first: tuple[str, ...] = Field(description="the first tie now")
-    rounds: int | None = Field(description="of the first")
+    among: tuple[str, ...] = field("the topologies that compete")
+    first: tuple[str, ...] = field("the first tie now")
+    rounds: int | None = field("of the first")
     seconds: float | None
     bytes: float | None
     lines: tuple[Line, ...]
     alternatives: tuple[Alternative, ...]
-    unmoved: dict[str, str] = Field(description="inputs that were not followed, and why")
+    unmoved: dict[str, str] = field("inputs that were not followed, and why")
     warnings: tuple[Text, ...]
 
 
@@ -198,31 +216,37 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
         return (), "all topologies tie"
     if objective == "rounds" and (least := _least_by_proof(question)) in first:
         return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
-    if objective == "time" and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
-    # A preset or concentrations state the deviations in sigmas: there sigma cannot move alone.
-    alone = any(scenario.known[tier.deviation].origin == "given" for tier in question.symbols)
+    few, among = _nearest(question, objective)
     left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
-    looked = {
-        name: each
-        for name, each in inputs(question, objective).items()
-        if each.value > 0 and name not in left_out and (alone or name != "sigma")
-    }
+    looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
     found = [
         Flip(
             parameter=name,
-            from_=_number(each, each.value),
+            now=_number(each, each.value),
             at=_number(each, change.at),
             to=change.to[0],
             unit=each.unit,
             exact=solved,
         )
         for name, each in looked.items()
-        for change, solved in changes.nearest(each, question, objective, first)
+        for change, solved in changes.nearest(each, few, objective, [t for t in first if t in few.topologies])
     ]
-    found.sort(key=lambda flip: abs(math.log(float(flip.at) / float(flip.from_))))
-    far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g})"
-    return tuple(found), f"one input at a time, {far}: {', '.join(looked)}"
+    found.sort(key=lambda flip: abs(math.log(float(flip.at) / float(flip.now))) if flip.now else math.inf)
+    far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g}; from 0 what is 0)"
+    return tuple(found), f"one input at a time, {far}{among}: {', '.join(looked)}"
+
+
+def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:
+    """The question with the best topologies alone where there are many; and words that say so."""
+    if len(question.topologies) <= MANY:
+        return question, ""
+    rounds = question.rounds()
+    order = sorted(question.topologies, key=lambda t: float(rounds[t]) * question.price(t, objective))
+    kept = {*order[:MANY], question.reference}
+    few = {t: tree for t, tree in question.topologies.items() if t in kept}
+    return replace(question, topologies=few), f", among the best {MANY} of {len(order)} topologies"
 
 
 def _least_by_proof(question: Question) -> str:
@@ -230,7 +254,7 @@ def _least_by_proof(question: Question) -> str:
     bound = next(iter(question.bounds.values()), None)
     if not is_quick(question) or bound is None or bound.chain is None or len(question.symbols) != 2:
         return ""
-    shared = bound.status == "own" or bound.constants == "hidden"
+    shared = (bound.status == "own" or bound.constants == "hidden") and "order" not in bound.breaks
     if not shared or (question.cap == "own" and bound.constants != "explicit"):
         return ""
     return next((t for t, tree in question.topologies.items() if all(p.ordered for p in tree.patterns)), "")
@@ -262,8 +286,10 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
 
 def known_values(scenario: Scenario) -> dict[str, KnownValue]:
     """What is known, as an answer shows it."""
-    parts = KnownValue.model_fields
-    return {name: KnownValue(**{part: getattr(k, part) for part in parts}) for name, k in scenario.known.items()}
+    return {
+        name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
+        for name, k in scenario.known.items()
+    }
 
 
 def totals_of(question: Question, objective: Objective, among: Sequence[str]) -> dict[str, float]:
@@ -287,7 +313,8 @@ def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
 def resolution_of(question: Question, scenario: Scenario) -> float:
     """The relative difference below which `recommend` says that topologies tie here."""
     totals = {t: float(n) * question.price(t, scenario.objective) for t, n in question.rounds().items()}
-    return agreement(question, scenario, {t: n for t, n in totals.items() if math.isfinite(n)})[1]
+    finite = {t: n for t, n in totals.items() if math.isfinite(n)}
+    return agreement(question, scenario, scenario.objective, finite).resolution
 
 
 def costs(moved: Perturbed, topology: str | None) -> dict[str, Any]:
@@ -318,10 +345,10 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if unknown:
         raise ScenarioError(f"--parameter: {unknown[0]!a:.40} is not one of {', '.join(every)}.")
     unmoved = {}
-    if objective != "time" and not question.partly_available:
+    if objective not in CLOCKED and not question.partly_available:
         why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"
         unmoved = {name: why for name in every if name not in found}
-    if objective == "time" and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
         why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
         unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
     kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]
@@ -425,7 +452,7 @@ def _alternatives(
 def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, str, Question, Objective]]:
     """Parameter, word now, another word, the question with it, the objective."""
     objective, network = scenario.objective, question.network
-    objectives: tuple[Objective, ...] = ("rounds", "time", "bytes")
+    objectives: tuple[Objective, ...] = ("rounds", "time", "traffic")
     for other in objectives:
         if other != objective:
             yield "objective", objective, other, question, other
@@ -442,7 +469,7 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
     for method in methods:
         if method != scenario.cost:
             yield "cost", scenario.cost, method, question.varied(cost=method), objective
-    if not scenario.partial and scenario.bounds is None:
+    if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
 

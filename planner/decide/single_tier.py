@@ -1,75 +1,109 @@
-"""Beyond two tiers: what a single tier takes to the same target, and which other families would have to be asked for.
+"""What a single tier takes to the same target, and which other methods would have to be asked for.
 
 Federated averaging and sequential federated learning are the case of one group of everybody, whose heterogeneity is
-all inside: the same theorem, the same problem class and the same target, so that their rounds, seconds and bytes stand
-in one list with those of two tiers. The other families are about other quantities or other networks. They are not
-ranked with these; what each would need, and the command that answers for it, is said instead.
+all inside: the same predictor, the same problem class and the same target, so that their rounds, seconds and bytes
+stand in one table with those of two tiers, as baselines. The other families are about other quantities or other
+networks. They are not run here and not in the table; what each would need, and the command that answers for it, is said
+instead.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
+from typing import Literal
 
 from hflbounds.topology import all_topologies, tier_symbols
-from planner.cost.round import CostError
-from planner.decide.recommendation import Family
+from planner.cost.round import CostError, RoundCost
 from planner.predict.question import Question, ceil_rounds
+from planner.scenario.fields import Objective
 from planner.scenario.network import Network
-from planner.scenario.resolve import Scenario
 
-SINGLE = {"fedavg": ("star", "FedAvg, one tier"), "sfl": ("ring", "Sequential FL, one tier")}
-AMOUNTS = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}  # by objective, the number that decides
+SINGLE = {"fedavg": ("star", "FedAvg, 1 tier"), "sfl": ("ring", "Sequential")}
+Origin = Literal["measured", "predicted", "bound"]
+NOT_RACED, RACES = "it did not race in the pilot", ("hfl-plan", "pilot", "--systems", "trees,one-tier")
 OTHERS = (
     (
         "hhfl",
         "HHFL (overlapping servers)",
         "needs who hears whom, and bounds the distance to the optimum of strongly convex losses",
-        "hfl-plan overlap",
+        ("hfl-plan", "overlap"),
     ),
     (
         "hsl",
         "HSL (hubs, no trusted cloud)",
         "needs nodes and edge budgets, and bounds the mean over the nodes' own models",
-        "hfl-plan hubs",
+        ("hfl-plan", "hubs"),
     ),
     (
         "hga-fl",
         "HGA-FL (asynchronous regions)",
         "needs how fast each region is, and its bound has a floor from heterogeneity",
-        "hfl-plan async",
+        ("hfl-plan", "async"),
     ),
 )
 
 
-def families(question: Question, scenario: Scenario, best: str) -> tuple[Family, ...]:
-    """The best topology of several tiers and the single tiers to one target, best first; then what is not comparable.
+@dataclass(frozen=True)
+class Baseline:
+    """A single tier to the same target.
 
-    Args:
-        question: what was asked.
-        scenario: says what decides.
-        best: the topology that comes first.
+    Attributes:
+        id, title: Of the method.
+        question: About one tier; None where it cannot be asked.
+        topology: Id there.
+        rounds: To the target; ``inf`` where it is not reached.
+        rounds_from: Where they come from.
+        why: Why a number is missing.
+        argv: Of the command that would measure it.
     """
-    depth = question.depth
-    ranked = [_row(question, best, best, "two tiers" if depth == 2 else f"{depth} tiers")] if depth > 1 else []
+
+    id: str
+    title: str
+    question: Question | None = None
+    topology: str = ""
+    rounds: float = math.inf
+    rounds_from: Origin = "predicted"
+    why: str = ""
+    argv: tuple[str, ...] = ()
+
+    def round_cost(self, network: Network) -> RoundCost | None:
+        """What one round takes with the client link of this network."""
+        if self.question is None:
+            return None
+        return self.question.varied(network=network.alone(self.question.depth)).of_a_round(self.topology)
+
+    def amount(self, objective: Objective, network: Network) -> float:
+        """What it takes of an objective to the target; ``inf`` where that is not reached."""
+        cost = self.round_cost(network)
+        if cost is None or not math.isfinite(self.rounds):
+            return math.inf
+        return ceil_rounds(self.rounds) * cost.amount(objective)
+
+
+def baselines(question: Question) -> tuple[Baseline, ...]:
+    """Federated averaging and sequential learning of everybody, to the target of a question."""
     alone = single_tier(question)
-    for key, (pattern, title) in SINGLE.items():
+    found = []
+    for key, (pattern, name) in SINGLE.items():
         topology = next((id_ for id_ in alone.topologies if id_ in (pattern, f"star-{pattern}")), None)
         if topology is None:
-            ranked.append(Family(id=key, title=title, comparable=False, why="no bound covers one tier"))
+            found.append(Baseline(key, name, why="no bound covers one tier"))
+            continue
+        measured = question.predictor.beside(question, key)
+        if measured is None and question.predictor.measured:
+            found.append(Baseline(key, name, why=NOT_RACED, argv=RACES))
             continue
         try:
-            ranked.append(_row(alone, topology, key, title))
+            alone.of_a_round(topology)
         except CostError as error:
-            ranked.append(Family(id=key, title=title, comparable=False, why=str(error)))
-    by = AMOUNTS[scenario.objective]
-    ranked.sort(key=lambda row: math.inf if getattr(row, by) is None else getattr(row, by))
-    others = [
-        Family(id=key, title=title, comparable=False, why=why, command=command) for key, title, why, command in OTHERS
-    ]
-    return (*ranked, *others)
+            found.append(Baseline(key, name, why=str(error)))
+            continue
+        predicted: Origin = "bound" if question.predictor.guarantees else "predicted"
+        rounds = float(alone.rounds()[topology]) if measured is None else measured
+        found.append(Baseline(key, name, alone, topology, rounds, predicted if measured is None else "measured"))
+    return tuple(found)
 
 
 def single_tier(question: Question) -> Question:
@@ -84,8 +118,8 @@ def single_tier(question: Question) -> Question:
     counts = {letter: 1.0 for one in above for letter in (one.size, one.drawn)} | {one.deviation: 0.0 for one in above}
     counts |= {one.passes: 1.0 for one in (*above, tier) if one.passes}
     counts |= {
-        tier.size: prod(values[one.size] for one in symbols),
-        tier.drawn: prod(values[one.drawn] for one in symbols),
+        tier.size: question.clients,
+        tier.drawn: prod(values[one.drawn] for one in symbols) if question.partial else question.clients,
         tier.deviation: math.hypot(*(values[one.deviation] for one in symbols)),
         "K": prod(values[one.passes] for one in symbols if one.passes) * values["K"],
     }
@@ -100,38 +134,6 @@ def single_tier(question: Question) -> Question:
         target=float(question.goal()),
         share=None,
         horizon=None,
-        network=Network((*(None for _ in above), question.network.client_link)),
+        network=question.network.alone(depth),
+        members=None if question.members is None else question.members.as_one_group(depth),
     )
-
-
-def _row(question: Question, topology: str, key: str, title: str) -> Family:
-    rounds = float(question.rounds()[topology])
-    cost = question.of_a_round(topology)
-    if not math.isfinite(rounds):
-        return Family(id=key, title=title, comparable=True, why="the target is not reached")
-    count = ceil_rounds(rounds)
-    seconds, traffic = count * cost.seconds, count * cost.bytes
-    return Family(
-        id=key,
-        title=title,
-        comparable=True,
-        rounds=count,
-        seconds=seconds if math.isfinite(seconds) else None,
-        bytes=traffic if math.isfinite(traffic) else None,
-        why="the target is met before the first round" if count == 0 else "",
-    )
-
-
-def about(found: Sequence[Family], scenario: Scenario) -> list[str]:
-    """That a single tier would be better than the best of more, where it is by more than ties."""
-    by = AMOUNTS[scenario.objective]
-    compared = [f for f in found if f.comparable and getattr(f, by)]
-    tiers = [f for f in compared if f.id not in SINGLE]
-    if not tiers or compared[0].id not in SINGLE:
-        return []
-    one, best = getattr(compared[0], by), getattr(tiers[0], by)
-    if best <= one * (1 + scenario.resolution):
-        return []
-    word = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
-    without = "group servers" if scenario.depth == 2 else "servers in between"
-    return [f"Without {without} {compared[0].title}, would take {one / best:.2g} times the {word}: see below."]

@@ -21,7 +21,7 @@ from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.units import format_duration, format_size
 
-Aim = Literal["time", "bytes"]
+Aim = Literal["time", "traffic"]
 
 LONGEST_TEXT = 1_000  # letters of a list
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -184,7 +184,7 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
             f"{budget.overrun(near):.4g} times as much. Allow more, or give a looser --target."
         )
     least = min(choice.amount(aim) for choice in within)
-    other: Aim = "bytes" if aim == "time" else "time"
+    other: Aim = "traffic" if aim == "time" else "time"
     tied = [choice for choice in within if choice.amount(aim) <= least * (1 + resolution)]
     return min(tied, key=lambda choice: (choice.amount(other), choice.amount(aim)))
 

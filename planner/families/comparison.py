@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from planner.data.coverage import read_layout
-from planner.decide.recommendation import Recommendation
+from planner.data.pilot import Beside
+from planner.decide.recommendation import Other, Recommendation, Row
 from planner.errors import ScenarioError
 from planner.families.hga import question as hga
 from planner.families.hhfl import question as hhfl
 from planner.families.hsl import question as hsl
+from planner.families.raced import rows_of
+from planner.io.answers import Caution, Quantity
+from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.resolve import Scenario
 
 LEFT_OUT = {  # the fleet, which each family has its own way to say; a target of one quantity is none of another
@@ -41,15 +46,42 @@ def compared(
     if scenario.divisions:
         raise ScenarioError("--coverage, --edges, --region-times: give --groups too, as they are about a fixed fleet.")
     own = {key: value for key, value in said.items() if key not in LEFT_OUT}
-    families = {family.id: family for family in answer.families}
+    others = {other.id: other for other in answer.recommend.others}
+    rows = answer.rows
     for id_, option, asked in ASKED:
-        if (text := told.get(option)) is not None:
-            found = asked(text, scenario, config, own)
-            families |= {id_: families[id_].model_copy(update=found)} if id_ in families else {}
+        if (text := told.get(option)) is not None and id_ in others:
+            found = _measured(id_, asked(text, scenario, config, own), scenario)
+            if found.pop("_comparable", False):
+                rows = (*rows, _row(others.pop(id_), answer, found))
+            else:
+                others[id_] = others[id_].replaced(**found)
     warnings = answer.warnings
     if told.get("region_times") is not None:
-        warnings += ("The times of the regions are HGA-FL's alone: the topologies are timed by --step-time.",)
-    return answer.model_copy(update={"families": tuple(families.values()), "warnings": warnings})
+        text = "The times of the regions are HGA-FL's alone: the topologies are timed by --step-time."
+        warnings = (*warnings, Caution(text=text))
+    return answer.replaced(
+        rows=rows, warnings=warnings, recommend=answer.recommend.replaced(others=tuple(others.values()))
+    )
+
+
+def _row(other: Other, answer: Recommendation, found: dict[str, Any]) -> Row:
+    """A row of its own for what a pilot raced to the same target."""
+    rounds, seconds, traffic = (Quantity(found[key], "measured") for key in ("rounds", "time_seconds", "traffic_bytes"))
+    first = answer.rows[0]
+    pairs = {"rounds": (rounds, first.rounds), "time": (seconds, first.time_seconds)}
+    pairs["traffic"] = traffic, first.traffic_bytes
+    own, best = pairs.get(answer.objective, (rounds, None))
+    return Row(
+        id=other.id,
+        title=other.title,
+        baseline=True,
+        rounds=rounds,
+        time_seconds=seconds,
+        traffic_bytes=traffic,
+        ratio=Quantity(own / best, "measured") if best else None,
+        round_seconds=found["round_seconds"],
+        rounds_from=found["rounds_from"],
+    )
 
 
 def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:
@@ -62,13 +94,32 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
             f"--coverage: {coverage!s:.80} has {clients} clients and {servers} servers, and the scenario "
             f"{fleet:.0f} clients in {groups:.0f} groups. Make them agree, or ask `hfl-plan overlap` alone."
         )
-    objective = "airtime" if scenario.objective == "rounds" else scenario.objective
+    objective = scenario.objective if scenario.objective in ("time", "traffic") else "airtime"
     found = hhfl.solve(hhfl.pose(coverage, config, said, objective=objective))
     why = (
         f"{found.verdict} against one server for each client, which takes {found.apart.rounds:,} rounds to the "
         "same loss: a bound on the loss of strongly convex problems, not on the gradient"
     )
-    return _amounts(found.hybrid.rounds, found.hybrid, why)
+    hybrid = found.hybrid
+    known = {"round_seconds": hybrid.seconds_per_round, "_bytes": hybrid.round_bytes, "_coverage": coverage}
+    return {**_amounts(hybrid.rounds, hybrid, why), **known}
+
+
+def _measured(id_: str, found: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
+    """With the rounds of a pilot in the place of those to a target of another quantity, where it raced there."""
+    each, coverage = found.pop("_bytes", None), found.pop("_coverage", None)
+    one = None if scenario.pilot is None else scenario.pilot.runner(id_)
+    if coverage is None or not isinstance(one, Beside):
+        return found
+    if one.options.get("coverage") != rows_of(coverage):
+        return {**found, "why": f"{found['why']}; the pilot has another coverage"}
+    question = ask(with_default_order(scenario))
+    rounds = question.predictor.beside(question, id_)
+    if rounds is None or not math.isfinite(rounds):
+        return found
+    count, seconds = ceil_rounds(rounds), found["round_seconds"]
+    amounts = {"rounds": count, "time_seconds": count * seconds, "traffic_bytes": count * each}
+    return {**amounts, "round_seconds": seconds, "_comparable": True, "rounds_from": "measured"}
 
 
 def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:
@@ -91,7 +142,8 @@ def _hga(region_times: str, scenario: Scenario, config: Path | None, said: Said)
 
 def _amounts(rounds: float | None, row: Any, why: str) -> dict[str, Any]:
     count = None if rounds is None else round(rounds)
-    return {"rounds": count, "seconds": row.seconds, "bytes": row.bytes, "why": why}
+    from_ = {} if count is None else {"rounds_from": "another quantity"}
+    return {"rounds": count, "time_seconds": row.seconds, "traffic_bytes": row.bytes, "why": why, **from_}
 
 
 ASKED: tuple[tuple[str, str, Callable[[str, Scenario, Path | None, Said], dict[str, Any]]], ...] = (

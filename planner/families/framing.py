@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.data import heterogeneity
 from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
 from planner.scenario.fields import read
@@ -53,17 +53,17 @@ class Frame:
             if key in self.said:
                 raise ScenarioError(f"{self.said[key][0]}: {reason}. Leave it out.")
         fleet = {key: (source, value) for key, value in zip(FLEET, (groups * each, groups, each), strict=True)}
-        return load(self.config, self.said | fleet)
+        found = load(self.config, self.said | fleet)
+        if not all(link.whole for link in found.network.named.values()):
+            raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.")
+        return found
 
 
 def label_gradients(table: LabelCounts, sigma: float, noun: str, warnings: list[str]) -> NDArray[np.float64]:
-    """Gradients by label shares: orthogonal for different labels, a single label one sigma from an even mixture.
+    """Gradients by label shares: orthogonal for different labels, and so far apart as measured on images.
 
     The warnings get a sentence about that scale; the noun is what clients are called there.
     """
-    warnings.append(
-        f"Label counts do not say how large the gaps are: a {noun} with a single label is taken to stand "
-        f"sigma = {sigma:g} from an even mixture."
-    )
+    warnings.append(f"Label counts do not say how large the gaps are: {heterogeneity.assumed_scale(sigma, noun)}.")
     labels = int((table.counts > 0).any(axis=0).sum())
-    return table.shares() * ((sigma or 1.0) / math.sqrt(1 - 1 / labels))
+    return table.shares() * heterogeneity.one_label(sigma, labels)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
-import signal
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from planner.errors import NoAnswerError, ScenarioError
-from planner.harness import need, refusals
+from planner.harness import need, refusals, stoppable
 from planner.io.progress import progress
 
 if TYPE_CHECKING:
     from validation.claims import Claim, Judgement
+    from validation.claims import Row as Told
+    from validation.metrics import Metric
 
-TERMINATED = 128 + signal.SIGTERM
-"""Exit code of a run that was told to end."""
+    Found = Mapping[Metric, Judgement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Row:
         predicted: What was, in a word or two.
         verdict: ``holds``, ``fails`` or ``cannot tell``.
         margin: How far from no difference still counts as none.
+        found: What runs say of a ratio: ``smaller``, ``larger``, ``tie`` or ``cannot tell``; empty for an order.
     """
 
     setting: str
@@ -50,6 +51,26 @@ class Row:
     predicted: str
     verdict: str
     margin: float
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What runs say of a claim by one metric.
+
+    Attributes:
+        metric: ``gradient``, ``loss``, ``accuracy``, or ``distance`` between models.
+        verdict: None where it is not finished, or there is none.
+        note: What a reader must know.
+        rows: The comparisons, the same by every metric.
+        opposite: How many of them go the other way than by the claim's own metric, both beyond doubt.
+    """
+
+    metric: str
+    verdict: str | None
+    note: str
+    rows: tuple[Row, ...] = ()
+    opposite: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +82,9 @@ class Finding:
         verdict: None where it is not finished.
         note: What a reader must know.
         rows: The comparisons.
+        metric: What its own quantity is one of: by it are the verdict, the note and the rows above.
+        alone: Why it is judged by no other.
+        others: The same by the other metrics.
     """
 
     id: str
@@ -71,6 +95,14 @@ class Finding:
     verdict: str | None = None
     note: str = "not finished"
     rows: tuple[Row, ...] = ()
+    metric: str = "gradient"
+    alone: str = ""
+    others: tuple[Judged, ...] = ()
+
+    @property
+    def by(self) -> tuple[Judged, ...]:
+        """Every metric, its own first."""
+        return (Judged(self.metric, self.verdict, self.note, self.rows), *self.others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +121,12 @@ class Validation:
 
 
 def listed() -> tuple[Finding, ...]:
-    """Every claim, none of them tried.
-
-    Raises:
-        NoAnswerError: If torch is not installed.
-    """
-    return tuple(_finding(claim, None) for claim in _claims(()))
+    """Every claim, none of them tried; without torch, from the list that ``benchmarks/claims_listed.py`` keeps."""
+    text = resources.files("planner.data").joinpath("claims_listed.json").read_text(encoding="utf-8")
+    return tuple(
+        Finding(**{**said, "others": tuple(_judged(metric, None) for metric in said["others"])})
+        for said in json.loads(text)
+    )
 
 
 def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = None, **how: Any) -> Validation:
@@ -123,7 +155,7 @@ def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = 
     settings: dict[str, Any] = {"workers": 1, "engine": "local", "device": "cpu", "local_steps": None} | how
     with refusals():
         possible(**settings)
-        with _stoppable(store):
+        with stoppable(f"`hfl-plan validate resume --store {shlex.quote(str(store))}` goes on"):
             with Store(store) as there:
                 there.ask([claim.id for claim in chosen], size)  # type: ignore[arg-type]
             judged = sweep(chosen, size, store, memory=size_of_one, progress=_progress, **settings)  # type: ignore[arg-type]
@@ -156,8 +188,12 @@ def report(store: Path) -> Validation:
     with refusals():
         judged = judge(every, size, store)  # type: ignore[arg-type]
         chosen = [claim for claim in every if claim.id in judged or claim.id in names]
-        told = f"{len(judged)} of {len(chosen)} claims are finished ({size})."
-        if len(judged) < len(chosen):
+        done = sum(claim.metric in judged.get(claim.id, {}) for claim in chosen)
+        whole = sum(judged.get(claim.id, {}).keys() == {claim.metric, *claim.others} for claim in chosen)
+        told = f"{done} of {len(chosen)} claims are finished ({size})."
+        if whole < done:
+            told = f"{told[:-1]}, {whole} of them by every metric."
+        if whole < len(chosen):
             told += " `hfl-plan validate resume` runs the rest."
         return _validation(chosen, judged, store, told)
 
@@ -187,50 +223,43 @@ def _asked(store: Path) -> tuple[list[str], str]:
         return there.asked()
 
 
-@contextmanager
-def _stoppable(store: Path) -> Iterator[None]:
-    """Where a run is stopped, give its claim back and say how to go on; the exit code is that of the signal."""
-
-    def end(number: int, frame: object) -> NoReturn:
-        raise SystemExit(TERMINATED)
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # not the main thread: whoever is there looks after signals
-        yield
-        return
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        if sys.stderr is not None:
-            again = f"hfl-plan validate resume --store {shlex.quote(str(store))}"
-            sys.stderr.write(f"hfl-plan: stopped; what is finished is kept. `{again}` goes on.\n")
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
 def _progress(done: int, known: int, each: float) -> None:
     """Show cells done and the time that the rest of this stage will take."""
     left = "" if math.isnan(each) else f", about {each * (known - done):.0f} s left of this stage"
     progress("" if done == known else f"{done} of {known} cells{left}")
 
 
-def _validation(chosen: Sequence[Claim], judged: Mapping[str, Judgement], store: Path, told: str) -> Validation:
+def _validation(chosen: Sequence[Claim], judged: Mapping[str, Found], store: Path, told: str) -> Validation:
     from validation.store import Store
 
     with Store(store) as there:
         machines = tuple(asdict(machine) for machine in there.machines())
-    return Validation(tuple(_finding(claim, judged.get(claim.id)) for claim in chosen), machines, told)
+    return Validation(tuple(_finding(claim, judged.get(claim.id, {})) for claim in chosen), machines, told)
 
 
-def _finding(claim: Claim, found: Judgement | None) -> Finding:
+def _finding(claim: Claim, found: Found) -> Finding:
+    own = _judged(claim.metric, found.get(claim.metric))
+    others = []
+    for metric in claim.others:
+        other = _judged(metric, found.get(metric))
+        turned = (
+            {one.found, two.found} == {"smaller", "larger"} for one, two in zip(own.rows, other.rows, strict=False)
+        )
+        others.append(replace(other, opposite=sum(turned)))
     told = (claim.id, claim.source, claim.statement, claim.prediction, claim.quantity)
+    return Finding(*told, own.verdict, own.note, own.rows, claim.metric, claim.alone, tuple(others))
+
+
+def _judged(metric: str, found: Judgement | None) -> Judged:
     if found is None:
-        return Finding(*told)
-    rows = (
-        Row(r.setting, r.compared, r.measure, i.estimate, i.low, i.high, i.count, r.predicted, r.verdict, r.margin)
-        for r in found.rows
-        for i in (r.ratio,)
-    )
-    return Finding(*told, found.verdict, found.note, tuple(rows))
+        return Judged(metric, None, "not finished")
+    return Judged(metric, found.verdict if found.rows else None, found.note, tuple(map(_row, found.rows)))
+
+
+def _row(row: Told) -> Row:
+    from validation.statistics import compare
+
+    ratio = row.ratio
+    numbers = ratio.estimate, ratio.low, ratio.high, ratio.count
+    seen = compare(ratio, row.margin) if row.measure == "ratio" else ""
+    return Row(row.setting, row.compared, row.measure, *numbers, row.predicted, row.verdict, row.margin, seen)

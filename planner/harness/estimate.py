@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.harness import refusals
+from planner.harness import need, refusals
+from planner.harness.hooks import refused, run
 
 if TYPE_CHECKING:
     from validation.client_losses import Partitioned
     from validation.estimate import Estimated
     from validation.statistics import Interval
 
-__all__ = ["Estimated", "Interval", "Partitioned", "measured", "seed_torch"]
+__all__ = ["Estimated", "Interval", "Partitioned", "measured"]
 
 
-def seed_torch(seed: int) -> None:
-    """Seed what a user's own code may draw from."""
-    from validation.client_losses import seeded
-
-    seeded(seed)
-
-
-def measured(
-    where: str, model: Any, clients: Any, loss: Callable[..., Any] | None, *, batch: int, **how: Any
-) -> tuple[Partitioned, Estimated]:
-    """Measure the constants of a model on the data of clients.
+def measured(hook: Path, *, batch: int, seed: int, **how: Any) -> tuple[Partitioned, Estimated]:
+    """Measure the constants of the model and the data of a hook.
 
     Args:
-        where: Opens the message of a refusal.
-        model: A torch module.
-        clients: Triples of a group, inputs and targets.
-        loss: Of outputs and targets; None for the usual one.
+        hook: The file, which is run.
         batch: Samples of a mini-batch.
+        seed: Of every random draw, those of the hook among them.
         how: As of `validation.estimate.estimate`.
 
     Raises:
+        ScenarioError: For a file that is no hook.
         NoAnswerError: If nothing can be measured.
     """
-    from validation.client_losses import partitioned
-    from validation.estimate import estimate
+    from validation import hook as hooks
 
-    with refusals(f"{where}: "):
-        losses = partitioned(model, clients, loss, batch=batch)
-        return losses, estimate(losses, nonnegative=loss is None, **how)
+    with refused():
+        text = hooks.source(hook)
+        need("estimate", "torch", "scipy")
+        with hooks.running(hook):
+            given = run(hook, text, seed)
+            from validation.client_losses import partitioned
+            from validation.estimate import estimate
+
+            with refusals(f"{hook}: "):
+                losses = partitioned(given.model, given.clients, given.loss, batch=batch)
+                return losses, estimate(losses, nonnegative=given.loss is None, seed=seed, **how)

@@ -1,29 +1,221 @@
-"""What every answer can do: be one JSON document, be kept in a file, and be shown where a report is registered."""
+"""The shape that every answer has: one verdict, its rows, what it assumes, what would change it, and what to do next.
+
+Keys of the JSON document and attributes in Python are the same. A command adds its own fields to `rows`, and one part
+under its own name. Numbers are in SI units; shares are from 0 to 1. `planner.report` lays an answer out, and
+`planner` tells answers how: data know no renderer.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
+from planner.errors import ScenarioError
 from planner.io import json_documents
 from planner.io.atomic import write
-from planner.io.json_documents import Part
+from planner.io.parts import Part, Rule, field
+
+NumberOrigin = Literal["given", "measured", "predicted", "assumed"]
+ScenarioOrigin = Literal["given", "default", "estimated", "derived"]
+Objective = Literal["time", "rounds", "traffic", "airtime", "energy", "carbon", "money"]
+Status = Literal["best", "toss-up", "depends", "not-worth-it", "unreachable", "measured"]
+Text = Annotated[str, Rule(max_length=2000)]
 
 
-class Answer(Part):
-    """A whole answer: data, with a ``schema_`` that names its form.
+class Quantity(float):
+    """A number that says how far it is known and where it comes from; in calculations a plain number.
 
     Attributes:
-        shown: Renders the answer in a format, by its name. `planner.report` registers it: data know no renderer.
+        low, high: Ends of the interval; None where none is known.
+        level: Share of cases that the interval is expected to hold; None without one.
+        origin: Given by you, measured, predicted or assumed.
+
+    >>> hours = Quantity(8.1, "predicted", low=4, high=16, level=0.8)
+    >>> hours.low, hours + 1
+    (4.0, 9.1)
     """
 
-    shown: ClassVar[Callable[[Any, str], str] | None] = None
+    __slots__ = ("high", "level", "low", "origin")
+    low: float | None
+    high: float | None
+    level: float | None
+    origin: NumberOrigin
+
+    def __new__(
+        cls,
+        value: float,
+        origin: NumberOrigin = "predicted",
+        low: float | None = None,
+        high: float | None = None,
+        level: float | None = None,
+    ) -> Quantity:
+        """Keep the number and what is known of it.
+
+        Raises:
+            ValueError: For a number that is not finite.
+        """
+        made = super().__new__(cls, value)
+        made.origin = origin
+        made.low, made.high, made.level = (None if n is None else float(n) for n in (low, high, level))
+        if not all(math.isfinite(n) for n in (made, made.low, made.high, made.level) if n is not None):
+            raise ValueError(f"{float(made)} [{made.low}, {made.high}] is not finite")
+        return made
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as one JSON document."""
-        return self.model_dump(mode="json")
+        """Return value, interval, level and origin."""
+        return {"value": float(self), "low": self.low, "high": self.high, "level": self.level, "origin": self.origin}
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """Return what makes it again, for copies."""
+        return float(self), self.origin, self.low, self.high, self.level
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Read and describe the JSON object of `to_json`."""
+        from pydantic_core import core_schema as core
+
+        number = core.float_schema(allow_inf_nan=False)
+        origins = core.literal_schema(list(NumberOrigin.__args__))  # type: ignore[attr-defined]
+        keys = {"value": number, **dict.fromkeys(("low", "high", "level"), core.nullable_schema(number))}
+        fields = {name: core.typed_dict_field(kind) for name, kind in {**keys, "origin": origins}.items()}
+        return core.no_info_after_validator_function(
+            lambda said: cls(said["value"], said["origin"], said["low"], said["high"], said["level"]),
+            core.typed_dict_schema(fields, extra_behavior="forbid"),
+        )
+
+
+class KnownValue(Part):
+    """A number or a word of the scenario, and where it comes from."""
+
+    value: float | int | str | None
+    origin: ScenarioOrigin
+    unit: str = ""
+    source: str = field("the file, the default's reason, or how it was derived", default="")
+    reading: str = field("the quantity in canonical spelling", default="")
+
+
+class Target(Part):
+    """What all rows are to reach."""
+
+    value: float | None = field("of the metric; null for a guarantee without a number", default=None)
+    metric: str = field("the quantity in words, such as loss gap", default="")
+    defined_by: str = field("given, or the row and rounds that define it", default="")
+    rounds: int | None = field("that define it, or the most allowed", default=None)
+
+
+class Faster(Part):
+    """A baseline that takes less than the best row."""
+
+    id: str
+    title: str
+    ratio: Quantity = field("its amount over that of the best row; below 1")
+
+
+class Verdict(Part):
+    """The one answer to the question asked.
+
+    With ``status`` depends, ``cases`` hold the verdict for each value of ``on``, and ``best`` is empty.
+    """
+
+    value: str = field("of the unknown that this case is for; empty for a whole verdict", default="")
+    status: Status
+    on: str = field("key of the scenario that decides, or objective; empty otherwise", default="")
+    cases: tuple[Verdict, ...] = ()
+    best: tuple[str, ...] = field("ids of rows; several for a toss-up", default=())
+    runner_up: str = field("id of the best other row", default="")
+    ratio: Quantity | None = field("amount of the runner-up over that of the best", default=None)
+    confidence: float | None = field(
+        "probability that the best is within 2 % of the best, at most 0.99; null where no record says", default=None
+    )
+    baseline: Faster | None = field("the best baseline where it takes less than the best row", default=None)
+    text: Text = ""
+
+
+class Assumption(Part):
+    """A value that was not given."""
+
+    key: str
+    value: float | int | str | None
+    unit: str = ""
+    effect: str = field("what depends on it", default="")
+
+
+class Caution(Part):
+    """Something to know before the answer is used."""
+
+    code: str = field("of `hfl-plan explain CODE`; empty without one", default="")
+    text: Text
+    help: str = field("what to do, such as an option to give", default="")
+
+
+class Sensitivity(Part):
+    """How the verdict depends on one parameter, all others fixed."""
+
+    parameter: str
+    now: float | int | str | None
+    unit: str = ""
+    break_even: float | int | str | None = field("the nearest value with another best row; null for none", default=None)
+    best_beyond: tuple[str, ...] = ()
+    sobol_total: float | None = field("total Sobol index of the lead; null where it was not drawn", default=None)
+    method: str = field("exact, searched, setting, or draws", default="")
+
+
+class Evidence(Part):
+    """How often predictions like this were right where they could be checked."""
+
+    dataset: str
+    metric: str = ""
+    right: int
+    of: int
+    regret_median: float | None = field("relative excess of following the first choice", default=None)
+    regret_p90: float | None = None
+    nearest: bool = field("whether these are the measured cases nearest to yours", default=False)
+    note: str = ""
+
+
+class NextStep(Part):
+    """A command to run next, or a question whose answer would decide."""
+
+    argv: tuple[str, ...] = field("arguments; ``...`` stands for the options of this command")
+    why: str = ""
+    asks: bool = field("whether it answers what is unknown", default=False)
+
+
+class Rows(tuple[Any, ...]):
+    """Parts of an answer, in their order; a tuple that can be a data frame."""
+
+    __slots__ = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one flat mapping for each part: a quantity takes a column, and ``_low`` and ``_high`` beside it.
+
+        All have the same keys: an end that no part has is no key, and one that a part lacks is None.
+        """
+        found = [_flat(part) for part in self]
+        nested = {name for part, flat in zip(self, found, strict=True) for name in part.__dict__.keys() - flat.keys()}
+        known = {key for flat in found for key in flat} - nested
+        names = (key for part in self for name in part.__dict__ for key in (name, f"{name}_low", f"{name}_high"))
+        keys = [key for key in dict.fromkeys(names) if key in known]
+        return [{key: flat.get(key) for key in keys} for flat in found]
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame, one line for each part, in SI units.
+
+        Raises:
+            ScenarioError: Where pandas is not installed.
+        """
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ImportError:
+            raise ScenarioError("to_frame needs pandas. Run: pip install pandas") from None
+        return pd.DataFrame(self.records())
+
+
+class Kept(Part):
+    """A whole document, with a ``schema`` that names its form, which can be kept in a file."""
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Write the answer as ``--json`` prints it; the file is there whole or not at all.
@@ -48,12 +240,147 @@ class Answer(Part):
     @classmethod
     def schema_id(cls) -> str:
         """Return the id of the schema of these answers."""
-        return str(cls.model_fields["schema_"].default)
+        return str(cls._defaults["schema"])
 
-    def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None leaves that to the text."""
-        return None if (shown := type(self).shown) is None else shown(self, "html")
+
+class Answer(Kept):
+    """A whole answer: a document with a verdict, rows, assumptions, evidence and next steps.
+
+    Attributes:
+        shown: Renders an answer: (answer, format, section) to text. `planner` sets it.
+        compared: Says what changed from one answer to a later one. `planner` sets it.
+    """
+
+    shown: ClassVar[Callable[[Any, str, str], str] | None] = None
+    compared: ClassVar[Callable[[Any, Any], Any] | None] = None
+
+    schema: str
+    version: str = field("of the program")
+    command: tuple[str, ...] = field("arguments that ask for this answer", default=())
+    title: str = ""
+    scenario: dict[str, KnownValue] = field(
+        "every number with its origin; empty where none is read", default_factory=dict
+    )
+    objective: Objective | Literal[""] = field("what is minimised; empty where nothing is", default="")
+    metric: str = field("loss, accuracy or gradient; empty where none is meant", default="")
+    target: Target | None = None
+    verdict: Verdict
+    rows: tuple[Part, ...]
+    assumptions: tuple[Assumption, ...] = ()
+    warnings: tuple[Caution, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    next: tuple[NextStep, ...] = ()
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Let tuples of parts be data frames."""
+        for name, value in self.__dict__.items():
+            if isinstance(value, tuple) and value and isinstance(value[0], Part):
+                self.__dict__[name] = Rows(value)
+
+    def row(self, id_: str) -> Any:
+        """Return the row of an id.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        for row in self.rows:
+            if row.__dict__["id"] == id_:
+                return row
+        raise KeyError(id_)
+
+    def to_frame(self) -> Any:
+        """Return the rows as a pandas data frame, with the columns of ``--format csv``."""
+        return Rows(self.rows).to_frame()
+
+    def explain(self, section: str = "all") -> str:
+        """Return what ``--explain`` prints: all details, or one section.
+
+        Raises:
+            ScenarioError: For a section that there is not; it names those there are.
+        """
+        return self._shown("table", section)
+
+    def to_html(self, path: str | Path | None = None, *, force: bool = False) -> str:
+        """Return the answer as HTML, and write it to a file if one is named.
+
+        Raises:
+            ScenarioError: If there is something already, or no folder to put it in.
+            NoAnswerError: If it cannot be written.
+        """
+        text = self._shown("html")
+        if path is not None:
+            write(path, text, force, "to_html")
+        return text
+
+    def diff(self, after: Answer) -> Any:
+        """Return what changed from this answer to a later one; false where nothing did, and text by ``str``.
+
+        Raises:
+            NotImplementedError: Where `planner.runs` was not imported, as `planner` does.
+        """
+        if (compared := type(self).compared) is None:
+            raise NotImplementedError("import planner.runs.difference to compare answers.")
+        return compared(self, after)
+
+    def __repr__(self) -> str:
+        verdict = self.verdict
+        said: dict[str, Any] = {"best": verdict.best[0] if len(verdict.best) == 1 else verdict.best}
+        if verdict.status == "depends":
+            said = {"depends_on": verdict.on}
+        elif verdict.status not in ("best", "toss-up"):
+            said = {"status": verdict.status, **said}
+        said["objective"] = self.objective
+        if verdict.ratio is not None:
+            said["vs_next"] = float(f"{verdict.ratio:.2g}")
+        if verdict.confidence is not None:
+            said["confidence"] = round(verdict.confidence, 2)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     def __str__(self) -> str:
         """Return what a terminal shows, without colours."""
-        return super().__str__() if (shown := type(self).shown) is None else shown(self, "table")
+        return repr(self) if type(self).shown is None else self._shown("table")
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None leaves that to the text."""
+        return None if type(self).shown is None else self._shown("html")
+
+    def _shown(self, form: str, section: str = "") -> str:
+        if (shown := type(self).shown) is None:
+            raise NotImplementedError("import planner to show answers.")
+        return shown(self, form, section)
+
+
+def _flat(part: Part) -> dict[str, Any]:
+    """Of plain cells: without what is nested deeper than an interval."""
+    found: dict[str, Any] = {}
+    for name, value in part.__dict__.items():
+        if isinstance(value, Quantity):
+            found |= {name: float(value)}
+            if value.low is not None:
+                found |= {f"{name}_low": value.low, f"{name}_high": value.high}
+        elif isinstance(value, tuple) and all(isinstance(inner, str) for inner in value):
+            found[name] = " ".join(value)
+        elif not isinstance(value, Part | Mapping | tuple):
+            found[name] = value
+    return found
+
+
+class Told(Answer):
+    """An answer whose details are sentences.
+
+    Attributes:
+        details: By section of ``--explain``, its sentences.
+    """
+
+    version: str = field("of the program", default="")
+    details: dict[str, tuple[str, ...]] = field("sentences of --explain, by section", default_factory=dict)
+
+    def __init__(self, **values: Any) -> None:
+        from planner.io.version import version  # what it imports takes long
+
+        super().__init__(**{"version": version(), **values})

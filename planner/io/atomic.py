@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from planner.errors import NoAnswerError, ScenarioError
@@ -37,7 +39,7 @@ def write(output: str | Path, content: str | bytes, force: bool, option: str = "
             with contextlib.suppress(FileNotFoundError):
                 Path(name).unlink()
     except OSError as error:
-        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
+        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.", code="N002") from None
 
 
 def place(output: str | Path, force: bool, option: str = "--output") -> tuple[Path, str]:
@@ -49,7 +51,7 @@ def place(output: str | Path, force: bool, option: str = "--output") -> tuple[Pa
     """
     name_given = str(output)
     if not name_given.strip():
-        raise ScenarioError(f"{option}: the name is empty. Name a file.")
+        raise ScenarioError(f"{option}: the name is empty. Name a file.", code="E035")
     path = Path(output)
     told = f"{option}: {name_given!a:.120}"
     try:
@@ -58,17 +60,17 @@ def place(output: str | Path, force: bool, option: str = "--output") -> tuple[Pa
             told += f", a link to {str(target)!a:.120},"
         if os.path.lexists(target):
             if target.is_dir():
-                raise ScenarioError(f"{told} is a folder. Name a file in it.")
+                raise ScenarioError(f"{told} is a folder. Name a file in it.", code="E035")
             if not stat.S_ISREG(target.stat().st_mode):
-                raise ScenarioError(f"{told} is not a regular file. Without --output the text goes to standard output.")
+                raise ScenarioError(f"{told} is not a regular file. Write --output - for standard output.", code="E035")
             if not force:
-                raise ScenarioError(f"{told} exists. Add --force to overwrite it.")
+                raise ScenarioError(f"{told} exists. Add --force to overwrite it.", code="E034")
         if not target.parent.is_dir():
-            raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.")
+            raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.", code="E035")
     except RuntimeError:
-        raise ScenarioError(f"{told} is a link to itself. Name a file.") from None
+        raise ScenarioError(f"{told} is a link to itself. Name a file.", code="E035") from None
     except OSError as error:
-        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None
+        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.", code="N002") from None
     return target, told
 
 
@@ -77,7 +79,7 @@ def _put_new(name: str, target: Path, told: str) -> None:
     try:
         os.link(name, target)
     except FileExistsError:
-        raise ScenarioError(f"{told} exists. Add --force to overwrite it.") from None
+        raise ScenarioError(f"{told} exists. Add --force to overwrite it.", code="E034") from None
     except OSError:  # a file system without links
         Path(name).replace(target)
 
@@ -86,3 +88,32 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def write_folder(folder: str | Path, files: Mapping[str, str], option: str = "--output") -> None:
+    """Put texts, by path within it, into a folder that is new or empty: all of them or none.
+
+    Raises:
+        ScenarioError: If there is something in it, or no folder to put it in.
+        NoAnswerError: If it cannot be written.
+    """
+    target, told = Path(folder), f"{option}: {str(folder)!a:.120}"
+    if not str(folder).strip():
+        raise ScenarioError(f"{option}: the name is empty. Name a folder.")
+    try:
+        if os.path.lexists(target) and not (target.is_dir() and not target.is_symlink() and not any(target.iterdir())):
+            raise ScenarioError(f"{told} exists. Name a new folder, or remove this one first.")
+        if not target.parent.is_dir():
+            raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.")
+        made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part"))
+        try:
+            for name, text in files.items():
+                path = made / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            made.chmod(0o777 & ~_umask())
+            made.replace(target)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise NoAnswerError(f"{told} cannot be written: {error.strerror}.") from None

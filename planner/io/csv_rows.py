@@ -71,7 +71,9 @@ class CsvTable:
         self._reader = csv.reader(io.TextIOWrapper(io.BytesIO(_text(path)), "utf-8-sig", newline=""), strict=True)
         first = next(self._lines(), None)
         if first is None:
-            raise ScenarioError(f"{path}: is empty. Write a header such as client,group,cat,dog and a line per client.")
+            raise ScenarioError(
+                f"{path}: is empty. Write a header: client,group,cat,dog and a line per client.", code="E032"
+            )
         self.first, fields = first
         self.header = [name.strip() for name in fields]
         self._places: dict[str, int] = {}
@@ -98,7 +100,7 @@ class CsvTable:
         """Refuse a line, by default the header, or the field of a column in it: place, fact and way out."""
         at = self.first if line is None else line
         field = "" if column is None else f":{self.place(column) + 1}"
-        raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.")
+        raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.", code="E032" if line is None else "E033")
 
     def need(self, column: str, way_out: str = "Add it") -> None:
         """Refuse a header without a column, naming a heading that is much like it."""
@@ -197,14 +199,16 @@ def near(name: str, header: list[str]) -> str:
 def _text(path: Path) -> bytes:
     raw = capped(path, LARGEST_FILE, ". Merge rare labels, or write the wide form.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise ScenarioError(f"{path}:1: is UTF-16 text. Save it as UTF-8.")
+        raise ScenarioError(f"{path}:1: is UTF-16 text. Save it as UTF-8.", code="E031")
     at = raw.find(b"\0")
     if at >= 0:
         line = raw.count(b"\n", 0, at) + 1
-        raise ScenarioError(f"{path}:{line}: has a NUL byte, so it is no text. Check the path.")
+        raise ScenarioError(f"{path}:{line}: has a NUL byte, so it is no text. Check the path.", code="E031")
     try:
         raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ScenarioError(f"{path}:{line}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+        raise ScenarioError(
+            f"{path}:{line}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031"
+        ) from None
     return raw

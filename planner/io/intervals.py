@@ -24,6 +24,8 @@ _SIGNS = ("±", "+/-", "+-")
 class SpreadError(ScenarioError):
     """Limits that cannot be; the message names the field, the fact and the way out."""
 
+    kind = "E024"
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:

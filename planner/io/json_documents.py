@@ -6,26 +6,21 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from planner.errors import ScenarioError
+from planner.io.parts import Part
 from planner.io.text_files import capped
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 LARGEST_FILE = 1 << 24  # bytes
 DEEPEST = 32  # objects and lists within each other
 STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-Model = TypeVar("Model", bound=BaseModel)
-
-
-class Part(BaseModel):
-    """A part of an answer; frozen, and without numbers that are not finite."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
-    )
+Model = TypeVar("Model", bound=Part)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -41,9 +36,9 @@ def read(path: Path) -> dict[str, Any]:
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise ScenarioError(f"{path}: is not JSON ({where}). Check the path.") from None
+        raise ScenarioError(f"{path}: is not JSON ({where}). Check the path.", code="E031") from None
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Check the path.") from None
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Check the path.", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{path}: is nested too deeply.") from None
     except ValueError as error:  # a doubled key, NaN, or a number with thousands of digits
@@ -65,7 +60,7 @@ def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> s
         return str(said)
     family = str(said).rpartition("/")[0]
     newer = " A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
-    raise ScenarioError(f"{path}: its schema is {said!r:.60}, and {' or '.join(schemas)} is read.{newer}")
+    raise ScenarioError(f"{path}: its schema is {said!r:.60}, and {' or '.join(schemas)} is read.{newer}", code="E036")
 
 
 def canonical(document: Any) -> str:
@@ -73,14 +68,39 @@ def canonical(document: Any) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+@cache
+def _fitting(model: type[Part]) -> TypeAdapter[Any]:
+    """What fits documents into parts, and knows their schema."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(model)
+
+
+def schema_of(model: type[Part]) -> dict[str, Any]:
+    """The JSON Schema of a part's documents."""
+    return _fitting(model).json_schema()  # type: ignore[arg-type]  # classes are hashed as classes
+
+
+def fitted(model: type[Model], document: dict[str, Any]) -> Model:
+    """Fit a document into a part.
+
+    Raises:
+        ValueError: That says what does not fit, as `pydantic.ValidationError`.
+    """
+    found: Model = _fitting(model).validate_json(canonical(document))  # type: ignore[arg-type]  # as above
+    return found
+
+
 def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "") -> Model:
-    """Fit a document, from a place within a file, into a model.
+    """Fit a document, from a place within a file, into a part.
 
     Raises:
         ScenarioError: With the first thing that is wrong.
     """
+    from pydantic import ValidationError
+
     try:
-        return model.model_validate_json(canonical(document))
+        return fitted(model, document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         at = ".".join(str(part) for part in (*([within] if within else []), *first["loc"])) or "the document"

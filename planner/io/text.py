@@ -33,7 +33,7 @@ def one_of(value: object, choices: Sequence[str], field: str) -> str:
     if isinstance(value, str) and value in choices:
         return value
     raise ScenarioError(
-        f"{field}: {value!a:.60} is not one of {', '.join(choices)}. {suggest(value, choices)}".rstrip()
+        f"{field}: {value!a:.60} is not one of {', '.join(choices)}. {suggest(value, choices)}".rstrip(), code="E020"
     )
 
 
@@ -51,7 +51,7 @@ def number(value: object, field: str, *, least: float = 1e-100, most: float = 1e
     if least <= found <= most or (zero and found == 0 and math.copysign(1, found) > 0):
         return found
     rule = f"{'0, or ' * zero}a number from {least:g} to {most:g}"
-    raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.")
+    raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.", code="E021")
 
 
 def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> int:
@@ -69,9 +69,9 @@ def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> in
         except ValueError:
             meant = math.nan
         hint = f" Write {int(meant)}." if least <= meant <= most and meant == math.floor(meant) else ""
-        raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.{hint}")
+        raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.{hint}", code="E022")
     if not least <= value <= most:
-        raise ScenarioError(f"{field}: {value if value < least else 'that'} is not {rule}.")
+        raise ScenarioError(f"{field}: {value if value < least else 'that'} is not {rule}.", code="E022")
     return value
 
 
@@ -87,9 +87,9 @@ def span(value: object, field: str, *, least: int = 1, most: int = 10**6) -> tup
     ends = re.fullmatch(r"\s*([0-9]{1,20})\s*:\s*([0-9]{1,20})\s*", value)
     if ends is None:
         raise ScenarioError(
-            f"{field}: {value!r:.40} is not a range of whole numbers from {least} to {most}. Write 1:8."
+            f"{field}: {value!r:.40} is not a range of whole numbers from {least} to {most}. Write 1:8.", code="E024"
         )
     low, high = (count(end, field, least=least, most=most) for end in ends.groups())
     if low > high:
-        raise ScenarioError(f"{field}: {value!r:.40} starts above its end. Write {high}:{low}.")
+        raise ScenarioError(f"{field}: {value!r:.40} starts above its end. Write {high}:{low}.", code="E024")
     return low, high

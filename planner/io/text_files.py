@@ -18,7 +18,7 @@ def capped(path: Path, largest: int, too_large: str) -> bytes:
             raw = stream.read(largest + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no such name"
-        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.") from None
+        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.", code="E030") from None
     if len(raw) > largest:
-        raise ScenarioError(f"{path}: is over {largest >> 20} MiB{too_large}")
+        raise ScenarioError(f"{path}: is over {largest >> 20} MiB{too_large}", code="E037")
     return raw

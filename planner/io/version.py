@@ -1,4 +1,4 @@
-"""The version of the installed package, for answers and manifests."""
+"""The versions of installed packages, for answers and manifests."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from importlib import metadata
 
 
 @cache
-def version() -> str:
+def version(package: str = "hfl-plan") -> str:
     """Return the version, or ``0+unknown`` where the package is not installed."""
     try:
-        return metadata.version("hfl-plan")
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "0+unknown"

@@ -22,6 +22,32 @@ def names(topologies: Iterable[str]) -> str:
     return join([title(topology) for topology in topologies])
 
 
+def names_or(topologies: Sequence[str]) -> str:
+    """``Star-Ring``, ``Star-Star, Star-Ring or Ring-Ring``."""
+    return " or ".join(filter(None, (", ".join(map(title, topologies[:-1])), title(topologies[-1]))))
+
+
+def times(ratio: float | None) -> str:
+    """A ratio with two digits and its interval, if it has one: ``2.9x [1.4, 6]``."""
+    if ratio is None:
+        return "-"
+    low, high = getattr(ratio, "low", None), getattr(ratio, "high", None)
+    return f"{two(ratio)}x" + ("" if low is None or high is None else f" [{_end(low)}, {_end(high)}]")
+
+
+def two(number: float) -> str:
+    """A number with two digits, without an exponent: ``2.9``, ``14``, ``1,800``; close to 1 with three."""
+    rounded = float(f"{number:.3g}" if 0.95 <= number < 1.1 else f"{number:.2g}")
+    if 0.95 <= rounded < 1.1 and rounded != 1:
+        return f"{rounded:.2f}"
+    return f"{rounded:,.0f}" if rounded >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
+
+
+def _end(number: float) -> str:
+    """An end of an interval: one digit below 1, else two."""
+    return f"{number:.1g}" if number < 1 else two(float(f"{number:.2g}"))
+
+
 def join_with_limit(words: Sequence[str], most: int = 4) -> str:
     """The first of them, joined, and how many more there are."""
     left = len(words) - most

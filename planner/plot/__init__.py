@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import hflbounds.figure
 from hflbounds.topology import all_topologies
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import place, write
@@ -62,17 +63,8 @@ RC = {
     "lines.markersize": 4.5,
     "hatch.linewidth": 0.6,
 }
-# Okabe and Ito's eight colours (2008), each with a marker, a line and a hatch, so that none is needed alone.
-PALETTE = (
-    ("#0072B2", "o", "-", ""),
-    ("#E69F00", "s", "--", "///"),
-    ("#009E73", "^", "-.", "..."),
-    ("#D55E00", "D", ":", "\\\\\\"),
-    ("#56B4E9", "v", (0, (5, 1, 1, 1, 1, 1)), "xxx"),
-    ("#CC79A7", "P", (0, (3, 1)), "---"),
-    ("#F0E442", "X", (0, (1, 3)), "|||"),
-    ("#767676", "*", (0, (8, 2)), "ooo"),
-)
+HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "|||", "ooo")
+PALETTE = tuple((*look, hatch) for look, hatch in zip(hflbounds.figure.PALETTE, HATCHES, strict=True))
 POWERS = tuple(10.0**n for n in range(-30, 31))
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes the start of a formula to be
 
@@ -131,7 +123,8 @@ def style() -> Iterator[None]:
         import matplotlib
     except ImportError:
         raise NoAnswerError(
-            "a picture needs matplotlib, which is not installed.\nInstall it: pip install 'hfl-plan[plots]'"
+            "a picture needs matplotlib, which is not installed. Run pip install 'hfl-plan[plots]'.",
+            code="N004",
         ) from None
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # nobody's own settings

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from planner.decide.explain import SHORT
 from planner.errors import ScenarioError
 from planner.io.wording import title
-from planner.plot import COLUMN, FAINT, Rows, figure, looks, panel_letter, posed, shares_up, style, swatch
+from planner.plot import COLUMN, INK, Rows, figure, looks, panel_letter, posed, style, swatch
+from planner.plot.lettering import heading, in_short, name_points
 from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.resolve import Scenario
 
@@ -55,61 +56,60 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     longest = max((n for n in needed.values() if np.isfinite(n)), default=1e3)
     rounds = np.unique(np.rint(np.geomspace(1, min(max(longest, 10.0) * BEYOND, MAX_ROUNDS), POINTS)))
     curves = {topology: Curve(_terms(question, topology, rounds), needed[topology]) for topology in question.bounds}
-    drawn, rows = draw(rounds, curves, goal)
+    drawn, rows = draw(rounds, curves, goal, in_short(scenario))
     ends = ", ".join(f"{title(t)} after {n:,.0f} rounds" for t, n in needed.items() if np.isfinite(n))
     says = (
-        f"Tuned bounds on the mean squared gradient against rounds, both logarithmic; the target {goal:.3g} is met by "
-        f"{ends}. Below, for each topology, the share of every term of its bound."
+        f"Tuned bounds on the mean squared gradient, over the least of them, against rounds; the target {goal:.3g} is "
+        f"met by {ends}. Below, for each topology, the share of every term of its bound at the target."
     )
     return drawn, rows, says
 
 
 @style()
-def draw(rounds: Floats, curves: Mapping[str, Curve], target: float) -> tuple[Figure, Rows]:
-    """Draw the bounds at these rounds above, and below a panel for each topology with the shares of its terms."""
-    from matplotlib.lines import Line2D
-
-    down = -(-len(curves) // 2)
-    drawn, _ = figure(COLUMN, 2.6 + 1.2 * down, across=0)
-    grid = drawn.add_gridspec(1 + down, 2, height_ratios=[1.6, *[1.0] * down])
-    top = drawn.add_subplot(grid[0, :])
-    panels = [drawn.add_subplot(grid[1 + i // 2, i % 2]) for i in range(len(curves))]
+def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str = "") -> tuple[Figure, Rows]:
+    """Draw bounds over the least of them, above; below, the shares of the terms of each at its rounds to the target."""
+    drawn, (top, below) = figure(COLUMN, 4.1, down=2)
     seen = looks(list(curves))
+    least = np.min([curve.value for curve in curves.values()], axis=0)
+    ends = []
     for topology, curve in curves.items():
-        look = seen[topology]
-        top.plot(rounds, curve.value, color=look.color, linestyle=look.line, marker=look.marker, markevery=MARKED)
-        if np.isfinite(curve.needed) and curve.needed >= 1:
-            top.plot([curve.needed], [target], color=look.color, marker=look.marker, clip_on=False, zorder=5)
-    top.axhline(target, color=FAINT, linewidth=0.8)
-    top.text(rounds[0], target, " target", va="top", size=7, color=FAINT)
-    top.set(xscale="log", yscale="log", xlim=(rounds[0], rounds[-1]), ylabel="bound on mean\nsquared gradient")
-    lines = [Line2D([], [], color=k.color, linestyle=k.line, marker=k.marker, label=k.title) for k in seen.values()]
-    top.legend(handles=lines, loc="upper right")
+        look, ratio = seen[topology], curve.value / least
+        top.plot(rounds, ratio, color=look.color, linestyle=look.line, marker=look.marker, markevery=MARKED)
+        ends.append((float(rounds[-1]), float(ratio[-1]), look.title, INK))
+    highest = max(float((curve.value / least).max()) for curve in curves.values())
+    top.set(xscale="log", xlim=(rounds[0], rounds[-1] * (rounds[-1] / rounds[0]) ** 0.35), xlabel="global rounds")
+    top.set(
+        ylim=(1 - 0.08 * (highest - 1), 1 + 1.12 * max(highest - 1, 0.02)), ylabel="bound over the\nleast bound there"
+    )
     panel_letter(top, "a")
 
     ever = {name for curve in curves.values() for name, values in curve.terms.items() if np.any(values > 0)}
     names = [name for name in dict.fromkeys(n for c in curves.values() for n in c.terms) if name in ever]
-    shown = dict.fromkeys(SHORT.get(name, name) for name in names)
-    of_terms = looks(list(shown))
-    for panel, (letter, (topology, curve)) in zip(panels, zip("bcdefghi", curves.items(), strict=False), strict=False):
-        whole = curve.value
-        base = np.zeros_like(whole)
+    of_terms = looks(list(dict.fromkeys(SHORT.get(name, name) for name in names)))
+    for place, curve in enumerate(curves.values()):
+        at = len(rounds) - 1
+        if np.isfinite(curve.needed):
+            at = int(np.argmin(np.abs(np.log(rounds / max(curve.needed, 1.0)))))
+        base, whole = 0.0, float(curve.value[at]) or 1.0
         for term, look in of_terms.items():
-            alike = [values for name, values in curve.terms.items() if SHORT.get(name, name) == term]
-            share = np.sum(alike, axis=0) / np.where(whole > 0, whole, 1.0) if alike else np.zeros_like(whole)
+            alike = [float(values[at]) for name, values in curve.terms.items() if SHORT.get(name, name) == term]
             area: Any = {"facecolor": look.color, "edgecolor": "white", "hatch": look.hatch, "linewidth": 0.0}
-            panel.fill_between(rounds, base, base + share, **area)
-            base = base + share
-        if np.isfinite(curve.needed) and curve.needed >= 1:
-            panel.axvline(curve.needed, color="black", linewidth=1.0)
-        panel.set(xscale="log", xlim=(rounds[0], rounds[-1]))
-        shares_up(panel)
-        panel.set_title(seen[topology].title)
-        panel_letter(panel, letter)
-    for panel in panels[-2:]:
-        panel.set_xlabel("global rounds")
+            below.barh(place, sum(alike) / whole, left=base, height=0.7, **area)
+            base += sum(alike) / whole
+    below.set_yticks(range(len(curves)), [seen[topology].title for topology in curves])
+    below.set(
+        ylim=(len(curves) - 0.5, -0.5), xlim=(0, 1), xticks=(0, 0.5, 1), xlabel="share of every term at the target"
+    )
+    below.set_xticklabels(["0", "50 %", "100 %"])
+    below.grid(visible=False)
+    panel_letter(below, "b")
     keys = [swatch(look.color, look.hatch, look.title) for look in of_terms.values()]
-    drawn.legend(handles=keys, loc="outside lower center", ncols=3, title="terms of the bound", title_fontsize=7)
+    drawn.legend(handles=keys, loc="outside lower center", ncols=2)
+    reached = {t: c.needed for t, c in curves.items() if np.isfinite(c.needed)}
+    first = min(reached, key=lambda t: reached[t], default="")
+    message = f"{seen[first].title} has the best guarantee at the target" if first else "No guarantee meets the target"
+    heading(drawn, message, f"a guarantee, not the expected rounds; {about}".removesuffix("; "))
+    name_points(top, ends, 6.5)
     rows = []
     for topology, curve in curves.items():
         for i, count in enumerate(rounds.tolist()):

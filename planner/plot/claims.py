@@ -35,7 +35,9 @@ def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
     try:
         import matplotlib
     except ImportError:
-        raise NoAnswerError("--pictures: matplotlib is not installed. Install hfl-plan[plots].") from None
+        raise NoAnswerError(
+            "--pictures: matplotlib is not installed. Run pip install 'hfl-plan[plots]'.", code="N004"
+        ) from None
     written: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

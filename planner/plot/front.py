@@ -12,7 +12,8 @@ from planner.decide import tuning
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
 from planner.io.wording import title
-from planner.plot import COLUMN, FAINT, Rows, figure, looks, plain, posed, positive, round_ticks, style
+from planner.plot import COLUMN, FAINT, INK, Rows, figure, looks, plain, posed, positive, round_ticks, style
+from planner.plot.lettering import heading, in_short, name_points
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = ("topology", "setting", "rounds", "seconds", "bytes")
-NEAR = 0.15  # of the length of an axis: points of the front so near to the first of a bunch are named with it
 SECONDS = (*(10.0**n for n in range(-6, 2)), 60.0, 600.0, 3600.0, 21600.0, *(86400 * 10.0**n for n in range(12)))
 
 
@@ -45,9 +45,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     """
     if scenario.divisions:
         found = [
-            Point(d.topology or "", f"G = {d.groups}", d.rounds or 0, d.seconds or 0, d.bytes or 0)
-            for d in recommend(scenario).divisions
-            if d.topology and d.rounds and d.seconds and d.bytes
+            Point(d.best or "", f"G = {d.groups}", d.rounds or 0, d.time_seconds or 0, d.traffic_bytes or 0)
+            for d in recommend(scenario).recommend.divisions
+            if d.best and d.rounds and d.time_seconds and d.traffic_bytes
         ]
     else:
         question = tuning.with_one_target(posed(scenario)[1])
@@ -59,7 +59,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         raise NoAnswerError(
             "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds."
         )
-    drawn, rows = draw(found)
+    drawn, rows = draw(found, in_short(scenario))
     best = [p for p, row in zip(found, rows, strict=True) if row["on_front"]]
     said = "; ".join(
         f"{title(p.topology)}, {p.setting}, {p.rounds:,.0f} rounds, {format_duration(p.seconds)}, "
@@ -82,33 +82,49 @@ def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[flo
 
 
 @style()
-def draw(points: Sequence[Point]) -> tuple[Figure, Rows]:
-    """Draw the points; those that nothing beats in both are filled, joined and named."""
-    from matplotlib.lines import Line2D
+def draw(points: Sequence[Point], about: str = "") -> tuple[Figure, Rows]:
+    """Draw the best points large and by name, and all others as a faint cloud.
 
-    drawn, axes = figure(COLUMN, 3.2)
+    Named are the best of every topology in time, and the ends of the front: what nothing beats in both.
+    """
+    drawn, axes = figure(COLUMN, 3.0)
     axes.set(xscale="log", yscale="log", xlabel="time to the target", ylabel="traffic to the target")
     seen = looks(sorted({p.topology for p in points}, key=[*all_topologies(2), *(p.topology for p in points)].index))
     best = _front(points)
-    line = sorted({(p.seconds, p.bytes) for p, on in zip(points, best, strict=True) if on})
-    axes.step(*zip(*line, strict=True), where="post", color=FAINT, linewidth=0.8, zorder=2)
+    front = sorted((p for p, on in zip(points, best, strict=True) if on), key=lambda p: p.seconds)
+    fastest = [min((p for p in points if p.topology == name), key=lambda p: (p.seconds, p.bytes)) for name in seen]
+    named = list(dict.fromkeys([front[0], front[-1], *fastest]))
     for name, look in seen.items():
-        for filled in (False, True):
-            mine = [p for p, on in zip(points, best, strict=True) if p.topology == name and on == filled]
-            face, size, order = (look.color, 6, 3) if filled else ("none", 2.5, 1)
-            marks: Any = {"marker": look.marker, "color": look.color, "markerfacecolor": face, "markersize": size}
-            across_up = [p.seconds for p in mine], [p.bytes for p in mine]
-            axes.plot(*across_up, linestyle="", **marks, markeredgewidth=0.5, zorder=order)
-    for point, setting in _named(points, best):
-        at: Any = {"xytext": (6, -9), "textcoords": "offset points"}
-        axes.annotate(plain(setting), (point.seconds, point.bytes), size=6, **at)
+        mine = [(p.seconds, p.bytes) for p in points if p.topology == name and p not in named]
+        if mine:
+            axes.plot(
+                *zip(*mine, strict=True), linestyle="", marker=".", color=look.color, markersize=2, alpha=0.35, zorder=1
+            )
+    axes.step([p.seconds for p in front], [p.bytes for p in front], where="post", color=FAINT, linewidth=0.8, zorder=2)
+    for point in named:
+        look = seen[point.topology]
+        face = look.color if point in front else "white"
+        axes.plot([point.seconds], [point.bytes], marker=look.marker, color=look.color, markerfacecolor=face, zorder=4)
     _span(axes.xaxis, [p.seconds for p in points])
     round_ticks(axes.xaxis, format_duration, SECONDS)
     _span(axes.yaxis, [p.bytes for p in points])
     round_ticks(axes.yaxis, format_size)
-    keys = [Line2D([], [], linestyle="", marker=k.marker, color=k.color, label=k.title) for k in seen.values()]
-    drawn.legend(handles=keys, loc="outside lower center", ncols=2)
+    least, lightest = front[0], front[-1]
+    message = f"{seen[least.topology].title} is fastest, in {format_duration(least.seconds)}"
+    if lightest.topology != least.topology:
+        message += f"; {seen[lightest.topology].title} sends least, {format_size(lightest.bytes)}"
+    elif lightest != least:
+        message += f", and sends least, {format_size(lightest.bytes)}"
+    else:
+        message += ", and sends least"
+    heading(drawn, message, about)
+    labels = [(p.seconds, p.bytes, _label(seen[p.topology].title, p), INK) for p in named]
+    name_points(axes, labels, 6.5)
     return drawn, [{**asdict(p), "on_front": on} for p, on in zip(points, best, strict=True)]
+
+
+def _label(topology: str, point: Point) -> str:
+    return f"{topology}\n{plain(point.setting)}" if point.setting else topology
 
 
 def _front(points: Sequence[Point]) -> list[bool]:
@@ -119,20 +135,6 @@ def _front(points: Sequence[Point]) -> list[bool]:
             on.add((seconds, traffic))
             least = traffic
     return [(p.seconds, p.bytes) in on for p in points]
-
-
-def _named(points: Sequence[Point], best: Sequence[bool]) -> list[tuple[Point, str]]:
-    """The last point of every bunch on the front, and the settings from the bunch's first to there."""
-    values = {name: [getattr(p, name) for p in points] for name in ("seconds", "bytes")}
-    span = {name: math.log(max(numbers) / min(numbers)) or 1.0 for name, numbers in values.items()}
-    bunches: list[list[Point]] = []
-    for point in sorted((p for p, on in zip(points, best, strict=True) if on), key=lambda p: p.seconds):
-        first = bunches[-1][0] if bunches else None
-        if first and all(abs(math.log(getattr(point, n) / getattr(first, n))) < NEAR * span[n] for n in span):
-            bunches[-1].append(point)
-        else:
-            bunches.append([point])
-    return [(b[-1], b[0].setting if len(b) == 1 else f"{b[0].setting} to {b[-1].setting}") for b in bunches]
 
 
 def _span(axis: Any, values: Sequence[float]) -> None:

@@ -13,6 +13,7 @@ from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.decide.sensitivity import name_of
 from planner.io.wording import names, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
+from planner.plot.lettering import heading
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 CLEAR = 0.5  # ahead by so much is the full colour
 PALEST = 0.22  # share of the colour where two tie
-OUTSIDE_HATCH, PAPER = "////", "#FFFFFF"
-SHADES = (0.02, 0.1, CLEAR)  # margins in the legend
+OUTSIDE_HATCH, TIE_HATCH, PAPER = "////", "....", "#FFFFFF"
+NEAR = 0.12  # of an axis: names nearer to the scenario stand above it
 NAMED = 0.02  # of all cells; smaller regions have no name in them
 
 
@@ -46,21 +47,34 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
     outside = np.array([[bool(reason) for reason in row] for row in found.outside])
     _hatched(axes, outside, across, up)
     ties = np.array([[len(tied) > 1 for tied in row] for row in found.tied]) & ~outside
-    where = np.nonzero(ties)
-    dots = np.asarray(found.x.values)[where[1]], np.asarray(found.y.values)[where[0]]
-    axes.plot(*dots, linestyle="", marker=".", markersize=1.6, color=FAINT, zorder=3)
+    _hatched(axes, ties, across, up, TIE_HATCH)
     _borders(axes, found, across, up)
     _sizes(axes, found, across, up)
-    for tied in sorted({tied for row in found.tied for tied in row if tied}):
-        _name(axes, found, tied)
     if across[0] <= found.x.now <= across[-1] and up[0] <= found.y.now <= up[-1]:
-        star: Any = {"marker": "*", "markersize": 10, "color": INK, "markeredgecolor": PAPER}
-        axes.plot([found.x.now], [found.y.now], linestyle="", **star, zorder=6)
+        cross: Any = {"marker": "P", "markersize": 8, "color": INK, "markeredgecolor": PAPER}
+        axes.plot([found.x.now], [found.y.now], linestyle="", **cross, zorder=6)
+        below: Any = {"xytext": (0, -7), "textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6.5}
+        axes.annotate("you are here", (found.x.now, found.y.now), **below, zorder=7, path_effects=_halo())
     for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
         _scale(axes, axis, side, ends)
-    axes.set_title(f"Who comes first by {BY[found.objective]} ({source(found)})", loc="left")
+    for tied in sorted({tied for row in found.tied for tied in row if tied}):
+        _name(axes, found, tied)
+    where = [t for t in shown if t in _first_here(found)]
+    heading(
+        drawn,
+        f"{names(where) or 'No topology'} is best here by {found.objective}"
+        if len(shown) > 1
+        else f"{names(shown) or 'No topology'} is best everywhere here",
+        f"{found.title + '; ' if found.title else ''}{source(found)}; paler where the lead is smaller",
+    )
     _legend(drawn, found, shown, look, any_tied=bool(ties.any()), any_outside=bool(outside.any()))
     return drawn, found.rows()
+
+
+def _first_here(found: Phase) -> tuple[str, ...]:
+    """The first tie of the cell nearest to the scenario."""
+    i, j = (int(np.abs(np.log(np.asarray(a.values) / a.now)).argmin()) for a in (found.y, found.x))
+    return found.tied[i][j]
 
 
 def says(found: Phase) -> str:
@@ -88,7 +102,7 @@ def _edges(axis: Axis) -> Floats:
     return np.asarray(np.exp([2 * values[0] - middles[0], *middles, 2 * values[-1] - middles[-1]]))
 
 
-def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats) -> None:
+def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats, hatch: str = OUTSIDE_HATCH) -> None:
     """Hatch cells, run by run."""
     from matplotlib.patches import Rectangle
 
@@ -96,7 +110,7 @@ def _hatched(axes: Any, cells: NDArray[np.bool_], across: Floats, up: Floats) ->
         turns = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
         for left, right in turns.reshape(-1, 2):
             corner, size = (across[left], up[i]), (across[right] - across[left], up[i + 1] - up[i])
-            hatched: Any = {"fill": False, "hatch": OUTSIDE_HATCH, "linewidth": 0, "edgecolor": FAINT}
+            hatched: Any = {"fill": False, "hatch": hatch, "linewidth": 0, "edgecolor": FAINT}
             axes.add_patch(Rectangle(corner, *size, **hatched, zorder=2))
 
 
@@ -147,7 +161,19 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
     text = "all tie" if set(tied) == set(found.among) else "\n= ".join(title(t) for t in tied)
     size = 8 if len(tied) == 1 else 6
     look: Any = {"ha": "center", "va": "center", "fontsize": size, "weight": "bold", "path_effects": _halo()}
-    axes.text(found.x.values[j], found.y.values[i], text, **look, zorder=7, clip_on=True)
+    at = found.x.values[j], found.y.values[i]
+    near = all(
+        abs(math.log(x / a.now) / math.log(a.values[-1] / a.values[0])) < NEAR
+        for x, a in zip(at, (found.x, found.y), strict=True)
+    )
+    if near:  # above the cross, which has its own words below
+        look |= {"va": "bottom", "xytext": (0, 7), "textcoords": "offset points"}
+        at = found.x.now, found.y.now
+    written = axes.annotate(text, at, **look, zorder=7)
+    axes.figure.draw_without_rendering()
+    box, inside = written.get_window_extent(), axes.get_window_extent()
+    if box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1:
+        written.remove()  # the legend says whose the colour is
 
 
 def _halo() -> list[Any]:
@@ -192,20 +218,16 @@ MEANING = {
 
 
 def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tied: bool, any_outside: bool) -> None:
-    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     keys: list[Any] = [Patch(facecolor=look[t].color, label=look[t].title) for t in shown]
-    gray = np.zeros(3) + 0.35
-    keys += [Patch(facecolor=tuple(_shade(gray, m)), label=f"ahead by {m:.0%}") for m in SHADES]
     if any_tied:
-        keys.append(Line2D([], [], linestyle="", marker=".", markersize=3, color=FAINT, label="tie"))
+        keys.append(Patch(facecolor=PAPER, hatch=TIE_HATCH, edgecolor=FAINT, linewidth=0.5, label="toss-up"))
     if any_outside:
         present = {reason for row in found.outside for reason in row if reason}
         words = "\n".join(OUTSIDE[reason] for reason in OUTSIDE if reason in present)
         keys.append(Patch(facecolor=PAPER, hatch=OUTSIDE_HATCH, edgecolor=INK, linewidth=0.5, label=_folded(words)))
-    keys.append(Line2D([], [], linestyle="", marker="*", markersize=8, color=INK, label="the scenario"))
-    drawn.legend(handles=keys, loc="outside right center", title=_folded(f"first of {names(found.among)}", 22))
+    drawn.legend(handles=keys, loc="outside right center", title=_folded(f"best of {names(found.among)}", 22))
 
 
 def _folded(text: str, width: int = 26) -> str:

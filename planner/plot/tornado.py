@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from planner.decide.confidence import FACTOR
 from planner.decide.rank import recommend
+from planner.decide.uncertainty.distributions import FACTOR
 from planner.errors import NoAnswerError
 from planner.io.wording import names
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
+from planner.plot.lettering import heading, in_short
 from planner.predict.question import Question
+from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
 
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
 Moved = tuple[Question, dict[str, float]]  # a question, and values that it is asked with
 COLUMNS = ("name", "low", "high")
 MOST = 16  # bars
+SHORTEST = 0.04  # of the longest bar; what is shorter is a name in a line
+READABLE = {
+    "A": "initial gap A",
+    "sigma": "gradient noise sigma",
+    "zeta": "inside groups, zeta",
+    "delta": "between groups, delta",
+    "target": "target",
+    "model_size": "model size",
+    "step_time": "time of a step",
+}
 WIDEST = 1e3  # lead beyond which a bar ends in an arrow
 
 
@@ -64,14 +76,22 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         raise NoAnswerError("the target is met before the first round, so nobody leads. Give a smaller --target.")
     now = lead(question)
     bars = []
-    for name, value, moved in _inputs(question, scenario.objective == "time"):
+    for name, value, moved in _inputs(question, scenario.objective in CLOCKED):
         known = scenario.known[name]
         by = FACTOR if known.spread is None else math.exp(known.spread.reach)
         ends = (value / by, value * by)
         low, high = (lead(changed, **values) for changed, values in map(moved, ends))
-        bars.append(Bar(name, low, high, *(format_amount(end, known.unit) for end in ends)))
-    what = {"rounds": "rounds", "time": "time", "bytes": "traffic"}[scenario.objective]
-    drawn, rows = draw(bars, now, f"{what} of the best other topology\nover that of {names(first)}")
+        bars.append(Bar(name, low, high, *(_amount(end, known.unit) for end in ends)))
+    what, who = scenario.objective, names(first)
+    lost = [b for b in bars if min(b.low, b.high) < 1]
+    ended = (
+        f"{_readable(lost[0].name)} alone can end that"
+        if len(lost) == 1
+        else f"{len(lost)} inputs, each alone, can end that"
+    )
+    message = f"{who} leads {_times(now)} in {what}; {ended if lost else 'no input alone ends that'}"
+    axis = f"{what} of the best other topology over that of {who}"
+    drawn, rows = draw(bars, now, axis, message, in_short(scenario))
     flipped = [b.name for b in bars if min(b.low, b.high) < 1]
     says = (
         f"Lead of {names(first)} in {what}, now {now:.3g}, with one input at a time at either end of its range (a "
@@ -93,31 +113,75 @@ def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[flo
 
 
 @style()
-def draw(bars: Sequence[Bar], now: float, axis: str) -> tuple[Figure, Rows]:
-    """Draw positive bars on a logarithmic axis called ``axis``, with the result now and a line where nothing leads."""
+def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: str = "") -> tuple[Figure, Rows]:
+    """Draw positive bars on a logarithmic axis called ``axis``, with the result now and a line where nothing leads.
+
+    Bars too short to see become one line of names; an end of a bar says which value of the input it is.
+    """
+    from textwrap import fill
+
     ordered = sorted(bars, key=lambda b: -b.length)[:MOST]
-    drawn, axes = figure(COLUMN, 1.2 + 0.22 * len(ordered))
-    for place, bar in enumerate(ordered):
-        ends = ((bar.low, PALETTE[0]), (bar.high, PALETTE[1]))
-        for end, (color, _, _, hatch) in sorted(ends, key=lambda e: -abs(math.log(_within(e[0]) / now))):
+    longest = ordered[0].length if ordered else 0.0
+    shown = [bar for bar in ordered if bar.length > SHORTEST * longest] or ordered[:1]
+    others = [bar for bar in ordered if bar not in shown]
+    below = fill(axis, 38)
+    if others:
+        below += "\n" + fill(f"hardly at all: {', '.join(plain(_readable(b.name), 24) for b in others)}", 38)
+    drawn, axes = figure(COLUMN, 1.55 + 0.27 * len(shown) + 0.12 * below.count("\n"))
+    reach = [1.0, now, *(_within(x) for bar in shown for x in (bar.low, bar.high))]
+    span = math.log(max(reach) / min(reach)) or 1.0
+    for place, bar in enumerate(shown):
+        ends = ((bar.low, bar.low_is, PALETTE[0]), (bar.high, bar.high_is, PALETTE[1]))
+        for end, _, (color, _, _, hatch) in sorted(ends, key=lambda e: -abs(math.log(_within(e[0]) / now))):
             to = _within(end)
             axes.barh(place, to - now, left=now, height=0.65, facecolor=color, edgecolor="white", hatch=hatch)
-    axes.set_yticks(range(len(ordered)), [plain(b.name, 24) for b in ordered])
-    axes.set_ylim(len(ordered) - 0.4, -0.6)
-    axes.set(xscale="log", xlabel=axis)
-    shown = [1.0, now, *(_within(x) for bar in ordered for x in (bar.low, bar.high))]
-    axes.set_xlim(min(shown) / 1.15, max(shown) * 1.15)
-    round_ticks(axes.xaxis, "{:g}".format)
+        sides = [end for end in ends if abs(math.log(_within(end[0]) / now)) > SHORTEST * span]
+        if len({_within(end[0]) > now for end in sides}) == len(sides):  # else both ends are on one side
+            for end, value, _ in sides:
+                right = _within(end) > now
+                axes.annotate(
+                    value,
+                    (_within(end), place),
+                    xytext=(2 if right else -2, 0),
+                    textcoords="offset points",
+                    ha="left" if right else "right",
+                    va="center",
+                    size=5.5,
+                    color=FAINT,
+                )
+    axes.set_yticks(range(len(shown)), [plain(_readable(b.name), 24) for b in shown])
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set(xscale="log")
+    room = math.exp(0.38 * span)  # for the values at the ends
+    axes.set_xlim(min(reach) / room, max(reach) * room)
+    round_ticks(axes.xaxis, "{:g}x".format)
     axes.axvline(now, color=FAINT, linewidth=0.8)
     axes.axvline(1.0, color="black", linewidth=1.0, linestyle="--")
-    marks = {1.0: "flips", now: "now"} if abs(math.log(now)) > 0.1 * math.log(max(shown) / min(shown)) else {now: "now"}
+    axes.set_xlabel(below, size=6.5)
+    marks = {1.0: "level", now: "now"} if abs(math.log(now)) > 0.25 * span else {now: "now"}
     above: Any = {"xycoords": ("data", "axes fraction"), "xytext": (0, 2), "textcoords": "offset points"}
     for at, word in marks.items():
-        axes.annotate(word, (at, 1), **above, ha="center", size=7)
+        axes.annotate(word, (at, 1), **above, ha="center", size=6.5)
     axes.grid(axis="y", visible=False)
     keys = [swatch(look[0], look[3], f"input {end}") for look, end in zip(PALETTE, ("lower", "higher"), strict=False)]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
+    heading(drawn, message or f"{_readable(ordered[0].name)} moves the result most" if ordered else "", about)
     return drawn, [asdict(bar) for bar in ordered]
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2g}x" if ratio >= 1.05 else f"by {ratio - 1:.0%}"
+
+
+def _amount(value: float, unit: str) -> str:
+    return format_amount(value, unit) if unit else f"{value:.3g}"
+
+
+def _readable(name: str) -> str:
+    """An input as people call it."""
+    return READABLE.get(name) or name.replace("_", " ").replace(".up", " up").replace(".down", " down").replace(
+        ".latency", " latency"
+    )
 
 
 def _within(result: float) -> float:

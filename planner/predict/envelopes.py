@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from hflbounds.topology import Topology, tier_symbols
-from hflbounds.topology.tree import Order
 from planner.predict.predictors.base import Predictor
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
-Numbers = tuple[int, ...]
-Key = tuple[Topology, Numbers, Numbers, Numbers, Order, int]
 ROUNDS = 1.5 ** np.arange(87)  # 1 to 1.4e15; between them logarithms are interpolated
 USUAL = 17  # where a search for rounds begins: 985
 POINTED = 4  # steps of it that follow where rows point
@@ -221,15 +218,6 @@ def _competing(found: Array, units: Array) -> Array:
     excess = found - found[:, best : best + 1]
     beaten = low @ np.maximum(excess, 0.0) + high @ np.minimum(excess, 0.0) > 0
     return found[:, ~beaten]
-
-
-def counts(question: Question, topology: str, values: Mapping[str, Any]) -> Key:
-    """Who takes part where the values of a question have these counts: the topology, its numbers, and K."""
-    drawn = tuple(int(values[tier.drawn]) for tier in question.symbols)
-    # A size may be the mean of groups of which the largest takes part.
-    sizes = tuple(max(int(values[tier.size]), some) for tier, some in zip(question.symbols, drawn, strict=True))
-    passes = tuple(int(values[tier.passes]) if tier.passes else 1 for tier in question.symbols)
-    return question.topologies[topology], sizes, drawn, passes, question.order, int(values["K"])
 
 
 class EnvelopePredictor(Predictor):

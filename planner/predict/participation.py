@@ -45,6 +45,8 @@ def own_bounds(kind: Law, topologies: Mapping[str, Topology]) -> Mapping[str, Bo
 def attendance(question: Question, topology: str, **changes: Any) -> Attendance:
     """What becomes of a round of a topology, also for changed counts."""
     assert question.availability is not None  # noqa: S101 - asked only where devices may stay away
+    if question.members is not None:  # by groups of the mean size
+        question = replace(question, members=None)
     return attend(question.round_spec(topology, **changes), question.availability)
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, reduce
 from itertools import islice
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,13 +17,17 @@ from hflbounds import Bound, Tuned, families, family
 from hflbounds.errors import UnknownBoundError
 from hflbounds.exact import Law
 from hflbounds.topology import TierSymbols, Topology, all_topologies, tier_symbols
+from planner.cost.footprint import footprint
 from planner.cost.round import RoundCost, RoundSpec, round_cost
 from planner.errors import ScenarioError
-from planner.predict import participation
+from planner.predict import memory, participation
 from planner.predict.participation import OWN_BOUNDS, own_bounds
-from planner.predict.predictors import SQUARED_GRADIENT, Predictor, Quantity, predictor
+from planner.predict.pilot import piloted
+from planner.predict.predictors import SQUARED_GRADIENT, Predictor, Quantity, chosen
 from planner.scenario.availability import Availability
-from planner.scenario.fields import CostMethod, Metric, Objective, Order
+from planner.scenario.fields import FOOTPRINT, CostMethod, Metric, Objective, Order
+from planner.scenario.footprint import Rates
+from planner.scenario.members import Members
 from planner.scenario.network import Compute, Network
 from planner.scenario.resolve import Known, Scenario
 
@@ -56,13 +60,23 @@ class Question:
     order: Order  # of rings
     predictor: Predictor  # whose rounds are meant
     metric: Metric  # what is to get small, where the predictor knows more than one
+    scatter: float = 0.0  # of a mini-batch's curvature, over the curvature
     partial: bool = False  # whether only some of the fleet are asked
     availability: Availability | None = None  # of those asked; None where everyone takes part
+    rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
+    members: Members | None = None  # node by node, where the fleet was listed
 
     @property
     def depth(self) -> int:
         """Number of tiers."""
         return next(iter(self.topologies.values())).depth
+
+    @property
+    def clients(self) -> float:
+        """Clients in all."""
+        if self.members is not None:
+            return float(len(self.members.children[-1].shares))
+        return math.prod(self.values[tier.size] for tier in self.symbols)
 
     @property
     def symbols(self) -> tuple[TierSymbols, ...]:
@@ -111,7 +125,7 @@ class Question:
         return next((bound.family for bound in self.bounds.values()), "")
 
     @property
-    def constants(self) -> str:
+    def constants(self) -> Literal["explicit", "hidden", ""]:
         """Whether the constants of the bounds are ``explicit`` or ``hidden``; empty where there is no bound."""
         return next((bound.constants for bound in self.bounds.values()), "")
 
@@ -123,13 +137,18 @@ class Question:
     def sized(self, topology: str, values: Mapping[str, Any] | None = None) -> Topology:
         """Give a topology the numbers of this question, or of other values."""
         numbers = self.values if values is None else values
-        drawn = [int(numbers[tier.drawn]) for tier in self.symbols]
+        drawn: list[int | None] = [int(numbers[tier.drawn]) for tier in self.symbols]
+        sizes = [max(int(numbers[tier.size]), some or 0) for tier, some in zip(self.symbols, drawn, strict=True)]
+        if self.members is not None:
+            whole = [int(numbers[tier.size]) for tier in self.symbols]
+            everyone = zip(self.members.everyone, drawn, whole, strict=True)
+            drawn = [None if all_ and some == of else some for all_, some, of in everyone]
         return self.topologies[topology].sized(
-            # A size may be the mean of groups of which the largest takes part.
-            [max(int(numbers[tier.size]), some) for tier, some in zip(self.symbols, drawn, strict=True)],
+            sizes,  # a size may be the mean of groups of which the largest takes part
             drawn=drawn,
             passes=[int(numbers[tier.passes]) if tier.passes else 1 for tier in self.symbols],
             order=self.order,
+            children=None if self.members is None else self.members.children,
         )
 
     def goal(self, **changes: Any) -> Any:
@@ -159,8 +178,11 @@ class Question:
         return self._rounds()
 
     def _rounds(self, **changes: Any) -> dict[str, Any]:
-        if self.availability is not None:
+        if self.availability is not None:  # then the clock decides how many rounds are worth what
             return participation.rounds(self, **changes)
+        key = memory.key_of(self, changes)
+        if (known := memory.remembered(key)) is not None:
+            return known
         values = {**self.values, **changes}
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
@@ -169,7 +191,9 @@ class Question:
             if self.target is not None:
                 count = np.where(goal >= self.first(values), 0.0, count)
             found[topology] = np.where(np.asarray(count) <= self.allowed, count, np.inf)[()]
-        return self._least_of_equivalent(found, values)
+        found = self._least_of_equivalent(found, values)
+        memory.keep(key, found)
+        return found
 
     @property
     def allowed(self) -> float:
@@ -186,9 +210,24 @@ class Question:
         """The bounds that hold for this topology's algorithm."""
         return [self.bounds[t] for t in self.equivalent_topologies(topology) if t in self.bounds]
 
+    def of_bounds(self, topology: str, values: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """The values of this question, or others, as the theorem takes them for a topology.
+
+        Where nodes differ, the children of a star are as many as what they count is worth, one over the sum of their
+        squared shares, in whole numbers, at the node where that is least: docs/theory/any-depth.md, section 8.
+        """
+        told = self.values if values is None else values
+        if self.members is None:
+            return told
+        worth = {}
+        for tier, one in zip(self.symbols, self.sized(topology, told).tiers, strict=True):
+            if one.pattern.by_share and one.children is not None:
+                worth[tier.size] = worth[tier.drawn] = int(1 / one.children.concentration.max() + 1e-9)
+        return {**told, **worth}
+
     def best_bound(self, topology: str, rounds: float) -> Tuned | None:
         """The smallest tuned bound among those that hold for this topology's algorithm; None where there is none."""
-        values = {**self.values, "R": ceil_rounds(rounds)}
+        values = {**self.of_bounds(topology), "R": ceil_rounds(rounds)}
         tuned = [bound.tuned(cap=self.cap, **values) for bound in self.equivalent_bounds(topology)]
         return min(tuned, key=lambda t: float(t.value), default=None)
 
@@ -211,19 +250,32 @@ class Question:
                 found |= {t: np.where(single, least, found[t])[()] for t in together}
         return found
 
-    def chain(self, topology: str) -> int:
+    def chain(self, topology: str) -> float:
         """How many local steps a global round chains: the effective learning rate over the raw one."""
-        return self.sized(topology).local_steps(int(self.values["K"]))
+        return self.sized(topology).effective_steps(int(self.values["K"]))
 
     def round_spec(self, topology: str, **changes: Any) -> RoundSpec:
         """Return one global round of those who take part, also for changed counts."""
         values = {**self.values, **changes}
-        tree = self.sized(topology, {**values, **{tier.size: values[tier.drawn] for tier in self.symbols}})
-        return RoundSpec(tree, int(values["K"]), self.network, self.compute, self.model_bytes, self.cost, self.seed)
+        if self.members is None:
+            values |= {tier.size: values[tier.drawn] for tier in self.symbols}
+        return RoundSpec(
+            self.sized(topology, values),
+            int(values["K"]),
+            self.network,
+            self.compute,
+            self.model_bytes,
+            self.cost,
+            self.seed,
+            self.members,
+        )
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:
         """Seconds and bytes of one completed global round, also for changed counts."""
-        cost = round_cost(self.round_spec(topology, **changes))
+        spec = self.round_spec(topology, **changes)
+        cost = round_cost(spec)
+        if self.rates is not None and self.availability is None and not spec.topology.uneven:
+            cost = replace(cost, footprint=footprint(spec, cost, self.rates))
         return cost if self.availability is None else participation.of_a_round(self, topology, cost, **changes)
 
     def price(self, topology: str, objective: Objective, **changes: Any) -> float:
@@ -231,11 +283,34 @@ class Question:
         if objective == "rounds":
             return 1.0 if self.availability is None else participation.begun(self, topology, **changes)
         cost = self.of_a_round(topology, **changes)
-        return cost.seconds if objective == "time" else cost.bytes
+        return cost.amount(objective)
 
     def varied(self, **parts: Any) -> Question:
         """The same with another network, compute time or model."""
         return replace(self, **parts)
+
+
+def _check_footprint(question: Question, objective: Objective) -> None:
+    """Refuse to minimise what nothing is known of.
+
+    Raises:
+        ScenarioError: Naming what is missing.
+    """
+    if objective not in FOOTPRINT:
+        return
+    if question.availability is not None:
+        raise ScenarioError(
+            f"--objective {objective}: is not predicted where devices do not always come. Give --objective time."
+        )
+    if question.sized(question.reference).uneven:
+        raise ScenarioError(f"--objective {objective}: is not predicted for fleets by list. Give --objective time.")
+    if math.isinf(question.price(question.reference, objective)):
+        way = {
+            "energy": "--device phone, or --set footprint.training_power=5W",
+            "carbon": "--grid world, or --set footprint.carbon=400g/kWh, beside what devices or links take",
+            "money": "--set footprint.device_hour=0.5, --set footprint.kwh=0.3 or --set network.client_link.price=0.09",
+        }[objective]
+        raise ScenarioError(f"--objective {objective}: no number is known for it. Give {way}.")
 
 
 MOST = 64  # topologies that are ranked: of more, those with the first patterns on the top tiers
@@ -255,9 +330,11 @@ def ask(scenario: Scenario) -> Question:
     Raises:
         ScenarioError: if the bound family asked for does not exist, or is about other participation.
     """
-    whose, every = _predictor(scenario), all_topologies(scenario.depth)
+    (whose, metric), every = chosen(scenario.predictor, scenario.metric), all_topologies(scenario.depth)
     topologies = {topology: every[topology] for topology in scenario.topologies or islice(every, MOST)}
-    bounds = _bounds(scenario, topologies)
+    bounds = _bounds(scenario, topologies, whose.quantity(metric))
+    if scenario.members is not None:
+        bounds = {t: bound for t, bound in bounds.items() if _covers(topologies[t], scenario.members)}
     if scenario.bounds is not None or whose.guarantees:
         topologies = {t: tree for t, tree in topologies.items() if t in bounds}
     first = next(iter(bounds.values()), None)
@@ -268,15 +345,15 @@ def ask(scenario: Scenario) -> Question:
     comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in quantities(scenario.depth)}
-    own = scenario.metric in whose.quantities or scenario.metric == "gradient"
-    if not own and target is not None and scenario.known["target"].origin == "given":
+    if scenario.pilot is None and metric == "accuracy" and scenario.known["target"].origin == "given":
         raise ScenarioError(
-            f"--target: it is a squared gradient, and says nothing of {scenario.metric}. Give --rounds of Star-Star, "
-            "to compare by what it reaches in them, or leave --metric out."
+            "--target: accuracy is predicted by the training loss, so this is no number of it. Give --rounds of "
+            "Star-Star, to compare by what it reaches in them, --target-accuracy with a pilot, or a loss with --metric "
+            "loss."
         )
     if scenario.target_share is not None:
-        target = scenario.target_share * whose.start(values, scenario.metric)
-    return Question(
+        target = scenario.target_share * whose.start(values, metric)
+    question = Question(
         values=values,
         topologies=topologies,
         target=None if target is None else float(target),
@@ -291,10 +368,17 @@ def ask(scenario: Scenario) -> Question:
         seed=scenario.seed,
         order=scenario.order,
         predictor=whose,
-        metric=scenario.metric,
+        metric=metric,
+        scatter=float(scenario.number("scatter")),
         partial=scenario.partial,
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
+        rates=scenario.rates,
+        members=scenario.members,
     )
+    _check_footprint(question, scenario.objective)
+    if scenario.pilot is None or whose.guarantees:
+        return question
+    return piloted(question, scenario.pilot, scenario.metric)
 
 
 def left_out(scenario: Scenario) -> list[str]:
@@ -308,18 +392,17 @@ def left_out(scenario: Scenario) -> list[str]:
     ]
 
 
-def _bounds(scenario: Scenario, topologies: Mapping[str, Topology]) -> Mapping[str, Bound]:
-    """The bounds of a scenario, by topology.
+def _bounds(scenario: Scenario, topologies: Mapping[str, Topology], quantity: Quantity) -> Mapping[str, Bound]:
+    """The bounds of a scenario, by topology; none where the target is of another quantity than theirs.
 
     Raises:
         ScenarioError: If a family is asked for that is not about this tree.
     """
-    quantity = predictor(scenario.predictor).quantity(scenario.metric)
     if quantity is not SQUARED_GRADIENT:
         if scenario.bounds is not None or scenario.cap is not None:
             raise ScenarioError(
-                f"--bounds, --cap: bounds are on the squared gradient, and with --metric {scenario.metric} the "
-                f"predictor {scenario.predictor} speaks of a {quantity.words}. Leave them out, or the metric."
+                f"--bounds, --cap: bounds are on the squared gradient, and the target here is a {quantity.words}. "
+                "Leave them out, or give --metric gradient."
             )
         return {}
     named, own = _family(scenario), OWN_BOUNDS[_kind(scenario)]
@@ -332,14 +415,10 @@ def _bounds(scenario: Scenario, topologies: Mapping[str, Topology]) -> Mapping[s
     return {b.topology: b for b in family(named) if b.topology is not None}
 
 
-def _predictor(scenario: Scenario) -> Predictor:
-    found = predictor(scenario.predictor)
-    if scenario.metric not in found.metrics:
-        raise ScenarioError(
-            f"--metric {scenario.metric}: the predictor {found.id} knows {' and '.join(found.metrics)} alone. "
-            "Leave --predictor, --bounds and --cap out, or the metric."
-        )
-    return found
+def _covers(topology: Topology, members: Members) -> bool:
+    """Whether the theorem holds where nodes differ: everyone takes part, and a ring's nodes and children are alike."""
+    tiers = zip(topology.tiers, members.children, members.everyone, strict=True)
+    return all(everyone and (tier.pattern.by_share or children.alike) for tier, children, everyone in tiers)
 
 
 def ceil_rounds(rounds: float) -> int:

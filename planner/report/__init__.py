@@ -1,1 +1,32 @@
-"""From answers to documents, and from documents to bytes."""
+"""What answers say, and how each format shows it."""
+
+from __future__ import annotations
+
+import importlib
+import keyword
+from typing import Any
+
+from planner.io.answers import Answer
+from planner.report.document import Document
+
+
+def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Document:
+    """Lay an answer out: its page, all details (``all``), one section of them, or the verdict alone (quiet).
+
+    Raises:
+        ScenarioError: For a section that there is not.
+    """
+    from planner.report.page import selected
+
+    name = answer.schema_id().split("/")[1]
+    name += "_" * keyword.iskeyword(name)
+    laid_out: Any = importlib.import_module(f"{__name__}.answers.{name}")
+    found: Document = laid_out.document(answer)
+    return selected(found, section, quiet=quiet)
+
+
+def shown(answer: Answer, form: str, section: str = "") -> str:
+    """Render an answer in a format."""
+    from planner.report.render import render
+
+    return render(form, document(answer, section))

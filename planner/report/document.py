@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,6 +75,56 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
+class Sentences:
+    """Text that is broken into lines at `COLUMNS`."""
+
+    text: str
+    style: Style = ""
+    indent: int = 0
+
+    def lines(self) -> list[str]:
+        """Break the text into lines; a line of its own stays one."""
+        blanks = " " * self.indent
+        return [
+            line
+            for part in self.text.split("\n")
+            for line in textwrap.wrap(part, COLUMNS, initial_indent=blanks, subsequent_indent=blanks, **UNBROKEN)
+            or [""]
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Labels with a text each, which hangs beside them; a label that is empty goes on with the one before.
+
+    Attributes:
+        entries: Labels and texts.
+        indent: Blanks before each label.
+        apart: Whether an empty line comes before.
+        strong: Whether the labels stand out.
+    """
+
+    entries: tuple[tuple[str, str], ...]
+    indent: int = 0
+    apart: bool = False
+    strong: bool = True
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Break the entries into lines: label, padded, and text."""
+        if not self.entries:
+            return []
+        width = max(len(label) for label, _ in self.entries) + 2
+        found = []
+        for label, text in self.entries:
+            left = " " * self.indent + label.ljust(width)
+            for part in text.split("\n"):
+                for line in textwrap.wrap(part, max(COLUMNS - len(left), 20), **UNBROKEN) or [""]:
+                    found.append((left, line))
+                    left = " " * len(left)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column of a table.
 
@@ -115,6 +166,8 @@ class Table:
         spared: Columns that go where a terminal is too narrow, the least needed first.
         indent: Blanks before each line in a terminal.
         detail: Whether a terminal leaves it out.
+        above: A line over the headings, such as the names of groups of columns: first column, text.
+        apart: Whether an empty line comes before.
     """
 
     columns: tuple[Column, ...]
@@ -125,6 +178,27 @@ class Table:
     spared: tuple[str, ...] = ()
     indent: int = 0
     detail: bool = False
+    above: tuple[tuple[int, str], ...] = ()
+    apart: bool = True
+
+    def headings(self) -> list[str]:
+        """Name each column, with the name of its group where there is one: for formats with one line of headings."""
+        names, places = [column.name for column in self.columns], [*(p for p, _ in self.above), len(self.columns)]
+        for (place, group), end in zip(self.above, places[1:], strict=True):
+            names[place:end] = [f"{name}, {group}".strip(", ") for name in names[place:end]]
+        return names
+
+    def width(self) -> int:
+        """Count the columns of a terminal that it takes, 2 between two of its own."""
+        cells = zip([column.name for column in self.columns], *self.texts(), strict=True)
+        return self.indent + sum(max(map(len, column)) + 2 for column in cells) - 2
+
+    def headings_above(self, widths: Sequence[int]) -> str:
+        """Write the names of groups of columns, each over the first of its own; columns are so wide, 2 apart."""
+        line = ""
+        for place, text in self.above:
+            line = line.ljust(sum(width + 2 for width in widths[:place])) + text
+        return line
 
     def texts(self) -> list[tuple[str, ...]]:
         """Write all cells for people."""
@@ -165,7 +239,24 @@ class Figure:
 
 
 TICKS = 5  # labels of columns that are shown
-Block = Heading | Paragraph | Note | Items | Table | Figure
+COLUMNS = 80  # of a page, on whatever it is shown
+UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
+Block = Heading | Paragraph | Sentences | Facts | Note | Items | Table | Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Details that are shown when they are asked for.
+
+    Attributes:
+        id: Word to ask for it: ``--explain ID``.
+        heading: Above it.
+        blocks: For people.
+    """
+
+    id: str
+    heading: str
+    blocks: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +269,7 @@ class Document:
         data: For programs: one JSON document.
         records: For a spreadsheet, all with the same keys, in SI units; where there are none, the first table is taken.
         kind: What it is where it has no title.
+        sections: Details, in their order.
     """
 
     title: str
@@ -185,6 +277,7 @@ class Document:
     data: Mapping[str, Any]
     records: tuple[Mapping[str, Any], ...] = ()
     kind: str = "Answer"
+    sections: tuple[Section, ...] = ()
 
     @property
     def table(self) -> Table:

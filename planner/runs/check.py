@@ -15,14 +15,14 @@ from planner.runs import manifest
 from planner.runs.manifest import Manifest
 
 TOLERANCE = 1e-9  # relative difference of numbers that are the same
-VERSION = "version"  # of hfl-plan, which is no part of what is answered
+UNASKED = ("version", "command")  # of hfl-plan, and how it was called: no part of what is answered
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A place at which two documents differ; None where nothing is."""
 
-    at: str  # keys and indices, such as ``ranking[0].rounds``
+    at: str  # keys and indices, such as ``rows[0].rounds.value``
     then: Any
     now: Any
     relative: float  # difference of two numbers over the larger of them; infinite for anything else
@@ -54,8 +54,8 @@ def check(path: Path, tolerance: float = TOLERANCE) -> Check:
     """
     run = manifest.open_manifest(path)
     now = json.loads(json.dumps(recommend(manifest.scenario_of(run, path)).to_json()))
-    found = [place for place in places(run.answer, now) if place.at != VERSION]
-    here, then = manifest.software(), run.software.model_dump(mode="json")
+    found = [place for place in places(run.answer, now) if not place.at.startswith(UNASKED)]
+    here, then = manifest.software(), run.software.to_json()
     return Check(
         run=run,
         tolerance=tolerance,

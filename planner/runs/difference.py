@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from planner.decide.explain import flip_sentence
-from planner.decide.recommendation import Flip, Recommendation
-from planner.io.wording import title
+from planner.decide.recommendation import Recommendation
+from planner.io.answers import Sensitivity
+from planner.io.wording import names, title
 from planner.scenario.units import format_amount, format_duration, format_size
 
-SETTINGS = ("title", "objective", "metric", "predictor", "bounds", "constants", "cap", "resolution", "cost", "seed")
-ROW = ("rank", "tie", "rounds", "seconds", "bytes", "p_best")
+SETTINGS = ("title", "objective", "metric")
+WORKING = ("predictor", "bounds", "constants", "cap", "resolution", "cost", "seed")
+ROW = ("rank", "tie", "rounds", "time_seconds", "traffic_bytes", "p_best")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Difference:
             ("Scenario", self.scenario),
             ("Asked", self.asked),
             ("Ranking", self.ranking),
-            ("What would change it", self.flips),
+            ("Break-even points", self.flips),
         ):
             lines += [f"\n{heading}"] if heading and changes else []
             lines += [f"{'  ' if heading else ''}{change.said}" for change in changes]
@@ -69,12 +70,14 @@ def difference(before: Recommendation, after: Recommendation) -> Difference:
         words = [" and ".join(map(title, answer.recommended)) for answer in (before, after)]
         said = f"Recommended was {words[0]}, and is {words[1]}."
         recommended = (Change("recommended", list(before.recommended), list(after.recommended), said),)
+    made = before.recommend, after.recommend
     return Difference(
         scenario=tuple(_scenario(before, after)),
         asked=tuple(
             Change(name, was, now, f"{name}: {was or 'none'} -> {now or 'none'}")
-            for name in (*SETTINGS, "version")
-            if (was := getattr(before, name)) != (now := getattr(after, name))
+            for answers, fields in (((before, after), (*SETTINGS, "version")), (made, WORKING))
+            for name in fields
+            if (was := getattr(answers[0], name)) != (now := getattr(answers[1], name))
         ),
         ranking=tuple(_ranking(before, after)),
         recommended=recommended,
@@ -105,40 +108,50 @@ def _known(known: Any) -> str:
 
 
 def _ranking(before: Recommendation, after: Recommendation) -> Iterator[Change]:
-    rows = [{row.topology: row for row in answer.ranking} for answer in (before, after)]
+    rows = [{row.id: row for row in answer.rows} for answer in (before, after)]
     for topology in dict.fromkeys((*rows[0], *rows[1])):
         was, now = rows[0].get(topology), rows[1].get(topology)
         for name in ROW:
             old, new = (None if row is None else getattr(row, name) for row in (was, now))
             if old != new:
-                said = f"{title(topology)}: {name} {_amount(name, old)} -> {_amount(name, new)}"
-                if old and new and name in ("rounds", "seconds", "bytes"):
+                known = was or now
+                said = f"{known.title if known else topology}: {name} {_amount(name, old)} -> {_amount(name, new)}"
+                if old and new and name in ("rounds", "time_seconds", "traffic_bytes"):
                     said += f" (x {new / old:.3g})"
                 yield Change(f"{topology}.{name}", old, new, said)
 
 
 def _amount(name: str, value: Any) -> str:
-    forms = {"rounds": "{:,}".format, "seconds": format_duration, "bytes": format_size, "p_best": "{:.0%}".format}
+    forms: dict[str, Any] = {"rounds": "{:,.0f}".format, "time_seconds": format_duration}
+    forms |= {"traffic_bytes": format_size, "p_best": "{:.0%}".format}
     return "none" if value is None else forms.get(name, str)(value)
 
 
 def _flips(before: Recommendation, after: Recommendation) -> Iterator[Change]:
-    flips = [{_which(flip): flip for flip in answer.flips} for answer in (before, after)]
+    even = [[one for one in answer.sensitivity if one.break_even is not None] for answer in (before, after)]
+    flips = [{_which(flip): flip for flip in some} for some in even]
     for which in dict.fromkeys((*flips[0], *flips[1])):
         was, now = flips[0].get(which), flips[1].get(which)
         if was is None or now is None:
             flip = was or now
             assert flip is not None  # noqa: S101 - it is of one of the two
-            said = f"{'gone' if now is None else 'new'}: {flip_sentence(flip)}"
-        elif (was.at, was.to) == (now.at, now.to):
+            said = f"{'gone' if now is None else 'new'}: {_flip(flip)}"
+        elif (was.break_even, was.best_beyond) == (now.break_even, now.best_beyond):
             continue
         else:
-            said = f"moved: {flip_sentence(was)} -> {flip_sentence(now)}"
-        old, new = (None if flip is None else {"at": flip.at, "to": flip.to} for flip in (was, now))
+            said = f"moved: {_flip(was)} -> {_flip(now)}"
+        old, new = (None if f is None else {"at": f.break_even, "to": list(f.best_beyond)} for f in (was, now))
         yield Change(f"flip of {which}", old, new, said)
 
 
-def _which(flip: Flip) -> str:
+def _flip(flip: Sensitivity) -> str:
+    """One break-even point in words."""
+    now, even = (format_amount(value, flip.unit) for value in (flip.now, flip.break_even))
+    return f"{flip.parameter} from {now} to {even}: best is {names(flip.best_beyond)}"
+
+
+def _which(flip: Sensitivity) -> str:
     """The input and the direction."""
-    up = not isinstance(flip.at, str) and not isinstance(flip.from_, str) and flip.at > flip.from_
+    even, now = flip.break_even, flip.now
+    up = isinstance(even, int | float) and isinstance(now, int | float) and even > now
     return f"{flip.parameter} {'upwards' if up else 'downwards'}"

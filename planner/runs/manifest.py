@@ -13,54 +13,53 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
-
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import json_documents as documents
+from planner.io.parts import Part, Rule, field
 from planner.io.version import version
 from planner.scenario.fields import put, read
 from planner.scenario.resolve import Scenario, load
 
 SCHEMA = "hfl-plan/manifest/1"
 FILES = (".csv", ".json")  # what a value of a scenario may name
-Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
-Name = Annotated[str, StringConstraints(max_length=4096)]
+Hash = Annotated[str, Rule(pattern="^[0-9a-f]{64}$")]
+Name = Annotated[str, Rule(max_length=4096)]
 Spoken = Mapping[str, tuple[str, Any]]
 
 
-class Input(documents.Part):
+class Input(Part):
     """A file that was read."""
 
     path: Name
-    key: Name = Field(description="of the scenario; config for a scenario file, which `scenario` has whole")
+    key: Name = field("of the scenario; config for a scenario file, which `scenario` has whole")
     sha256: Hash
 
 
-class Software(documents.Part):
+class Software(Part):
     """What ran."""
 
-    hfl_plan: Name = Field(alias="hfl-plan")
+    hfl_plan: Name = field(key="hfl-plan")
     python: Name
     numpy: Name
     platform: Name
 
 
-class Manifest(documents.Part):
+class Manifest(Part):
     """A run of ``recommend``."""
 
-    schema_: Literal["hfl-plan/manifest/1"] = Field("hfl-plan/manifest/1", alias="schema")
+    schema_: Literal["hfl-plan/manifest/1"] = field(default="hfl-plan/manifest/1", key="schema")
     software: Software
     seed: int
-    scenario: dict[str, Any] = Field(description="tables and keys of a scenario file, as they were told")
+    scenario: dict[str, Any] = field("tables and keys of a scenario file, as they were told")
     inputs: tuple[Input, ...]
-    answer: dict[str, Any] = Field(description="what recommend --json prints")
+    answer: dict[str, Any] = field("what recommend --json prints")
     answer_sha256: Hash
-    sha256: Hash = Field(description="of all else here, as JSON with sorted keys and without spaces")
+    sha256: Hash = field("of all else here, as JSON with sorted keys and without spaces")
 
     def text(self) -> str:
         """As a file."""
-        return json.dumps(self.model_dump(mode="json"), indent=1, allow_nan=False) + "\n"
+        return json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n"
 
 
 def told(config: Path | None, spoken: Spoken) -> dict[str, Any]:
@@ -85,14 +84,14 @@ def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifes
     parts: dict[str, Any] = {
         "schema": SCHEMA,
         "software": software(),
-        "seed": answer.seed,
+        "seed": answer.recommend.seed,
         "scenario": scenario,
         "inputs": [{"path": str(path), "key": key, "sha256": hash_of_file(path)} for key, path in inputs],
         "answer": document,
         "answer_sha256": hash_of(document),
     }
     try:
-        return Manifest.model_validate({**parts, "sha256": hash_of(parts)})
+        return documents.fitted(Manifest, {**parts, "sha256": hash_of(parts)})
     except (TypeError, ValueError):  # a date, for one, which TOML has and JSON has not
         raise ScenarioError("--save: the scenario has values that JSON cannot hold. Leave out --save.") from None
 
@@ -184,4 +183,6 @@ def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _names_a_file(key: str, value: Any) -> bool:
-    return key == "problem.heterogeneity" and isinstance(value, str) and value.strip().lower().endswith(FILES)
+    if not isinstance(value, str):
+        return False
+    return key == "problem.pilot" or (key == "problem.heterogeneity" and value.strip().lower().endswith(FILES))

@@ -21,7 +21,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from planner.data import grouping, label_shift
+from planner.data import grouping, heterogeneity, label_shift
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
@@ -104,8 +104,7 @@ def scenarios(written: Written) -> Scenario:
                     f"{written.name(keys[symbol])}: {symbol} = {ranges[symbol].high} exceeds the {there} there "
                     f"are. Search up to {there}."
                 )
-    if ranges and written.get("plan.objective") is None:  # by rounds the most of everything would come first
-        found = [replace(s, objective="time") for s in found]
+    found = [replace(s, objective_open=False) for s in found]  # a search is by one
     choices = {symbol: (span.low, span.high) for symbol, span in ranges.items()}
     return replace(found[0], divisions=tuple(found), choices=choices)
 
@@ -217,18 +216,14 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
     sigma: float | None = written.get("problem.sigma")
     measured = form.measured if form is not None else None
     if sigma is None:
-        sigma = float(measured.constants.get("sigma", 1.0)) if measured is not None else 1.0
+        sigma = (measured.constants if measured is not None else {}).get("sigma", heterogeneity.PROBLEM["sigma"])
     warnings = list(measured.warnings) if measured is not None else []
     if form is None:
         form = Heterogeneity("preset", "both")
-        warnings.append(
-            "Heterogeneity was not given, and it decides the answer: zeta^2 + delta^2 = 2 sigma^2 is assumed. "
-            "Say --heterogeneity iid, inter or both, give numbers, or label counts."
-        )
     elif form.text in ("intra", "inter"):
         warnings.append(
-            "Where groups are free, intra and inter say the same, zeta^2 + delta^2 = sigma^2: the division decides "
-            "how much of it is intra-group."
+            "Where groups are free, intra and inter say much the same: the division decides how much of "
+            "zeta^2 + delta^2 is intra-group."
         )
     if form.form == "dirichlet":
         zeta, delta = form.deviations(sigma, clients, 1)
@@ -238,8 +233,7 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
         said = form.text
         if measured is not None and not measured.absolute:
             warnings.append(
-                f"Label counts do not say how large the deviations are: a client with a single label is taken to stand "
-                f"sigma = {sigma:g} from an even mixture."
+                f"Label counts do not say how large the deviations are: {heterogeneity.assumed_scale(sigma)}."
             )
     total2 = zeta**2 + delta**2
     return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings

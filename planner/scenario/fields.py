@@ -13,21 +13,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from hflbounds.topology import Topology, TopologyError
 from planner.data import heterogeneity
 from planner.errors import PlannerError, ScenarioError
 from planner.io import intervals, text
+from planner.scenario.footprint import PRESETS as OF_FOOTPRINT
+from planner.scenario.footprint import preset as footprint_preset
 from planner.scenario.network import PRESETS, Hop, Sharing, link_preset, parse_straggler
-from planner.scenario.units import parse_duration, parse_rate, parse_size
+from planner.scenario.units import parse_carbon, parse_duration, parse_intensity, parse_power, parse_rate, parse_size
 
-Objective = Literal["rounds", "time", "bytes"]
+if TYPE_CHECKING:
+    from planner.data.fleet import Listed
+    from planner.data.pilot import Pilot
+
+Objective = Literal["rounds", "time", "traffic", "energy", "carbon", "money"]
+CLOCKED: Final = frozenset({"time", "energy", "carbon", "money"})
+"""Objectives that the clock moves."""
+FOOTPRINT: Final = frozenset({"energy", "carbon", "money"})
 Order = Literal["fixed", "random"]
-Metric = Literal["gradient", "loss", "accuracy"]
+Metric = Literal["loss", "accuracy", "gradient"]
 CostMethod = Literal["schedule", "formula", "diluted"]
 OnFailure = Literal["fail", "skip", "timeout"]
 
+METRIC: Final[Metric] = "loss"  # unless another is named
+ROUNDS: Final = 200  # of the reference, whose progress in them is the target where none is given
 LARGEST_FILE: Final = 1 << 20  # bytes
 LARGEST_COUNT: Final = 10**6  # groups, clients of a group, group rounds, local steps
 LARGEST_ROUNDS: Final = 10**12
@@ -49,6 +60,13 @@ class Share(str):
 
     spread: intervals.Spread | None = None
     reading = ""
+
+
+class Payload(str):
+    """How models are compressed on a link, with the bytes sent over those of a model, up and down."""
+
+    up: float = 1.0
+    down: float = 1.0
 
 
 class Probability(float):
@@ -83,26 +101,65 @@ class Kind:
     Attributes:
         read: Reads a value; is told what the field is called, which opens every refusal.
         schema: The same as JSON Schema, as far as that can say it.
+        word: What stands for a value in a help text.
     """
 
     read: Callable[[Any, str], Any]
     schema: Mapping[str, Any]
+    word: str = "VALUE"
 
 
 def _words(*choices: str) -> Kind:
-    return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)})
+    return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)}, "NAME")
 
 
 def _count(most: int, least: int = 1) -> Kind:
     def read(value: Any, field: str) -> int:
         if isinstance(value, list):
             raise ScenarioError(
-                f"{field}: a list is not a whole number from {least} to {most}. For groups of unequal size give the "
-                "mean."
+                f"{field}: a list is not a whole number from {least} to {most}. Write groups of unequal size one by "
+                "one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv."
             )
         return text.count(value, field, least=least, most=most)
 
-    return Kind(read, {"type": "integer", "minimum": least, "maximum": most})
+    return Kind(read, {"type": "integer", "minimum": least, "maximum": most}, "N")
+
+
+def _groups(value: Any, field: str) -> int | Span | Listed:
+    """A count, a range, or ``[[fleet.groups]]``: groups one by one."""
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(one, Mapping) for one in value):
+        return _count_or_span(value, field)
+    from planner.data.fleet import by_groups
+
+    rows = [
+        read_table(one, GROUP_FIELDS, lambda key, at=f"{field}[{i}]": f"{at}.{key}")  # type: ignore[misc]
+        for i, one in enumerate(value, 1)
+    ]
+    return by_groups(rows, field)
+
+
+def _fleet(value: Any, field: str) -> Listed:
+    from planner.data.fleet import Listed, read_fleet
+
+    if isinstance(value, Listed):
+        return value
+    if not isinstance(value, str):
+        raise ScenarioError(f"{field}: {value!r:.40} is not the name of a file. Write fleet.csv.")
+    try:
+        return read_fleet(Path(value).expanduser(), {one.key: one.kind.read for one in CLIENT_FIELDS})
+    except ScenarioError as error:
+        raise ScenarioError(f"{field}: {error}") from None
+
+
+def _samples(value: Any, field: str) -> float:
+    number = text.number(value, field)
+    if not 1e-9 <= number <= 1e15:
+        raise ScenarioError(f"{field}: {number:g} samples are not from 1e-9 to 1e15. Remove clients without samples.")
+    return number
+
+
+def _own_step(value: Any, field: str) -> float:
+    return parse_duration(value, field=field, positive=True)
 
 
 def _count_or_span(value: Any, field: str) -> int | Span:
@@ -112,16 +169,17 @@ def _count_or_span(value: Any, field: str) -> int | Span:
     return low if low == high else Span(low, high)
 
 
-def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any]) -> Kind:
+def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any], word: str = "NUMBER") -> Kind:
     """A number, or one within limits: ``0.2:1``, ``2+-0.5``."""
     return Kind(
         lambda value, field: intervals.read(value, lambda one: read(one, field), field=field),
         {"anyOf": [schema, {"type": "string"}]} if schema.get("type") != "string" else schema,
+        word,
     )
 
 
-def _quantity(parse: Callable[..., float], example: str) -> Kind:
-    return _uncertain(lambda value, field: parse(value, field=field), {"type": "string", "examples": [example]})
+def _quantity(parse: Callable[..., float], example: str, word: str) -> Kind:
+    return _uncertain(lambda value, field: parse(value, field=field), {"type": "string", "examples": [example]}, word)
 
 
 def _target(value: Any, field: str) -> str | float:
@@ -136,8 +194,8 @@ def _target(value: Any, field: str) -> str | float:
         raise
     except ValueError:
         raise ScenarioError(
-            f"{field}: {value!r:.40} is not a target. Write a squared gradient norm such as 0.01, "
-            "or a share of it at the start such as 1%."
+            f"{field}: {value!r:.40} is not a target. Write a loss above the least, or by gradient a squared gradient, "
+            "such as 0.01, or a share of it at the start such as 1%."
         ) from None
     share = Share(f"{float(number)!r}%")
     if isinstance(number, intervals.Uncertain):
@@ -164,6 +222,38 @@ def _probability(value: Any, field: str) -> Probability:
     probability = Probability(share)
     probability.reading = f"{number}%" if percent else f"{share:.12g}"
     return probability
+
+
+PAYLOADS: Final = re.compile(r"(?P<bits>[0-9]{1,2})bit|top-(?P<top>[0-9]*\.?[0-9]+)%|(?P<ratio>[0-9]*\.?[0-9]+)")
+
+
+def _payload(value: Any, field: str) -> Payload:
+    """``8bit``, ``top-1%`` or a ratio; two of them are up and down."""
+    said = str(value).replace(" ", "") if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
+    parts = said.split("/")
+    ratios = [_ratio(PAYLOADS.fullmatch(part)) for part in parts]
+    if len(parts) > 2 or not all(0 < ratio <= 1 for ratio in ratios):
+        raise ScenarioError(
+            f"{field}: {value!r:.40} is not a compression to at most the whole. Write 8bit, top-1%, a ratio such as "
+            "0.25, or one up and one down: top-1%/8bit."
+        )
+    found = Payload(said)
+    found.up, found.down = ratios[0], ratios[-1]
+    return found
+
+
+def _ratio(found: re.Match[str] | None) -> float:
+    """Of the bytes sent to those of a model in 32-bit floats; 0 for what cannot be meant.
+
+    Of the largest entries, each is sent with its place, another 32 bits.
+    """
+    if found is None:
+        return 0.0
+    if found["bits"]:
+        return int(found["bits"]) / 32
+    if found["top"]:
+        return float(found["top"]) / 100 * 2
+    return float(found["ratio"])
 
 
 def _resolution(value: Any, field: str) -> float:
@@ -206,6 +296,19 @@ def _draws(value: Any, field: str) -> int:
     return number
 
 
+def _pilot(value: Any, field: str) -> Pilot:
+    from planner.data.pilot import Pilot, read_pilot
+
+    if isinstance(value, Pilot):
+        return value
+    if not isinstance(value, str):
+        raise ScenarioError(f"{field}: {value!r:.40} is not the name of a file. Write pilot.json.")
+    try:
+        return read_pilot(Path(value).expanduser())
+    except ScenarioError as error:
+        raise ScenarioError(f"{field}: {error}") from None
+
+
 def _heterogeneity(value: Any, field: str) -> heterogeneity.Heterogeneity:
     if isinstance(value, heterogeneity.Heterogeneity):
         return value
@@ -238,7 +341,7 @@ def _tree(value: Any, field: str) -> int | Tree:
     try:
         topology = Topology.of("/".join(patterns)) if all(patterns) else None
     except TopologyError as error:
-        raise ScenarioError(f"{field}: {error}") from None
+        raise ScenarioError(f"{field}: {error}", code="E044") from None
     counts = tuple(text.count(size, field, most=LARGEST_COUNT) for size in sizes) if all(sizes) else None
     if counts is not None and topology is None and len(counts) > 8:
         raise ScenarioError(f"{field}: {len(counts)} tiers are not 1 to 8.")
@@ -254,33 +357,46 @@ def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
     found = []
     for place, tier in enumerate(value, 1):
         found.append(read_table(tier, TIER_FIELDS, lambda key, at=f"{field}[{place}]": f"{at}.{key}"))  # type: ignore[misc]
-        if "count" not in found[-1]:
-            raise ScenarioError(f"{field}[{place}].count: is missing. Say how many children each node of it has.")
     return tuple(found)
 
 
 COUNT: Final = _count(LARGEST_COUNT)
 COUNT_OR_RANGE: Final = Kind(
-    _count_or_span, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^ *[0-9]+ *(: *[0-9]+ *)?$"}]}
+    _count_or_span, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^ *[0-9]+ *(: *[0-9]+ *)?$"}]}, "N"
 )
 POSITIVE: Final = _uncertain(text.number, {"type": "number", "exclusiveMinimum": 0})
 NOT_NEGATIVE: Final = _uncertain(
     lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}
 )
-RATE: Final = _quantity(parse_rate, "20Mbit/s")
-SIZE: Final = _quantity(parse_size, "45MB")
-DURATION: Final = _quantity(parse_duration, "0.2s")
+SCATTER: Final = Kind(
+    lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}, "NUMBER"
+)
+RATE: Final = _quantity(parse_rate, "20Mbit/s", "RATE")
+SIZE: Final = _quantity(parse_size, "45MB", "SIZE")
+DURATION: Final = _quantity(parse_duration, "0.2s", "TIME")
 PERIOD: Final = Kind(
-    lambda value, field: parse_duration(value, field=field, positive=True), {"type": "string", "examples": ["10min"]}
+    lambda value, field: parse_duration(value, field=field, positive=True),
+    {"type": "string", "examples": ["10min"]},
+    "TIME",
 )
 PROBABILITY: Final = Kind(
-    _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}
+    _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
 )
-LINE: Final = Kind(_line, {"type": "string", "maxLength": 200})
+SAMPLES: Final = Kind(_samples, {"type": "number", "exclusiveMinimum": 0}, "N")
+OWN_STEP: Final = Kind(_own_step, {"type": "string", "examples": ["0.2s"]}, "TIME")
+
+
+def _of_preset(kind: str) -> Kind:
+    return Kind(lambda value, field: footprint_preset(kind, value, field), {"enum": list(OF_FOOTPRINT[kind])}, "PRESET")
+
+
+LINE: Final = Kind(_line, {"type": "string", "maxLength": 200}, "NAME")
 LINK: Final = Kind(
     lambda value, field: link_preset(value if isinstance(value, str) else repr(value), field=field).name,
     {"enum": list(PRESETS)},
+    "PRESET",
 )
+POWER: Final = _quantity(parse_power, "5W", "POWER")
 ORDER: Final = _words(*get_args(Order))
 SHARING: Final = _words(*get_args(Sharing))
 HOP: Final = _words(*get_args(Hop))
@@ -320,20 +436,32 @@ class Field:
     @property
     def panel(self) -> str:
         """The heading under which its option is listed."""
-        return PANELS[self.key.partition(".")[0]]
+        return PANELS.get(self.key) or PANELS[self.key.partition(".")[0]]
 
 
 PANELS: Final = {
     "schema_version": "Answer",
     "title": "Answer",
     "fleet": "Fleet",
-    "problem": "Data and target",
-    "model": "Model",
+    "problem": "Data",
+    "problem.rounds": "Model",
+    "problem.target": "Model",
+    "problem.pilot": "Model",
+    "model": "Network",
     "network": "Network",
     "compute": "Network",
     "availability": "Network",
+    "footprint": "Prices",
     "plan": "Answer",
+    "plan.metric": "Model",
+    "plan.predictor": "Model",
+    "plan.bounds": "Model",
+    "plan.cap": "Model",
 }
+
+
+def _usual(symbol: str) -> str:
+    return f"{heterogeneity.PROBLEM[symbol]:g}"
 
 
 def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tuple[Field, ...]:
@@ -344,6 +472,19 @@ def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tu
         ("down", RATE, f"rate down to {whose}, such as 100Mbit/s", "of the preset"),
         ("latency", DURATION, f"latency to {whose}, one way and per hop, such as 20ms", "of the preset"),
         ("sharing", SHARING, f"sharing of the rate among {whose}: per-client or per-server", "of the preset"),
+        (
+            "energy",
+            _quantity(parse_intensity, "0.05kWh/GB", "ENERGY"),
+            f"energy of the network of {whose} for data",
+            "of its preset",
+        ),
+        ("price", NOT_NEGATIVE, f"price of a gigabyte over the link of {whose}", ""),
+        (
+            "payload",
+            Kind(_payload, {"anyOf": [{"type": "number"}, {"type": "string"}]}),
+            f"compression of models of {whose}: 8bit, top-1%, a ratio, or UP/DOWN such as top-1%/8bit",
+            "none",
+        ),
         ("hop", HOP, f"hops of a ring of {whose}: direct, or relayed by the server", "of the preset"),
     )
     symbol = path.removeprefix("network.") if path.startswith("network.") else ""
@@ -366,9 +507,13 @@ FIELDS: Final = (
     Field("fleet.clients", COUNT, "clients in all; alone, the groups are searched for", "G times M", "--clients"),
     Field(
         "fleet.groups",
-        COUNT_OR_RANGE,
-        "groups; beside --clients also a range, 4:20",
-        "required, or counted in the file of heterogeneity",
+        Kind(
+            _groups,
+            {"anyOf": [*COUNT_OR_RANGE.schema["anyOf"], {"type": "array", "items": {"type": "object"}}]},
+            COUNT_OR_RANGE.word,
+        ),
+        "groups; beside --clients also a range, 4:20; in a file also one by one, [[fleet.groups]], keys below",
+        "required, or that of the file of heterogeneity or of the pilot",
         "--groups --G -G",
         "G",
     ),
@@ -376,7 +521,7 @@ FIELDS: Final = (
         "fleet.clients_per_group",
         COUNT,
         "clients of each group; the mean where they differ",
-        "required, or counted in the file of heterogeneity",
+        "required, or that of the file of heterogeneity or of the pilot",
         "--clients-per-group --M -M",
         "M",
     ),
@@ -427,31 +572,84 @@ FIELDS: Final = (
         "two: groups, and clients of a group",
     ),
     Field(
+        "fleet.list",
+        Kind(_fleet, {"type": "string"}, "FILE"),
+        "fleet client by client, a CSV of client, group (nested: a/b) and of samples, step_time, link, availability",
+        "",
+        "--fleet",
+    ),
+    Field(
+        "fleet.weights",
+        _words("samples", "equal"),
+        "what clients of a list count by in means and in the loss: samples, or equal",
+        "samples where they are listed, else equal",
+        "--weights",
+        "weights",
+    ),
+    Field(
         "problem.heterogeneity",
-        Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}),
+        Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}, "KIND"),
         "heterogeneity: iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
         "dirichlet:intra=0.1,inter=0.3; label counts counts.csv; profile.json",
         "both, with a warning",
         "--heterogeneity -H",
     ),
-    Field("problem.sigma", NOT_NEGATIVE, "standard deviation of a stochastic gradient", "1", "--sigma", "sigma"),
-    Field("problem.smoothness", POSITIVE, "smoothness of the losses", "1", "--smoothness --L", "L"),
-    Field("problem.initial_gap", POSITIVE, "initial gap of the loss, F(x0) - F*", "2.3", "--initial-gap --A", "A"),
+    Field(
+        "problem.sigma",
+        NOT_NEGATIVE,
+        "standard deviation of a stochastic gradient",
+        _usual("sigma"),
+        "--sigma",
+        "sigma",
+    ),
+    Field("problem.smoothness", POSITIVE, "smoothness of the losses", _usual("L"), "--smoothness --L", "L"),
+    Field(
+        "problem.curvature_scatter",
+        SCATTER,
+        "scatter of a mini-batch's curvature over the curvature; 0 for noise that does not depend on the model",
+        _usual("scatter"),
+        "--curvature-scatter",
+        "scatter",
+    ),
+    Field(
+        "problem.initial_gap", POSITIVE, "initial gap of the loss, F(x0) - F*", _usual("A"), "--initial-gap --A", "A"
+    ),
     Field(
         "problem.rounds",
         _count(LARGEST_ROUNDS),
         "global rounds: the horizon, or beside a target the most that are allowed",
-        "1000",
+        f"{ROUNDS}",
         "--rounds --R -R",
         "R",
     ),
     Field(
         "problem.target",
         Kind(_target, {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}),
-        "target: a squared gradient norm, or a share of it at the start, 1%; by loss of spectrum, a loss gap",
+        "target: a loss above the least, or a share of that at the start, 1%; by gradient, a squared gradient",
         "what Star-Star reaches in the rounds",
         "--target",
         "target",
+    ),
+    Field(
+        "problem.target_loss",
+        POSITIVE,
+        "target as a training loss, where a pilot or a profile says how low it starts and can fall",
+        "",
+        "--target-loss",
+    ),
+    Field(
+        "problem.target_accuracy",
+        PROBABILITY,
+        "target as a test accuracy, 85%, with a pilot by accuracy",
+        "",
+        "--target-accuracy",
+    ),
+    Field(
+        "problem.pilot",
+        Kind(_pilot, {"type": "string"}, "FILE"),
+        "pilot of this fleet, a file of `hfl-plan pilot`: rounds as it measured them",
+        "",
+        "--pilot",
     ),
     Field("model.size", SIZE, "size of one transfer, such as 45MB", "44.7 MB", "--model-size", "model_size"),
     Field(
@@ -474,6 +672,7 @@ FIELDS: Final = (
             "latency": "--latency",
             "sharing": "--link-sharing",
             "hop": "--hop",
+            "payload": "--payload",
         },
     ),
     *_link("network.server_link", "group servers", "wan", {"preset": "--server-link"}),
@@ -510,24 +709,60 @@ FIELDS: Final = (
     Field("availability.mtbf", PERIOD, "mean time between failures of a client at work", "no such failures"),
     Field("availability.quorum", PROBABILITY, "least share of its endpoints that a star needs, under fail", "one"),
     Field(
+        "footprint.device",
+        _of_preset("device"),
+        f"device of a client: {', '.join(OF_FOOTPRINT['device'])}",
+        "",
+        "--device",
+        "device",
+    ),
+    Field(
+        "footprint.training_power", POWER, "power of a client at its local steps", "of the device", "", "training_power"
+    ),
+    Field("footprint.idle_power", POWER, "power of a client that waits", "of the device", "", "idle_power"),
+    Field(
+        "footprint.radio_power", POWER, "power of a client that sends or receives", "of the device", "", "radio_power"
+    ),
+    Field(
+        "footprint.grid",
+        _of_preset("grid"),
+        f"grid that the electricity comes from: {', '.join(OF_FOOTPRINT['grid'])}",
+        "",
+        "--grid",
+        "grid",
+    ),
+    Field(
+        "footprint.carbon",
+        _quantity(parse_carbon, "400g/kWh", "CARBON"),
+        "carbon intensity of the electricity, CO2e",
+        "of the grid",
+        "",
+        "carbon",
+    ),
+    Field(
+        "footprint.device_hour", NOT_NEGATIVE, "price of a client for an hour, waiting included", "", "", "device_hour"
+    ),
+    Field("footprint.kwh", NOT_NEGATIVE, "price of a kilowatt-hour for clients", "", "", "kwh"),
+    Field(
         "plan.objective",
         _words(*get_args(Objective)),
-        "objective: rounds, time or bytes",
-        "time with a network or where counts are searched, else rounds",
-        "--objective -o",
+        "objective: time, rounds, traffic, energy, carbon or money",
+        "time; without a link each",
+        "--objective",
     ),
     Field(
         "plan.metric",
         _words(*get_args(Metric)),
-        "metric: the mean squared gradient, the loss, or the lack of accuracy",
-        "gradient",
+        "metric: loss (training, after the last round), accuracy (test, by predicted loss), or gradient (mean squared)",
+        "loss; gradient where the predictor or the bounds named know nothing else",
         "--metric",
     ),
     Field(
         "plan.predictor",
         LINE,
-        "predictor of the rounds: typical (of runs), spectrum (by loss), bound (guaranteed) or surrogate (simulated)",
-        "typical; bound where bounds or a cap are given",
+        "predictor of the rounds: spectrum (loss, accuracy, gradient); by gradient also typical, bound (guaranteed) "
+        "or surrogate (simulated)",
+        "the one with the best record for the metric; bound where bounds or a cap are given",
         "--predictor",
     ),
     Field(
@@ -568,7 +803,7 @@ FIELDS: Final = (
 )
 TIER_FIELDS: Final = (
     Field("name", LINE, "name of its children, such as region", "group, client or tier 1 ..."),
-    Field("count", COUNT_OR_RANGE, "children of each node", "required"),
+    Field("count", COUNT_OR_RANGE, "children of each node", "required, or counted in a list"),
     Field("passes", COUNT_OR_RANGE, "passes through its children before a node answers its parent", "1"),
     Field("drawn", COUNT_OR_RANGE, "children drawn for each pass", "all"),
     Field("order", ORDER, "order of rings: fixed, or random; the same on every tier", "that of the fleet"),
@@ -576,6 +811,19 @@ TIER_FIELDS: Final = (
     *_link("link", "its children", "broadband for clients, else wan", {}),
 )
 """Keys of one table of ``[[fleet.tiers]]``."""
+CLIENT_FIELDS: Final = (
+    Field("samples", SAMPLES, "samples of each client", "all alike"),
+    Field("step_time", OWN_STEP, "mean time of a local step of each client, such as 0.2s", "of the scenario"),
+    Field("link", LINK, f"preset for each client: {', '.join(PRESETS)}", "of the scenario"),
+    Field("availability", PROBABILITY, "probability that each client completes its turn", "of the scenario"),
+)
+"""Columns of a fleet client by client, and keys of a group of clients that are alike."""
+GROUP_FIELDS: Final = (
+    Field("name", LINE, "name of the group; nested ones as in north/edge 3", "group 1, group 2 ..."),
+    Field("clients", COUNT, "clients of the group", "required"),
+    *CLIENT_FIELDS,
+)
+"""Keys of one table of ``[[fleet.groups]]``."""
 
 
 def keywords() -> dict[str, str]:
@@ -609,7 +857,7 @@ def read_table(
     for key in table:
         if key not in below:
             hint = text.suggest(key, below) or f"Known here are {', '.join(below)}."
-            raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}")
+            raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}", code="E025")
     for key in below:
         value, path = table.get(key), f"{at}{key}"
         if value is None:
@@ -638,16 +886,16 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
         with file.open("rb") as stream:
             raw = stream.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.") from None
+        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.", code="E030") from None
     if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.")
+        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.", code="E037")
     try:
         content = raw.decode("utf-8-sig")
         table = tomllib.loads(content)
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+        raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.") from None
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
 

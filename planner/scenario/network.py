@@ -14,10 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, cast, get_args
 
 from planner.errors import PlannerError
 from planner.io.text import NUMBER, suggest
+
+if TYPE_CHECKING:
+    from hflbounds.topology import Topology
 
 Sharing = Literal["per-client", "per-server"]
 Hop = Literal["relayed", "direct"]
@@ -28,6 +31,8 @@ _MAX_LOGNORMAL_CV: Final = 10.0
 
 class NetworkError(PlannerError, ValueError):
     """A link, network or compute setting that cannot be; the message names the field and the way out."""
+
+    kind = "E027"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,8 @@ class Link:
         hop: How a ring passes the model on. ``direct``: from one endpoint to the next, at the smaller of the
             sender's ``up`` and the receiver's ``down``, one latency. ``relayed``: through the server, up and
             then down, two latencies, two traversals. Devices behind address translation are ``relayed``.
+        payload_up: Bytes of an upload over those of the model; also of a direct hop, which its sender compresses.
+        payload_down: Bytes of a download over those of the model.
     """
 
     up: float
@@ -51,13 +58,29 @@ class Link:
     latency: float = 0.0
     sharing: Sharing = "per-client"
     hop: Hop = "relayed"
+    payload_up: float = 1.0
+    payload_down: float = 1.0
 
     def __post_init__(self) -> None:
         for name in ("up", "down"):
             _number(f"link.{name}", getattr(self, name), "a rate in bit/s above 0", positive=True)
+        for name in ("payload_up", "payload_down"):
+            _number(f"link.{name}", getattr(self, name), "a ratio above 0", positive=True)
         _number("link.latency", self.latency, "a time in s, 0 or more")
         _choice("link.sharing", self.sharing, get_args(Sharing))
         _choice("link.hop", self.hop, get_args(Hop))
+
+    @property
+    def whole(self) -> bool:
+        """Whether models are sent as they are."""
+        return self.payload_up == self.payload_down == 1.0
+
+
+class Timer(Protocol):
+    """Times a global round of a tree on a network whose hops are known, in seconds."""
+
+    def __call__(self, topology: Topology, K: int, compute: Compute, model_bytes: float) -> float:
+        """Take a tree with its sizes and passes, local steps, and the size of a model [bytes]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +92,12 @@ class Network:
             such a tier are logical, and sit at their parent. A ``per-server`` link is then shared by all endpoints
             that are active at the same time below one machine, whatever their logical parent.
         spare: The link that the tier above the clients would have; it costs nothing.
+        timer: Times a round where every hop is known; the links then say what travels, and cannot be moved.
     """
 
     links: tuple[Link | None, ...]
     spare: Link | None = None
+    timer: Timer | None = None
 
     def __post_init__(self) -> None:
         if not self.links:
@@ -113,11 +138,15 @@ class Network:
     @property
     def server_link(self) -> Link | None:
         """The link one tier above the clients, or the one that it would have."""
+        if self.timer is not None:
+            return None
         return (self.links[-2] if len(self.links) > 1 else None) or self.spare
 
     @property
     def named(self) -> Mapping[str, Link]:
-        """Links on which something travels, by the names of `link_names`, lowest first."""
+        """Links on which something travels and that may be moved, by the names of `link_names`, lowest first."""
+        if self.timer is not None:
+            return {}
         pairs = zip(reversed(link_names(len(self.links))), reversed(self.links), strict=True)
         return {name: link for name, link in pairs if link is not None}
 
@@ -132,6 +161,10 @@ class Network:
         at = link_names(len(self.links)).index(name)
         link = replace(self.named[name], **parts)
         return replace(self, links=(*self.links[:at], link, *self.links[at + 1 :]))
+
+    def alone(self, depth: int) -> Network:
+        """The link of the clients alone, in a tree of so many tiers."""
+        return Network((*(None for _ in range(depth - 1)), self.client_link), timer=self.timer)
 
     def with_servers(self, servers: bool) -> Network:
         """Put servers above the clients, with the spare link, or take them away and keep their link as the spare.

@@ -28,6 +28,9 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
     """
     table, shown = read(file) if file else ({}, lambda path: path)
     spoken: dict[str, str] = {}
+    if "fleet.list" in (options or {}) and isinstance(fleet := table.get("fleet"), dict):
+        for key in ("clients", "groups", "clients_per_group", "tiers"):  # options win
+            fleet.pop(key, None)
     for path, (option, value) in (options or {}).items():
         for other, before in spoken.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):

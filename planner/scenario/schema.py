@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from planner.scenario.fields import FIELDS, TIER_FIELDS, Field
+from planner.scenario.fields import FIELDS, GROUP_FIELDS, TIER_FIELDS, Field
 
 ID = "hfl-plan/scenario/1"
 
@@ -13,7 +13,9 @@ def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a scenario file, with a description of every key."""
     document = _tables(FIELDS)
     tiers = document["properties"]["fleet"]["properties"]["tiers"]
-    tiers |= {"type": "array", "minItems": 1, "maxItems": 8, "items": {**_tables(TIER_FIELDS), "required": ["count"]}}
+    tiers |= {"type": "array", "minItems": 1, "maxItems": 8, "items": _tables(TIER_FIELDS)}
+    *_, listed = document["properties"]["fleet"]["properties"]["groups"]["anyOf"]
+    listed |= {"minItems": 1, "items": {**_tables(GROUP_FIELDS), "required": ["clients"]}}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": ID, "title": "Scenario", **document}
 
 

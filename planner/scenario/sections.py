@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import TierSymbols, tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
 from planner.scenario import availability
-from planner.scenario.fields import Order, Span
+from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Probability, Span
+from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
+from planner.scenario.footprint import PRESETS as PRESETS_OF
 from planner.scenario.network import PRESETS, Compute, Link, Network, NetworkError, Straggler, link_names
-from planner.scenario.units import format_duration, format_rate
+from planner.scenario.units import format_duration
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import Written
 
+if TYPE_CHECKING:
+    from planner.data.fleet import Listed
+    from planner.data.pilot import Fleet, Pilot
+    from planner.scenario.members import Members, Weights
+
 Table = dict[str, Known]
+STEP = 0.1  # of a local step [s], where nobody said
 
 
 def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scenario:
@@ -47,16 +56,24 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         _deviations(form, known, warnings)
     else:
         _deviations_of_tiers(form, tier_symbols(written.depth), known, warnings, written.name("problem.heterogeneity"))
-    share = _target(written, known)
+    share = _target(written, measured, known)
     given_order: Order | None = written.get("fleet.order")
-    order: Order = given_order or ("random" if partial else "fixed")
-    origin: Origin = "given" if given_order else "derived" if partial else "default"
+    fleet = _piloted(written)
+    order: Order = given_order or ("random" if partial else fleet.order if fleet else "fixed")
+    origin: Origin = "given" if given_order else "derived" if partial or fleet else "default"
     known["order"] = Known(order, origin, note="rings run in the order drawn" if partial else "of rings")
-    network = _network(written, known, warnings)
+    network = _network(written, known)
     compute = _compute(written, known)
+    there = None if written.listed is None else _members(written, written.listed, network, known)
+    _compression(written, network, there, warnings)
+    if there is not None and there.availability is not None:
+        written = written.changed({"availability.client": Probability(there.availability.mean())})
     who_comes = availability.resolve(written, known)
-    network_given = written.says("network", "model", "compute")
+    if there is not None and who_comes is not None:
+        warnings.append("Who comes is counted for groups of the mean size, with the mean availability.")
+    network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
+    pilot = _pilot(written, known)
     return Scenario(
         title=written.get("title") or "",
         known=known,
@@ -64,12 +81,13 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         compute=compute,
         partial=partial,
         order=order,
-        metric=written.get("plan.metric") or "gradient",
+        metric=written.get("plan.metric"),
         # Who asks for a family of bounds, or for its cap, asks what it says.
-        predictor=written.get("plan.predictor") or ("bound" if bounds or cap is not None else "typical"),
+        predictor=written.get("plan.predictor") or ("bound" if bounds or cap is not None else None),
         bounds=bounds,
         cap=cap,
-        objective=written.get("plan.objective") or ("time" if network_given else "rounds"),
+        objective=written.get("plan.objective") or "time",
+        objective_open=written.get("plan.objective") is None and not network_given,
         cost=written.get("plan.cost") or "schedule",
         resolution=0.02 if resolution is None else resolution,
         seed=written.get("plan.seed") or 0,
@@ -82,7 +100,84 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         availability=who_comes,
         names=written.names,
         topologies=written.topologies,
+        pilot=pilot,
+        rates=_rates(written, known),
+        members=there,
     )
+
+
+def _compression(written: Written, network: Network, there: Members | None, warnings: list[str]) -> None:
+    """Say of compressed models what is not predicted.
+
+    Raises:
+        ScenarioError: If clients have links of their own beside a compressed one.
+    """
+    if there is not None and there.link_of is not None and not network.client_link.whole:
+        raise ScenarioError(
+            f"{written.name('network.client_link.payload')}: clients of the list have links of their own, which are "
+            "not compressed. Leave out the compression, or these links."
+        )
+    if not all(link.whole for link in network.named.values()):
+        warnings.append(
+            "Models are compressed: bytes and time count it, and what it does to the number of rounds is not predicted."
+        )
+
+
+def _members(written: Written, listed: Listed, network: Network, known: Table) -> Members | None:
+    """Take what differs between clients from a list; None where nothing does.
+
+    Raises:
+        ScenarioError: If the list contradicts what is said of all clients.
+    """
+    from planner.scenario.members import Usual, members  # needs numpy, which most scenarios do without
+
+    weights: Weights = written.get("fleet.weights") or ("equal" if listed.samples is None else "samples")
+    everyone = [
+        drawn is None or drawn >= most.max()
+        for drawn, most in zip(written.of_tiers("drawn"), listed.sizes, strict=True)
+    ]
+    step, comes = (written.get(key) for key in ("compute.step_time", "availability.client"))
+    usual = Usual(STEP if step is None else float(step), 1.0 if comes is None else float(comes))
+    found = members(listed, weights, usual, everyone, written.name("fleet.list"))
+    if found.alike:
+        return None
+    if found.link_of is not None and (found.link_of < 0).any() and network.client_link.sharing == "per-server":
+        raise ScenarioError(
+            f"{written.name('network.client_link')}: {listed.source} has clients without a link, which would share "
+            "one rate, and others with links of their own. List a link for every client, or for none."
+        )
+    whose: Origin = "given" if written.get("fleet.weights") else "derived"
+    known["weights"] = Known(weights, whose, note="what clients count by, in means and in the loss")
+    return found
+
+
+PILOTS = "the pilot's"
+
+
+def _piloted(written: Written) -> Fleet | None:
+    """The fleet of the pilot, where it has as many tiers."""
+    pilot: Pilot | None = written.get("problem.pilot")
+    alike = pilot is not None and written.listed is None and len(pilot.fleet.sizes) == written.depth
+    return pilot.fleet if pilot is not None and alike else None
+
+
+def _pilot(written: Written, known: Table) -> Pilot | None:
+    """The pilot, whose rounds are the horizon where nobody gave another.
+
+    Raises:
+        ScenarioError: Beside what a pilot takes the place of.
+    """
+    pilot: Pilot | None = written.get("problem.pilot")
+    if pilot is None:
+        return None
+    for key in ("plan.predictor", "plan.bounds", "plan.cap"):
+        if written.get(key) is not None:
+            raise ScenarioError(
+                f"{written.name(key)}: rounds are those of the pilot ({written.name('problem.pilot')}). Leave one out."
+            )
+    if known["R"].origin == "default" and pilot.rounds:
+        known["R"] = Known(pilot.rounds, "derived", note=PILOTS)
+    return pilot
 
 
 def _counts(
@@ -93,47 +188,59 @@ def _counts(
     warnings: list[str],
 ) -> bool:
     """Resolve how many there are on every tier, who takes part, and rounds and steps; whether only some take part."""
-    symbols = tier_symbols(written.depth)
+    symbols, fleet = tier_symbols(written.depth), _piloted(written)
+    note = PILOTS if fleet else "as in zhou2026, Appendix B.1"
+    origin: Origin = "derived" if fleet else "default"
     if regrouped is not None:
         sizes = [Known(regrouped.groups, "derived", note="searched"), Known(regrouped.clients, "derived", note="N / G")]
     else:
         sizes = _sizes(written, measured, warnings)
     known |= {tier.size: size for tier, size in zip(symbols, sizes, strict=True)}
-    for tier, passes in zip(symbols, written.of_tiers("passes"), strict=True):
+    usual = fleet.passes if fleet else [1] * written.depth
+    for tier, passes, own in zip(symbols, written.of_tiers("passes"), usual, strict=True):
         if tier.passes:
-            known[tier.passes] = Known.of(passes, 1, "as in zhou2026, Appendix B.1")
-    known["K"] = Known.of(written.get("fleet.local_steps"), 2, "as in zhou2026, Appendix B.1")
-    there = [size.value for size in sizes]
+            known[tier.passes] = Known.of(passes, own, note, origin=origin)
+    steps = fleet.local_steps if fleet else 2
+    known["K"] = Known.of(written.get("fleet.local_steps"), steps, note, origin=origin)
+    there: list[Any] = [size.value for size in sizes]
     if regrouped is not None:
         there[-1] = regrouped.largest
+    most = there if written.listed is None else [int(one.max()) for one in written.listed.sizes]
+    partial, of_pilot = False, fleet.drawn if fleet else there
     for i, (tier, drawn, whole) in enumerate(zip(symbols, written.of_tiers("drawn"), there, strict=True)):
-        if drawn is not None and drawn > whole:
+        if drawn is not None and drawn > most[i]:
             raise ScenarioError(
-                f"{written.name(written.key_of(i, 'drawn'))}: {tier.drawn} = {drawn} exceeds the {whole} there are. "
-                f"Give at most {whole}, or leave it out for everyone."
+                f"{written.name(written.key_of(i, 'drawn'))}: {tier.drawn} = {drawn} exceeds the {most[i]} there are. "
+                f"Give at most {most[i]}, or leave it out for everyone."
             )
-        known[tier.drawn] = Known.of(drawn, whole, "everyone takes part", origin="derived")
-    partial = any(known[tier.drawn].value != whole for tier, whole in zip(symbols, there, strict=True))
+        everyone = drawn is None or (written.listed is not None and drawn == most[i])
+        some, why = (of_pilot[i], PILOTS) if of_pilot[i] < whole else (whole, "everyone takes part")
+        known[tier.drawn] = Known.of(None if everyone else drawn, some, why, origin="derived")
+        partial |= known[tier.drawn].value != there[i] if written.listed is None else not everyone
     if partial and written.get("fleet.order") == "fixed":
         raise ScenarioError(
             f"{written.name('fleet.order')}: where only some take part in a round, rings run in the order they are "
-            "drawn in. Leave the order out, or write random."
+            "drawn in. Leave the order out, or write random; `hfl-plan bounds show --tiers ring:4/star:6 --drawn 4/2 "
+            "--set K=2` has the bound of a ring in fixed order above those drawn."
         )
     return partial
 
 
 def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: list[str]) -> list[Known]:
     """Resolve how many children the nodes of every tier have: as given, else as the file of label counts says."""
-    given = written.of_tiers("count")
+    given, fleet = written.of_tiers("count"), _piloted(written)
     assert not any(isinstance(count, Span) for count in given)  # noqa: S101 - ranges are dealt with before
+    if fleet is not None:
+        return [Known.of(count, own, PILOTS, origin="derived") for count, own in zip(given, fleet.sizes, strict=True)]
     if measured is None:
         if None in given:
             raise ScenarioError(
                 "how many groups of how many clients? Give --groups and --clients-per-group, "
-                "--clients to search for them, a scenario file with --config, or label counts with "
-                "--heterogeneity counts.csv."
+                "--clients to search for them, a scenario file with --config, label counts with "
+                "--heterogeneity counts.csv, or --pilot pilot.json.",
+                code="E026",
             )
-        return [Known(count, "given") for count in given]
+        return [Known(count, "given") for count in given] if written.listed is None else _counted(written.listed)
     warnings.extend(measured.warnings)
     least, mean, most = measured.clients
     counted = [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(mean), 1)]
@@ -155,19 +262,43 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     return found
 
 
+def _counted(listed: Listed) -> list[Known]:
+    """Say how many children nodes of every tier have by a list: the mean, rounded up."""
+    found = []
+    for sizes in listed.sizes:
+        least, most = int(sizes.min()), int(sizes.max())
+        note = f"by {listed.source}" + (f": {least} to {most}, the mean rounded up" if least != most else "")
+        found.append(Known(-(-int(sizes.sum()) // len(sizes)), "given", note=note))
+    return found
+
+
+BY_LOSS = {
+    "L": "curvature of the mean loss",
+    "A": "how far the loss can fall at most",
+}
+"""What a profile says for predictions by loss."""
+
+
 def _problem(written: Written, measured: heterogeneity.FromFile | None, known: Table) -> None:
     """Resolve the constants of the losses: given, else measured, else assumed."""
+    images = "of networks on images (docs/real-data.md)"
     rows = (
-        ("sigma", "sigma", 1.0, "the unit of the deviations: only ratios to it rank"),
-        ("L", "smoothness", 1.0, "does not change a ranking at a relative target"),
-        ("A", "initial_gap", 2.3, "loss of an untrained 10-class model, ln 10"),
+        ("sigma", "sigma", images),
+        ("L", "smoothness", images),
+        ("scatter", "curvature_scatter", f"{images}; predictions by loss alone take it"),
+        ("A", "initial_gap", "loss of an untrained 10-class model, ln 10"),
     )
-    for symbol, key, default, note in rows:
-        known[symbol] = Known.of(written.get(f"problem.{key}"), default, note)
+    for symbol, key, note in rows:
+        known[symbol] = Known.of(written.get(f"problem.{key}"), heterogeneity.PROBLEM[symbol], note)
+    by_gradient = written.get("plan.metric") == "gradient" or written.get("plan.predictor") not in (None, "spectrum")
+    by_gradient |= any(written.get(key) is not None for key in ("plan.bounds", "plan.cap"))
     for symbol, number in (measured.constants if measured else {}).items():
         if known[symbol].origin == "default":
             note = f"from {written.get('problem.heterogeneity').text}"
             known[symbol] = _measured(measured, symbol, number, "estimated", note)
+    for symbol, number in (measured.by_loss if measured and not by_gradient else {}).items():
+        if known[symbol].origin in ("default", "estimated"):
+            known[symbol] = Known(number, "estimated", note=f"{BY_LOSS[symbol]}, for predictions by loss")
 
 
 def _measured(measured: heterogeneity.FromFile | None, symbol: str, value: float, origin: Origin, note: str) -> Known:
@@ -177,15 +308,57 @@ def _measured(measured: heterogeneity.FromFile | None, symbol: str, value: float
     return Known(value, origin, note=note, spread=spread, exact=measured is not None and symbol in measured.exact)
 
 
-def _target(written: Written, known: Table) -> float | None:
+def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None) -> Known | None:
+    """A target that was given as a loss or an accuracy; None where none was.
+
+    Raises:
+        ScenarioError: Where nothing says what it is here, or the metric is another.
+    """
+    keys = {"loss": "problem.target_loss", "accuracy": "problem.target_accuracy"}
+    given = [metric for metric, key in keys.items() if written.get(key) is not None]
+    if not given:
+        return None
+    metric, key = given[0], keys[given[0]]
+    name, value = written.name(key), written.get(key)
+    others = [other for other in ("problem.target", *keys.values()) if other != key and written.get(other) is not None]
+    if others:
+        raise ScenarioError(f"{name}: {written.name(others[0])} is a target too. Give one of the two.")
+    pilot: Pilot | None = written.get("problem.pilot")
+    asked = written.get("plan.metric") or (pilot.metric if pilot else metric)
+    if asked != metric:
+        raise ScenarioError(
+            f"{name}: the metric is {asked}, so this is no number of it. Give --metric {metric}"
+            f"{' to `hfl-plan pilot` and here' if pilot else ''}, or leave it out."
+        )
+    if metric == "loss" and (pilot or (measured is not None and measured.first is not None)):
+        return Known.given(value)
+    if metric == "accuracy" and pilot:
+        return replace(Known.given(1 - value), note=f"an accuracy of {value.reading}")
+    way = f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json` and --pilot pilot.json"
+    if metric == "loss":
+        raise ScenarioError(
+            f"{name}: nothing here says how far above the least a loss of {value:g} is. Give {way}, a profile of "
+            "`hfl-plan estimate` whose losses are not negative, or --target, a loss above the least."
+        )
+    raise ScenarioError(
+        f"{name}: accuracy is predicted by the training loss, and nothing here says which loss has {value.reading}. "
+        f"Give {way}, or --rounds of Star-Star, to compare by what it reaches in them."
+    )
+
+
+def _target(written: Written, measured: heterogeneity.FromFile | None, known: Table) -> float | None:
     """Resolve the horizon and the target; return the share of the squared gradient at the start, if given as one."""
-    target, rounds = written.get("problem.target"), written.get("problem.rounds")
+    own = _in_its_own_terms(written, measured)
+    target, rounds = own or written.get("problem.target"), written.get("problem.rounds")
     if target is None or rounds is not None:
-        known["R"] = Known.of(rounds, 1000, "horizon at which the bounds are compared")
+        known["R"] = Known.of(rounds, ROUNDS, "of Star-Star, whose progress in them is the target")
     else:
         known["R"] = Known(None, "derived", note="each topology's own rounds to the target")
     if target is None:
         known["target"] = Known(None, "derived", note="what Star-Star reaches in R rounds, as the predictor has it")
+        return None
+    if own is not None:
+        known["target"] = own
         return None
     if not isinstance(target, str):
         known["target"] = Known.given(target)
@@ -198,6 +371,9 @@ def _target(written: Written, known: Table) -> float | None:
     return share
 
 
+ASSUMED = f"one-label client = {heterogeneity.ONE_LABEL:g} sigma"
+
+
 def _deviations(said: heterogeneity.Heterogeneity | None, known: Table, warnings: list[str]) -> None:
     """Resolve both deviations, and what a fleet of one group or of one client per group makes of them."""
     groups, clients, sigma = (known[n].value for n in ("G", "M", "sigma"))
@@ -206,20 +382,16 @@ def _deviations(said: heterogeneity.Heterogeneity | None, known: Table, warnings
     zeta, delta = form.deviations(sigma, groups, clients)
     if said is None:
         origin: Origin = "default"
-        note = "one sigma each; nobody said, and it decides the answer"
-        warnings.append(
-            "Heterogeneity was not given, and it decides the answer: zeta = delta = sigma is assumed. "
-            "Say --heterogeneity iid, intra, inter or both, or give numbers."
-        )
+        note = f"preset both: {_multiples('both', 2)}"
     elif form.form == "numbers":
         origin, note = "given", ""
     elif form.measured is not None:
         origin, note = _of_file(form, sigma, warnings)
     elif form.form == "preset":
-        origin, note = "derived", f"preset {form.text}: one sigma where it is not 0"
+        origin, note = "derived", f"preset {form.text}: {_multiples(form.text, 2)}"
     else:
         origin = "derived"
-        note = f"{form.text}: label shift over {heterogeneity.CLASSES} labels, one-label client = 1 sigma"
+        note = f"{form.text}: label shift over {heterogeneity.CLASSES} labels, {ASSUMED}"
     on_scale = form.measured if form.measured and form.measured.absolute else None
     for symbol, value in (("zeta", zeta), ("delta", delta)):
         known[symbol] = _measured(on_scale, symbol, value, origin, note)
@@ -245,40 +417,35 @@ def _deviations_of_tiers(
         ScenarioError: If only the deviations of two tiers were given.
     """
     unit = float(known["sigma"].value or 1.0)
-    if said is None:
-        warnings.append(
-            "Heterogeneity was not given, and it decides the answer: a deviation of one sigma is assumed on every "
-            f"tier. Say --heterogeneity iid, intra, inter or both, or give {'/'.join('1' for _ in symbols)}."
-        )
-    elif said.tiers is None and said.form != "preset" and not (said.measured and said.measured.tiers):
+    measured = said is not None and said.measured is not None and said.measured.tiers
+    if said is not None and said.tiers is None and said.form != "preset" and not measured:
         raise ScenarioError(
             f"{name}: {said.text!a:.60} is about two tiers, and this fleet has {len(symbols)}. "
             f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}."
         )
     of_file = said.deviations_of_tiers(unit) if said else ()
     on_scale = said is not None and said.measured is not None and said.measured.absolute
+    preset = said.text if said is not None and said.form == "preset" else "both"
     if of_file and not on_scale:
-        warnings.append(
-            f"Label counts do not say how large the deviations are: a client with a single label is taken to stand "
-            f"sigma = {unit:g} from an even mixture."
-        )
+        warnings.append(f"Label counts do not say how large the deviations are: {heterogeneity.assumed_scale(unit)}.")
     for i, tier in enumerate(symbols):
         if of_file and said is not None:
-            scale = "" if on_scale else "; the scale is assumed, one-label client = 1 sigma"
+            scale = "" if on_scale else f"; the scale is assumed, {ASSUMED}"
             origin: Origin = "estimated" if on_scale else "default"
             known[tier.deviation] = Known(of_file[i], origin, note=f"{said.text}{scale}")
-        elif said is None:
-            known[tier.deviation] = Known(unit, "default", note="one sigma; nobody said, and it decides the answer")
-        elif said.tiers is not None:
+        elif said is not None and said.tiers is not None:
             known[tier.deviation] = Known.given(said.tiers[i])
         else:
-            lowest, top = heterogeneity.PRESETS[said.text]
-            both = said.text == "both"
-            part = lowest if i == len(symbols) - 1 else top if i == 0 or both else 0.0
-            note = f"preset {said.text}: one sigma where it is not 0"
-            known[tier.deviation] = Known(part * unit, "derived", note=note)
+            note = f"preset {preset}: {_multiples(preset, len(symbols))}"
+            multiple = heterogeneity.preset(preset, len(symbols))[i]
+            known[tier.deviation] = Known(multiple * unit, "derived" if said else "default", note=note)
         if known[tier.size].value == 1 and known[tier.deviation].value:
             known[tier.deviation] = Known(0.0, "derived", note="one child has nothing to differ from")
+
+
+def _multiples(preset: str, depth: int) -> str:
+    """Say what a preset is, as multiples of sigma."""
+    return f"{'/'.join(f'{number:g}' for number in heterogeneity.preset(preset, depth))} sigma, top first"
 
 
 def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Origin, str]:
@@ -292,39 +459,35 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     warnings.append(
-        f"Label counts say {said}, and not how large the two are: a client with a single label is taken to stand "
-        f"sigma = {sigma:g} from an even mixture. `hfl-plan measure --gram` or `--scale` gives the scale."
+        f"Label counts say {said}, and not how large the two are: {heterogeneity.assumed_scale(sigma)}. "
+        "`hfl-plan measure --gram` or `--scale` gives the scale."
     )
-    return "default", f"{form.text}: {said}; the scale is assumed, one-label client = 1 sigma"
+    return "default", f"{form.text}: {said}; the scale is assumed, {ASSUMED}"
 
 
-def _network(written: Written, known: Table, warnings: list[str]) -> Network:
-    """Resolve the link of every tier, lowest first, and say which numbers nobody gave."""
-    depth, assumed = written.depth, []
+def _network(written: Written, known: Table) -> Network:
+    """Resolve the link of every tier, lowest first."""
+    depth = written.depth
     if depth == 2:
         known["tiers"] = Known.of(written.get("network.tiers"), 2, "group servers between clients and the top server")
     else:
         known["tiers"] = Known(depth, "given")
     links: dict[str, Link] = {}
-    for name, child in reversed(list(zip(link_names(depth), written.names, strict=True))):
-        links[name] = link = _link(written, name, known)
-        if known["tiers"].value == 1 and name != "client_link":
-            continue
-        if written.get(f"network.{name}.preset") is None and written.get(f"network.{name}.up") is None:
-            whose = name.replace("_", " ") if depth == 2 else f"{child} link"
-            assumed.append(
-                f"{whose} {known[name].value} ({format_rate(link.up)} up, {format_rate(link.down)} down, "
-                f"{format_duration(link.latency)}, {link.sharing}, {link.hop} hops)"
+    for name in reversed(link_names(depth)):
+        links[name] = _link(written, name, known)
+    if written.listed is not None and written.listed.of_all("link"):
+        for name in [one for one in known if one.startswith("client_link")]:
+            known[name] = replace(
+                known[name], origin="given", note=f"not asked: {written.listed.source} has every link"
             )
-    known["model_size"] = Known.of(
-        written.get("model.size"), 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes"
-    )
-    if written.get("model.size") is None:
-        assumed.append("a 44.7 MB model")
-    if written.get("compute.step_time") is None:
-        assumed.append(f"{format_duration(0.1)} a local step")
-    if assumed:
-        warnings.append(f"Time and traffic stand on numbers nobody gave: {'; '.join(assumed)}.")
+    size = written.get("model.size")
+    if (pilot := written.get("problem.pilot")) is not None and not pilot.problem.proxy:
+        own = 4.0 * pilot.problem.parameters
+        known["model_size"] = Known.of(size, own, "32-bit floats of the pilot's model", origin="derived", unit="bytes")
+    else:
+        known["model_size"] = Known.of(
+            size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes"
+        )
     if depth == 2:
         tiers: Any = known["tiers"].value
         return Network.two_tier(tiers, links["client_link"], links["server_link"])
@@ -345,15 +508,67 @@ def _link(written: Written, name: str, known: Table) -> Link:
         )
         known[f"{name}.{part}"] = found
         parts[part] = found.value
+    if (payload := written.get(f"{path}.payload")) is not None:
+        known[f"{name}.payload"] = Known(str(payload), "given")
+        parts |= {"payload_up": payload.up, "payload_down": payload.down}
     try:
         return Link(**parts)
     except NetworkError as error:
         raise ScenarioError(f"{written.name(path)}: {error}") from None
 
 
+def _mean_step(listed: Listed, of_all: Known) -> Known:
+    """Give the mean time of a local step of all clients, where a list says that of some."""
+    from planner.scenario.members import steps
+
+    own = steps(listed, float(of_all.value or 0.0))
+    note = f"by {listed.source}: {format_duration(own.min())} to {format_duration(own.max())}, the mean of all clients"
+    return Known(float(own.mean()), "given", "s", note if own.min() < own.max() else f"by {listed.source}")
+
+
+def _rates(written: Written, known: Table) -> Rates | None:
+    """Resolve what devices, links and the grid take, where anything of it was written."""
+    names = link_names(written.depth)
+    of_links = [f"network.{name}.{part}" for name in names for part in ("energy", "price")]
+    wanted = written.get("plan.objective") in FOOTPRINT or written.says("footprint")
+    if not wanted and all(written.get(key) is None for key in of_links):
+        return None
+
+    def one(key: str, symbol: str, unit: str, preset: Preset | None = None, part: str = "value") -> Coefficient | None:
+        given = written.get(key)
+        found = of_number(given) if given is not None else preset.numbers.get(part) if preset else None
+        if found is not None:
+            note = preset.source if preset and given is None else ""
+            known[symbol] = Known.of(given, found.value, note, origin="derived", unit=unit)
+        return found
+
+    chosen = {kind: written.get(f"footprint.{kind}") for kind in ("device", "grid")}
+    presets = {kind: PRESETS_OF[kind][name] if name else None for kind, name in chosen.items()}
+    known |= {kind: Known(name, "given") for kind, name in chosen.items() if name}
+    networks = [PRESETS_OF["network"].get(str(known[name].value)) for name in names]
+    device = presets["device"]
+    links = [
+        one(f"network.{name}.energy", f"{name}.energy", "kWh/GB", preset)
+        for name, preset in zip(names, networks, strict=True)
+    ]
+    carbon = one("footprint.carbon", "carbon", "g/kWh", presets["grid"])
+    return Rates(
+        training=one("footprint.training_power", "training_power", "W", device, "training_power"),
+        idle=one("footprint.idle_power", "idle_power", "W", device, "idle_power"),
+        radio=one("footprint.radio_power", "radio_power", "W", device, "radio_power"),
+        links=tuple(link and link.times(J_PER_KWH / BYTES_PER_GB) for link in links),
+        carbon=carbon and carbon.times(1e-3 / J_PER_KWH),
+        device_hour=one("footprint.device_hour", "device_hour", ""),
+        kwh=one("footprint.kwh", "kwh", ""),
+        gigabytes=tuple(one(f"network.{name}.price", f"{name}.price", "") for name in names),
+    )
+
+
 def _compute(written: Written, known: Table) -> Compute:
     """Resolve how long a local step takes, and how unevenly."""
-    known["step_time"] = Known.of(written.get("compute.step_time"), 0.1, "a guess; measure one local step", unit="s")
+    known["step_time"] = Known.of(written.get("compute.step_time"), STEP, "a guess; measure one local step", unit="s")
+    if written.listed is not None and written.listed.step_time is not None:
+        known["step_time"] = _mean_step(written.listed, known["step_time"])
     given: Straggler | None = written.get("compute.straggler")
     straggler = given or Straggler()
     shown = "none" if straggler.kind == "none" else f"{straggler.kind}:{straggler.cv:g}"

@@ -25,6 +25,8 @@ MAX_LENGTH: Final = 64  # characters of the longest text that is read
 class QuantityError(PlannerError, ValueError):
     """A quantity that cannot be read; the message names the field, the value, the rule and the way out."""
 
+    kind = "E023"
+
 
 class _Quantity(float):
     """A float that remembers how it was read, so that the reading can be echoed."""
@@ -87,6 +89,11 @@ _DIMENSIONS: Final = {
         "a size", "B", "45MB", 1.0, 1e24, "a model of 0 bytes has no parameters",
         "{n}MB or {n}MiB, or another of {units}",
     ),
+    "power": _Dimension("a power", "W", "5W", 1e-6, 1e9, "", "{n}W, or another of {units}"),
+    "intensity": _Dimension("an energy per data", "kWh/GB", "0.05kWh/GB", 1e-9, 1e6, "", "{n}kWh/GB"),
+    "carbon": _Dimension("a carbon intensity", "g/kWh", "400g/kWh", 1e-6, 1e6, "", "{n}g/kWh, or {n}kg/kWh"),
+    "energy": _Dimension("an energy", "J", "5kWh", 1e-9, 1e21, "", "{n}kWh, or another of {units}"),
+    "mass": _Dimension("a mass of CO2e", "kg", "5kgCO2e", 1e-9, 1e15, "", "{n}kgCO2e, or another of {units}"),
     "duration": _Dimension("a duration", "s", "0.2s", 1e-12, 1e12, "", "{n}s or {n}ms, or another of {units}"),
 }  # fmt: skip
 
@@ -108,7 +115,16 @@ def _table() -> dict[str, _Unit]:
         units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", exponent, 8 * factor)
         units[f"{prefix}B"] = _Unit("size", f"{prefix}B", exponent, factor)
     clock = {"us": (-6, 1), "ms": (-3, 1), "s": (0, 1), "min": (0, 60), "h": (0, 3600), "d": (0, 86400)}
-    return units | {name: _Unit("duration", name, *scale) for name, scale in clock.items()}
+    footprint = {
+        "power": {"mW": (-3, 1), "W": (0, 1), "kW": (3, 1)},
+        "intensity": {"kWh/GB": (0, 1), "Wh/GB": (-3, 1)},
+        "carbon": {"g/kWh": (0, 1), "kg/kWh": (3, 1)},
+        "energy": {"J": (0, 1), "kJ": (3, 1), "MJ": (6, 1), "Wh": (0, 3600), "kWh": (3, 3600), "MWh": (6, 3600)},
+        "mass": {"gCO2e": (-3, 1), "kgCO2e": (0, 1), "tCO2e": (3, 1)},
+    }
+    for dimension, scales in {"duration": clock, **footprint}.items():
+        units |= {name: _Unit(dimension, name, *scale) for name, scale in scales.items()}
+    return units
 
 
 _UNITS: Final = _table()
@@ -174,6 +190,55 @@ def parse_duration(text: object, *, field: str = "duration", positive: bool = Fa
     0.2
     """
     return Duration(*_parse(text, "duration", field, positive=positive))
+
+
+def parse_power(text: object, *, field: str = "power") -> float:
+    """Read a power [W], in ``mW W kW``."""
+    return _Quantity(*_parse(text, "power", field, positive=False))
+
+
+def parse_intensity(text: object, *, field: str = "energy") -> float:
+    """Read the energy of a network for data [kWh/GB], in ``kWh/GB Wh/GB``."""
+    return _Quantity(*_parse(text, "intensity", field, positive=False))
+
+
+def parse_carbon(text: object, *, field: str = "carbon") -> float:
+    """Read the carbon intensity of a grid [g CO2e/kWh], in ``g/kWh kg/kWh``."""
+    return _Quantity(*_parse(text, "carbon", field, positive=False))
+
+
+def parse_energy(text: object, *, field: str = "energy") -> float:
+    """Read an energy [J], in ``J kJ MJ Wh kWh MWh``.
+
+    >>> float(parse_energy("2kWh"))
+    7200000.0
+    """
+    return _Quantity(*_parse(text, "energy", field, positive=True))
+
+
+def parse_mass(text: object, *, field: str = "carbon") -> float:
+    """Read a mass of CO2e [kg], in ``gCO2e kgCO2e tCO2e``."""
+    return _Quantity(*_parse(text, "mass", field, positive=True))
+
+
+def format_energy(energy: float) -> str:
+    """An energy [J] for people.
+
+    >>> format_energy(1.8e6), format_energy(90)
+    ('0.50 kWh', '90 J')
+    """
+    _check(energy, "energy")
+    return f"{_digits(energy / 3.6e6)} kWh" if energy >= 3.6e4 else f"{_digits(energy)} J"
+
+
+def format_mass(mass: float) -> str:
+    """A mass of CO2e [kg] for people.
+
+    >>> format_mass(0.25), format_mass(12)
+    ('250 gCO2e', '12 kgCO2e')
+    """
+    _check(mass, "mass")
+    return f"{_digits(mass)} kgCO2e" if mass >= 1 or not mass else f"{_digits(1000 * mass)} gCO2e"
 
 
 def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[float, str]:
@@ -356,7 +421,13 @@ def format_duration(duration: float) -> str:
     return f"{_digits(duration / 86400)} d"
 
 
-FORMATS: dict[str, Callable[[float], str]] = {"bit/s": format_rate, "bytes": format_size, "s": format_duration}
+FORMATS: dict[str, Callable[[float], str]] = {
+    "bit/s": format_rate,
+    "bytes": format_size,
+    "s": format_duration,
+    "J": format_energy,
+    "kg": format_mass,
+}
 
 
 def _check(value: float, noun: str) -> None:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from planner.io.intervals import Spread
 from planner.scenario.fields import CostMethod, Metric, Objective, Order
+from planner.scenario.footprint import Rates
 from planner.scenario.network import Compute, Network
 
 if TYPE_CHECKING:
+    from planner.data.pilot import Pilot
     from planner.scenario.availability import Availability
+    from planner.scenario.members import Members
 
 Origin = Literal["given", "default", "estimated", "derived"]
 
@@ -89,8 +92,8 @@ class Scenario:
         network, compute: What the clock needs.
         partial: Whether only some take part in a round.
         order: Of rings.
-        metric: What is to get small.
-        predictor: Id of what predicts the rounds.
+        metric: What is to get small; None for the usual one that the predictor knows.
+        predictor: Id of what predicts the rounds; None for the one with the best record for the metric.
         bounds: Id of the bound family, None for the one that fits.
         cap: On the effective learning rate, None for the family's default.
         objective: What is minimised.
@@ -98,6 +101,7 @@ class Scenario:
         resolution: Relative difference below which topologies tie.
         seed: Of every random draw.
         network_given: Whether any part of the network was.
+        objective_open: Whether neither the objective nor any part of the network was, so that any may be meant.
         target_share: The target as a share of the squared gradient at the start, where it was given as one.
         warnings: About the input.
         ratio_error: Where a file says the ratio of the two deviations, the standard error of its logarithm.
@@ -107,6 +111,9 @@ class Scenario:
         availability: Who comes when asked; None where nobody said.
         names: Of the children of every tier, top first.
         topologies: Ids of those that are asked about; None for all of this depth.
+        pilot: What was measured in this fleet.
+        rates: What devices, links and the grid take; None where nobody asked.
+        members: The fleet node by node, where it was listed and not all are alike.
     """
 
     title: str
@@ -115,8 +122,8 @@ class Scenario:
     compute: Compute
     partial: bool
     order: Order
-    metric: Metric
-    predictor: str
+    metric: Metric | None
+    predictor: str | None
     bounds: str | None
     cap: str | float | None
     objective: Objective
@@ -124,6 +131,7 @@ class Scenario:
     resolution: float
     seed: int
     network_given: bool
+    objective_open: bool = False
     target_share: float | None = None
     warnings: tuple[str, ...] = ()
     ratio_error: float | None = None
@@ -134,6 +142,9 @@ class Scenario:
     availability: Availability | None = None
     names: tuple[str, ...] = ("group", "client")
     topologies: tuple[str, ...] | None = None
+    pilot: Pilot | None = None
+    rates: Rates | None = None
+    members: Members | None = None
 
     @property
     def depth(self) -> int:

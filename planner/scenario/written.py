@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from planner.data.heterogeneity import Heterogeneity
 from planner.errors import ScenarioError
 from planner.scenario.fields import FIELDS, Span, Tree, read_table
 from planner.scenario.network import link_names
+
+if TYPE_CHECKING:
+    from planner.data.fleet import Listed
 
 SHORT: Final = (
     {"count": "fleet.groups", "drawn": "fleet.groups_per_round", "passes": ""},
@@ -31,12 +34,14 @@ class Written:
         name: What a key is called in errors.
         names: Of the children of every tier, top first.
         topologies: Ids of those that are asked about; None for all.
+        listed: The fleet client by client, where it was given so; the counts are then means, rounded up.
     """
 
     values: Mapping[str, Any]
     name: Callable[[str], str]
     names: tuple[str, ...] = ("group", "client")
     topologies: tuple[str, ...] | None = None
+    listed: Listed | None = None
 
     @property
     def depth(self) -> int:
@@ -77,9 +82,17 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     values = read_table(table, FIELDS, name)
     tiers = list(values.pop("fleet.tiers", ()))
     tree, topologies = values.get("network.tiers"), None
+    if (listed := _listed(values, name)) is not None:
+        tiers = _of_list(listed, tiers, tree, name)
+    elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
+        at = name(f"fleet.tiers[{lost[0]}].count")
+        raise ScenarioError(f"{at}: is missing. Say how many children each node of it has.")
     form = values.get("problem.heterogeneity")
     if not tiers and form is not None and form.measured is not None and getattr(tree, "sizes", None) is None:
         tiers = [{} for _ in form.measured.tiers]  # counted in the file
+    pilot = values.get("problem.pilot")
+    if not tiers and pilot is not None and getattr(tree, "sizes", None) is None and len(pilot.fleet.sizes) != 2:
+        tiers = [{} for _ in pilot.fleet.sizes]
     if isinstance(tree, Tree):
         del values["network.tiers"]
         if tree.sizes is not None:
@@ -99,7 +112,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     depth, last = len(tiers), len(tiers) - 1
     usual = ("group", "client") if depth == 2 else (*(f"tier {i}" for i in range(1, depth)), "client")
     names = tuple(tier.get("name") or word for tier, word in zip(tiers, usual, strict=True))
-    found = Written({}, name, names, topologies)
+    found = Written({}, name, names, topologies, listed)
     of_tiers: dict[str, Any] = {}
     places: dict[str, str] = {}
     for i, tier in enumerate(tiers):
@@ -134,6 +147,48 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
         raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
+
+
+def _listed(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None:
+    """Take a fleet by list from what was written.
+
+    Raises:
+        ScenarioError: If counts are given beside it.
+    """
+    by_client, by_group = values.pop("fleet.list", None), values.get("fleet.groups")
+    if isinstance(by_group, int | Span | None) and by_client is None:
+        if "fleet.weights" in values:
+            raise ScenarioError(
+                f"{name('fleet.weights')}: clients that are not listed all count alike. Give --fleet fleet.csv with "
+                "samples, or leave the weights out."
+            )
+        return None
+    key = "fleet.list" if by_client is not None else "fleet.groups"
+    for other in ("fleet.groups", "fleet.clients", "fleet.clients_per_group"):
+        if other in values and other != key:
+            raise ScenarioError(f"{name(other)}: {name(key)} says who is in which group. Leave one of the two out.")
+    values.pop("fleet.groups", None)
+    return by_client if by_client is not None else by_group
+
+
+def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], str]) -> list[Any]:
+    """Give tiers the counts of a list, the means over nodes, rounded up.
+
+    Raises:
+        ScenarioError: If other counts, or another number of tiers, are given beside it.
+    """
+    if getattr(tree, "sizes", None) is not None:
+        raise ScenarioError(f"{name('network.tiers')}: {listed.source} has the sizes. Write the patterns alone.")
+    if tiers and len(tiers) != listed.depth:
+        raise ScenarioError(
+            f"{name('fleet.tiers')}: {len(tiers)} tiers, and {listed.source} has {listed.depth}. Make them agree."
+        )
+    if any("count" in tier for tier in tiers):
+        raise ScenarioError(f"{name('fleet.tiers')}: {listed.source} has the counts. Leave them out.")
+    return [
+        {**tier, "count": -(-int(sizes.sum()) // len(sizes))}
+        for tier, sizes in zip(tiers or [{}] * listed.depth, listed.sizes, strict=True)
+    ]
 
 
 def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], depth: int) -> None:

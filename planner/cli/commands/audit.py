@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
 from typer import Option
 
-from planner.cli.options import Json
-from planner.cli.output import NO_ANSWER, write
+from planner.cli.output import NO_ANSWER, Result
 
 
 def audit(
-    paper: Annotated[str | None, Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")] = None,
+    paper: Annotated[str | None, Option("--paper", help="paper: zhou2026, liu2026 ...")] = None,
     only: Annotated[
-        str, Option("--only", help="Rows to show: all, holds, constant, fails, unknown, notes, wrong.")
+        str, Option("--only", help="rows to list: all, holds, constant, fails, unknown, notes, wrong")
     ] = "all",
-    json: Json = False,
-) -> None:
-    """Check every bound, every line of the derivations and every erratum, and print what was found."""
+) -> Result:
+    """Check every bound, every line of the derivations and every erratum.
+
+    Examples:
+        hfl-plan audit --paper devos2023
+    """
     from planner.report.answers import audit as answers
 
-    text, wrong = answers.run(paper, only, json)
-    write(text)
-    if wrong:
-        raise typer.Exit(NO_ANSWER)
+    document, wrong = answers.run(paper, only)
+    return Result(document, code=NO_ANSWER if wrong else 0)

@@ -3,60 +3,66 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from planner.cli.options import Format, Json
-from planner.cli.output import chosen_format, told, write
-from planner.cli.output import show as display
+from planner.cli.completion import bounds as ids
+from planner.cli.output import NO_ANSWER, Result, watched
+
+if TYPE_CHECKING:
+    from planner.report.document import Document
 
 app = typer.Typer(
     name="bounds",
-    help="The catalogue of bounds: list, show, compare, plot, export, check, worst-case.",
+    help="List, show, compare, plot, export and check convergence bounds.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Paper = Annotated[str | None, Option("--paper", help="Only this paper's: zhou2026, liu2026 ...")]
-Set = Annotated[list[str] | None, Option("--set", help="A number: --set G=10; repeat for more.")]
-Span = Annotated[str | None, Option("--range", metavar="LOW:HIGH", help="Range of that quantity: 0.1:10.")]
-Cap = Annotated[str, Option("--cap", help="On the best step: own, common, none, or a number.")]
+Paper = Annotated[str | None, Option("--paper", help="paper: zhou2026, liu2026 ...")]
+Set = Annotated[list[str] | None, Option("--set", help="value of a quantity: --set G=10; repeat for more")]
+Span = Annotated[str | None, Option("--range", metavar="LOW:HIGH", help="range of that quantity: 0.1:10")]
+Cap = Annotated[str, Option("--cap", help="cap on the best step: own, common, none, or a number")]
 Tree = Annotated[
     str | None,
-    Option("--tiers", help="In place of an id, a tree of any depth: ring/star/ring, ring:4/star:5/ring:20, or any."),
+    Option("--tiers", help="tree of any depth in place of an id: ring/star/ring, ring:4/star:5, or any"),
 ]
-Passes = Annotated[str | None, Option("--passes", help="Of each tier, top first: 1/2.")]
-Drawn = Annotated[str | None, Option("--drawn", help="Children of each tier that take part: 2/1.")]
-Order = Annotated[str | None, Option("--order", help="Of rings: fixed or random.")]
-Draws = Annotated[str | None, Option("--draws", help="Of different passes: common (any joint law) or fresh.")]
-Notation = Annotated[str, Option("--notation", help="Letters: common, or the paper's own.")]
+Passes = Annotated[str | None, Option("--passes", help="passes of each tier, top first: 1/2")]
+Drawn = Annotated[str | None, Option("--drawn", help="children of each tier that take part: 2/1")]
+Order = Annotated[str | None, Option("--order", help="order of rings: fixed or random")]
+Draws = Annotated[str | None, Option("--draws", help="draws of different passes: common (any joint law) or fresh")]
+Notation = Annotated[str, Option("--notation", help="notation: common, or paper")]
 
 
 @app.command("list")
 def list_(
     words: Annotated[
-        str, Option("--search", help="Words that must all occur: --search 'zeta partial'.", metavar="WORDS")
+        str, Option("--search", help="words that must all occur: --search 'zeta partial'", metavar="WORDS")
     ] = "",
     paper: Paper = None,
     status: Annotated[
-        str | None, Option("--status", help="proved, printed, reconstructed, refuted, own or lower.")
+        str | None, Option("--status", help="status: proved, printed, reconstructed, refuted, own or lower")
     ] = None,
-    metric: Annotated[str | None, Option("--metric", help="What is bounded: mean-squared-gradient ...")] = None,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """Every bound with its status, its constants and what it bounds."""
-    form = chosen_format(form, json)
+    metric: Annotated[str | None, Option("--metric", help="bounded quantity: mean-squared-gradient ...")] = None,
+) -> Document:
+    """List bounds with status, constants and bounded quantity.
+
+    Examples:
+        hfl-plan bounds list --paper zhou2026 --search "theorem 1"
+    """
     from planner.report.answers import bounds as bounds_answers
 
-    display(bounds_answers.listed(words, paper, status, metric), form)
+    return bounds_answers.listed(words, paper, status, metric)
 
 
 @app.command()
 def show(  # reason: one parameter for every option
-    bound: Annotated[str | None, Argument(metavar="[ID]", help="Of a bound: zhou2026.thm1.star-ring.")] = None,
+    bound: Annotated[
+        str | None,
+        Argument(metavar="[ID]", help="id of a bound, such as zhou2026.thm1.star-ring", autocompletion=ids),
+    ] = None,
     settings: Set = None,
     notation: Notation = "common",
     tiers: Tree = None,
@@ -64,95 +70,108 @@ def show(  # reason: one parameter for every option
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """One bound: statement, source, hypotheses, conditions, terms, misprints; with numbers, its value too.
+) -> Document:
+    """Show one bound: statement, source, hypotheses, conditions, terms, misprints.
 
-    With --tiers the theorem for trees of any depth: in letters, with the numbers of a tree, or for all trees.
+    With numbers its value too. With --tiers the theorem for trees of any depth.
+
+    Examples:
+        hfl-plan bounds show zhou2026.thm1.star-ring
+        hfl-plan bounds show --tiers ring:4/star:5 --set K=10
     """
-    form = chosen_format(form, json)
     from planner.report.answers import bounds as bounds_answers
 
     shape = {"passes": passes, "drawn": drawn, "order": order, "draws": draws}
-    display(bounds_answers.shown(bound, settings or [], notation, tiers=tiers, shape=shape), form)
+    return bounds_answers.shown(bound, settings or [], notation, tiers=tiers, shape=shape)
 
 
 @app.command()
 def compare(  # reason: one parameter for every option
-    first: Annotated[str, Argument(metavar="ID", help="Of a bound.")],
-    second: Annotated[str, Argument(metavar="ID", help="Of another, of the same metric and constants.")],
-    over: Annotated[str | None, Option("--over", help="Quantity to move: zeta, M, R, eta_eff ...")] = None,
+    first: Annotated[str, Argument(metavar="ID", help="id of a bound", autocompletion=ids)],
+    second: Annotated[
+        str,
+        Argument(metavar="ID", help="id of another, of the same metric and constants", autocompletion=ids),
+    ],
+    over: Annotated[str | None, Option("--over", "--x", help="quantity to vary: zeta, M, R, eta_eff ...")] = None,
     span: Span = None,
     settings: Set = None,
-    tuned: Annotated[bool, Option("--tuned", help="Each at its best step, as without a step (eta_eff).")] = False,
+    tuned: Annotated[bool, Option("--tuned", help="compare each bound at its own best step")] = False,
     cap: Cap = "own",
     assume_both: Annotated[
-        bool, Option("--assume-both", help="For problems that satisfy both, one number for both meanings.")
+        bool, Option("--assume-both", help="allow different hypotheses, for problems that satisfy both")
     ] = False,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """When one bound is smaller than another: the exact condition at a common step, and crossings by numbers.
+) -> Document:
+    """Find when one bound is smaller than another: exact condition and crossings.
 
-    The condition needs no numbers; those that are given are put in. Crossings along --over need all others.
+    The condition needs no numbers. Crossings along --over need all other quantities.
+
+    Examples:
+        hfl-plan bounds compare hflbounds.exact.star-ring hflbounds.exact.ring-star
     """
-    form = chosen_format(form, json)
     from planner.report.answers.bounds_compare import compared
 
-    display(compared(first, second, over, span, settings or [], tuned=tuned, cap=cap, assume_both=assume_both), form)
+    return compared(first, second, over, span, settings or [], tuned=tuned, cap=cap, assume_both=assume_both)
 
 
 @app.command()
 def plot(  # reason: one parameter for every option
-    bounds: Annotated[list[str], Argument(metavar="ID...", help="Of bounds of one metric, or of families.")],
-    x: Annotated[str, Option("--x", help="Quantity on the horizontal axis: R, zeta, K, eta_eff ...")],
+    bounds: Annotated[
+        list[str],
+        Argument(metavar="ID...", help="ids of bounds of one metric, or of families", autocompletion=ids),
+    ],
+    x: Annotated[str, Option("--over", "--x", help="quantity on the horizontal axis: R, zeta, K, eta_eff ...")],
     output: Annotated[
-        Path, Option("--output", "-o", help="FILE.svg, .pdf or .png; the numbers go beside it, as FILE.csv.")
+        Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
     ],
     span: Span = None,
     settings: Set = None,
     cap: Cap = "own",
-    force: Annotated[bool, Option("--force", help="Overwrite both files.")] = False,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """Draw bounds against a quantity, each at its best step unless eta_eff is set or drawn against.
+    force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
+) -> Document:
+    """Draw bounds against a quantity, each at its best step.
 
-    Needs matplotlib: pip install 'hfl-plan[plots]'.
+    A step that is set, or drawn against, is kept. Needs matplotlib: pip install 'hfl-plan[plots]'.
+
+    Examples:
+        hfl-plan bounds plot hga2024.thm1 --over R --output bounds.svg
     """
-    form = chosen_format(form, json)
     from planner.report.answers.bounds_compare import plotted
 
-    display(plotted(bounds, x, span, settings or [], output, cap=cap, force=force), form)
+    return plotted(bounds, x, span, settings or [], output, cap=cap, force=force)
 
 
 @app.command()
 def export(  # reason: one parameter for every option
-    bounds: Annotated[list[str] | None, Argument(metavar="ID", help="Of bounds, or of families.")] = None,
-    everything: Annotated[bool, Option("--all", help="The whole catalogue.")] = False,
+    bounds: Annotated[
+        list[str] | None, Argument(metavar="ID", help="ids of bounds, or of families", autocompletion=ids)
+    ] = None,
+    everything: Annotated[bool, Option("--all", help="the whole catalogue")] = False,
     form: Annotated[
-        str, Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext.")
+        str, Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext")
     ] = "latex",
-    output: Annotated[str, Option("--output", "-o", help="A file; - is standard output.")] = "-",
-    force: Annotated[bool, Option("--force", help="Overwrite the file.")] = False,
-    standalone: Annotated[bool, Option("--standalone", help="A whole document (latex, html).")] = False,
-    aligned: Annotated[bool, Option("--aligned", help="One term a line, with its name.")] = False,
-    macros: Annotated[bool, Option("--macros", help="A command for each letter (latex).")] = False,
+    output: Annotated[str, Option("--output", "-o", help="file of the export; - is stdout")] = "-",
+    force: Annotated[bool, Option("--force", help="overwrite the file")] = False,
+    standalone: Annotated[bool, Option("--standalone", help="a whole document (latex, html)")] = False,
+    aligned: Annotated[bool, Option("--aligned", help="one term per line, with its name")] = False,
+    macros: Annotated[bool, Option("--macros", help="one command per letter (latex)")] = False,
     notation: Notation = "common",
     letters: Annotated[
         list[str] | None, Option("--letter", help=r"A letter of your own: --letter sigma=\hat\sigma.")
     ] = None,
     settings: Set = None,
-    label: Annotated[str | None, Option("--label", help="Of the equation (latex): eq:drift.")] = None,
-    bare: Annotated[bool, Option("--bare", help="The equation alone, for a paper (latex).")] = False,
+    label: Annotated[str | None, Option("--label", help="label of the equation (latex): eq:drift")] = None,
+    bare: Annotated[bool, Option("--bare", help="the equation alone, for a paper (latex)")] = False,
     tiers: Tree = None,
     passes: Passes = None,
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
-) -> None:
-    """Bounds for a paper or a program, to standard output or a file."""
+) -> str | None:
+    """Export bounds for a paper or a program.
+
+    Examples:
+        hfl-plan bounds export zhou2026.thm1.star-ring --format latex
+    """
     from planner.report.answers import bounds as bounds_answers
 
     text = bounds_answers.exported(
@@ -171,46 +190,54 @@ def export(  # reason: one parameter for every option
         shape={"passes": passes, "drawn": drawn, "order": order, "draws": draws},
     )
     if output == "-":
-        write(text)
-    else:
-        from planner.io import atomic
+        return text
+    from planner.io import atomic
 
-        atomic.write(output, text, force)
+    atomic.write(output, text, force)
+    return None
 
 
 @app.command("worst-case")
 def worst_case(  # reason: one parameter for every option
-    bound: Annotated[str | None, Argument(metavar="[ID]", help="Of a bound; alone, its stored cases.")] = None,
+    bound: Annotated[
+        str | None,
+        Argument(metavar="[ID]", help="id of a bound; without numbers, its stored cases", autocompletion=ids),
+    ] = None,
     settings: Set = None,
-    tiers: Annotated[str | None, Option("--tiers", help="A tree of any depth: ring:2/star:2.")] = None,
+    tiers: Annotated[str | None, Option("--tiers", help="tree of any depth: ring:2/star:2")] = None,
     passes: Passes = None,
     drawn: Drawn = None,
-    deltas: Annotated[str | None, Option("--deltas", help="Heterogeneity of each tier, top first: 1/0.5.")] = None,
+    deltas: Annotated[str | None, Option("--deltas", help="heterogeneity of each tier, top first: 1/0.5")] = None,
     order: Order = None,
-    draws: Annotated[str, Option("--draws", help="common: one draw a round; fresh: one a pass.")] = "common",
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """The exact worst case of a small tree by semidefinite programming, proved in whole numbers, beside bounds."""
-    form = chosen_format(form, json)
+    draws: Annotated[str, Option("--draws", help="draws: common, one per round, or fresh, one per pass")] = "common",
+) -> Document:
+    """Compute the exact worst case of a small tree, beside its bounds.
+
+    Semidefinite programming, with a certificate in whole numbers. Needs clarabel: pip install 'hfl-
+    plan[certificates]'.
+
+    Examples:
+        hfl-plan bounds worst-case hflbounds.exact.star-star
+    """
     from planner.report.answers import bound_worst
 
     shape = {"passes": passes, "drawn": drawn, "deltas": deltas, "order": order}
-    display(bound_worst.answered(bound, settings or [], tiers, shape=shape, draws=draws, progress=told), form)
+    return bound_worst.answered(bound, settings or [], tiers, shape=shape, draws=draws, progress=watched)
 
 
 @app.command()
 def check(
-    bounds: Annotated[list[str] | None, Argument(metavar="ID", help="Of bounds, or of families.")] = None,
+    bounds: Annotated[
+        list[str] | None, Argument(metavar="ID", help="ids of bounds, or of families", autocompletion=ids)
+    ] = None,
     paper: Paper = None,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """Run every check that bounds owe: units, signs, derivations, monotonicity, tuning, identities."""
-    form = chosen_format(form, json)
+) -> Result:
+    """Check bounds: units, signs, derivations, monotonicity, tuning, identities.
+
+    Examples:
+        hfl-plan bounds check hflbounds.exact.star-star
+    """
     from planner.report.answers.bounds_check import checked
 
     document, failed = checked(bounds or [], paper)
-    display(document, form)
-    if failed:
-        raise typer.Exit(1)
+    return Result(document, code=NO_ANSWER if failed else 0)

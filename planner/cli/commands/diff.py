@@ -7,16 +7,19 @@ from typing import Annotated
 
 from typer import Argument
 
-from planner.cli.options import Json
-from planner.cli.output import write
+from planner.cli.output import Asked
 
 
 def diff(
-    before: Annotated[Path, Argument(metavar="BEFORE.json", help="A manifest, or what recommend --json prints.")],
-    after: Annotated[Path, Argument(metavar="AFTER.json", help="The same.")],
-    json: Json = False,
-) -> None:
-    """What changed from one answer to another: the scenario, the ranking, the recommendation, what would flip it."""
+    before: Annotated[Path, Argument(metavar="BEFORE.json", help="saved run, or answer in JSON")],
+    after: Annotated[Path, Argument(metavar="AFTER.json", help="the same, later")],
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> str:
+    """Compare two saved answers: scenario, ranking, best topology, break-even points.
+
+    Examples:
+        hfl-plan diff before.json after.json
+    """
     from planner.report.answers import rerun as rerun_answers
 
-    write(rerun_answers.compared(before, after, as_json=json))
+    return rerun_answers.compared(before, after, as_json=asked.form == "json")

@@ -7,50 +7,49 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from planner.cli.options import Json
-from planner.cli.output import write
+from planner.cli.options import declare
+from planner.cli.output import Asked, Result
 
 
+@declare(files={".json": "the profile, aggregates only, for `recommend --heterogeneity`"})
 def estimate(  # reason: one parameter for every option
     hook: Annotated[
         Path,
         Argument(
             metavar="HOOK.py",
-            help="Python file with model() and clients(), perhaps loss(outputs, targets). It is RUN, with your rights: "
-            "name only files that you trust.",
+            help="Python file with model() and clients(), perhaps loss(outputs, targets); it is RUN with your rights: "
+            "name only files that you trust",
         ),
     ],
-    steps: Annotated[int, Option("--steps", help="Local steps of each client in the run.", min=0)] = 100,
-    rate: Annotated[
-        float | None, Option("--rate", help="Raw learning rate; by default a quarter of 1/L at the start.")
-    ] = None,
-    batch: Annotated[int, Option("--batch", help="Samples of a mini-batch; sigma is of these.", min=1)] = 32,
-    local_steps: Annotated[int, Option("--local-steps", help="Between two averagings.", min=1)] = 5,
-    points: Annotated[int, Option("--points", help="Of the run, at which is measured.", min=1)] = 4,
+    steps: Annotated[int, Option("--steps", help="local steps of each client in the run", min=0)] = 100,
+    rate: Annotated[float | None, Option("--rate", help="raw learning rate [a quarter of 1/L at the start]")] = None,
+    batch: Annotated[int, Option("--batch", help="samples of a mini-batch, which sigma belongs to", min=1)] = 32,
+    local_steps: Annotated[int, Option("--local-steps", help="local steps between two averagings", min=1)] = 5,
+    points: Annotated[int, Option("--points", help="number of measurement points", min=1)] = 4,
     gradients: Annotated[
-        str, Option("--gradients", help="Of clients: full, on all data; or batches, with the noise taken out.")
+        str, Option("--gradients", help="client gradients: full, on all data, or batches, with the noise taken out")
     ] = "full",
-    batches: Annotated[
-        int | None, Option("--batches", help="Mini-batches of each client at each point.", min=2)
-    ] = None,
-    curved: Annotated[int, Option("--curvature-clients", help="Clients whose curvature is measured.", min=1)] = 4,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="PROFILE.json: aggregates only, for others and `recommend`.")
-    ] = None,
+    batches: Annotated[int | None, Option("--batches", help="mini-batches of each client at each point", min=2)] = None,
+    curved: Annotated[int, Option("--curvature-clients", help="clients whose curvature is measured", min=1)] = 4,
     gram: Annotated[
-        Path | None, Option("--gram", help="CSV of inner products of class gradients, for `measure --gram`.")
+        Path | None, Option("--gram", help="file for inner products of class gradients, for `measure --gram`")
     ] = None,
-    force: Annotated[bool, Option("--force", help="Overwrite the outputs.")] = False,
-    seed: Annotated[int, Option("--seed", help="Of every random draw.", min=0, max=2**31)] = 0,
-    json: Json = False,
-) -> None:
-    """From a torch model and partitioned data: L, sigma, zeta, delta and A along a short run, with intervals.
+    seed: Annotated[int, Option("--seed", help="seed of every random draw", min=0, max=2**31)] = 0,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Result:
+    """Estimate L, sigma, zeta, delta and A from a torch model and its data.
 
-    HOOK.py is imported and run, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
-    nn.Module, and clients(), which returns a list of (group, X, y); examples/digits_hook.py is one. Needs torch
-    (hfl-plan[validation]).
+    HOOK.py is imported and RUN, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
+    nn.Module, and clients(), which returns a list of (group, X, y). Needs torch: pip install 'hfl-plan[validation]'.
+
+    Examples:
+        hfl-plan estimate examples/digits_hook.py --output profile.json
     """
+    from planner.errors import ScenarioError
     from planner.report.answers.estimate import Wanted, estimated
 
+    if gram is not None and gram == asked.file:
+        raise ScenarioError("--gram: is the file of --output. Name another.")
     wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, seed)
-    write(estimated(hook, wanted, output, gram, force=force, as_json=json))
+    document, profile = estimated(hook, wanted, gram, force=asked.force)
+    return Result(document, {".json": profile})

@@ -7,45 +7,47 @@ from typing import Annotated
 
 from typer import Option
 
-from planner.cli.options import CountsFile, Force, Format, Gram, Json, Said, Seed, SkipEmpty, of_scenario
-from planner.cli.output import chosen_format, show
+from planner.cli.options import CountsFile, Gram, Said, Seed, SkipEmpty, declare
+from planner.cli.output import Result
 
 
-@of_scenario(without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "problem.heterogeneity"))
+@declare(
+    without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "problem.heterogeneity"),
+    files={".csv": "the counts in the new groups"},
+)
 def group(  # reason: one parameter for every option
     said: Said,
     counts: CountsFile,
-    groups: Annotated[int | None, Option("--groups", "--G", "-G", help="How many groups.", min=1)] = None,
-    least: Annotated[int | None, Option("--min-size", help="Least clients of a group.", min=1)] = None,
-    most: Annotated[int | None, Option("--max-size", help="Most clients of a group.", min=1)] = None,
-    free: Annotated[bool, Option("--free", help="Groups of any size.")] = False,
-    pairs: Annotated[
-        Path | None, Option("--pairs", help="CSV client,other,rule: must or cannot share a group.")
+    groups: Annotated[
+        int | None, Option("--groups", "--G", "-G", help="number of groups [as in the file]", min=1)
     ] = None,
+    least: Annotated[int | None, Option("--min-size", help="fewest clients of a group", min=1)] = None,
+    most: Annotated[int | None, Option("--max-size", help="most clients of a group", min=1)] = None,
+    free: Annotated[bool, Option("--free", help="allow groups of any size")] = False,
+    pairs: Annotated[Path | None, Option("--pairs", help="CSV client,other,rule: must or cannot share a group")] = None,
     cost: Annotated[
-        Path | None, Option("--cost", help="CSV client,<server>... or client,server,cost; a group each server.")
+        Path | None, Option("--cost", help="CSV client,<server>... or client,server,cost; one group per server")
     ] = None,
     cost_weight: Annotated[
-        str | None, Option("--cost-weight", help="Inter-group deviation that one unit of mean cost is worth.")
+        str | None, Option("--cost-weight", help="deviation delta^2 that one unit of mean cost is worth")
     ] = None,
-    weighting: Annotated[str, Option("--weighting", help="What counts the same: clients, or samples.")] = "clients",
+    weighting: Annotated[str, Option("--weighting", help="equal weight of: clients or samples")] = "clients",
     gram: Gram = None,
-    moves: Annotated[
-        int | None, Option("--moves", help="At most this many moves and swaps from the present groups.", min=0)
-    ] = None,
-    restarts: Annotated[int | None, Option("--restarts", help="Searches.", min=1, max=10**6)] = None,
+    moves: Annotated[int | None, Option("--moves", help="most moves and swaps from the present groups", min=0)] = None,
+    restarts: Annotated[int | None, Option("--restarts", help="number of searches", min=1, max=10**6)] = None,
     skip_empty: SkipEmpty = False,
-    output: Annotated[Path | None, Option("--output", "-o", help="CSV of the counts in the new groups.")] = None,
-    force: Force = False,
     seed: Seed = 0,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """Put clients into groups that are alike: the least inter-group heterogeneity, the way there, what it buys."""
-    form = chosen_format(form, json)
+) -> Result:
+    """Group clients so that groups differ little, and show what the new groups gain.
+
+    Examples:
+        hfl-plan group examples/hospitals.csv
+        hfl-plan group examples/hospitals.csv --moves 7 --output regrouped.csv
+    """
     from planner.report.answers.group import Wanted, grouped
 
     wanted = Wanted(
         groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed
     )
-    show(grouped(said.scenario, counts, wanted, output, force=force), form)
+    document, counts_regrouped = grouped(said.scenario, counts, wanted)
+    return Result(document, {".csv": counts_regrouped})

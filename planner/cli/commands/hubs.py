@@ -2,54 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from planner.cli.options import FAMILY, Format, Json, Said, of_scenario
-from planner.cli.output import chosen_format, show
+from planner.cli.options import FAMILY, Said, declare
+
+if TYPE_CHECKING:
+    from planner.report.answers.hubs import Hubs
 
 
-@of_scenario(
+@declare(
     only=(*FAMILY, "problem.target", "plan.objective"),
     reworded={
         "problem.heterogeneity": (
             "--heterogeneity -H",
-            "Of all nodes: iid, inter, both; zeta=0.5,delta=2 (their squares add up); counts.csv; profile.json.",
+            "heterogeneity of all nodes: iid, inter, both; zeta=0.5,delta=2; counts.csv",
         ),
-        "problem.rounds": ("--rounds --R -R", "Rounds of a server (FedAvg) that define the target."),
-        "problem.target": ("--target", "Squared gradient norm to reach, or a share of its first bound: 1%."),
-        "network.server_link.preset": ("--hub-link", "Preset for hubs: wan, lan ..."),
+        "problem.rounds": ("--rounds --R -R", "rounds of one server (FedAvg) that define the target"),
+        "problem.target": ("--target", "squared gradient norm to reach, or a share of its first bound: 1%"),
+        "network.server_link.preset": ("--hub-link", "preset for hubs: wan, lan ..."),
     },
 )
 def hubs(  # reason: one parameter for every option
     said: Said,
-    nodes: Annotated[str | None, Option("--nodes", "-n", help="Nodes that learn; of a scenario, its clients.")] = None,
-    edges: Annotated[str | None, Option("--edges", help="Most models that a round may send in all.")] = None,
+    nodes: Annotated[str | None, Option("--nodes", "-n", help="nodes that learn [the clients of the scenario]")] = None,
+    edges: Annotated[str | None, Option("--edges", help="most models sent in a round, in total")] = None,
     per_node: Annotated[
-        str | None, Option("--per-node", help="Most models that a node may send and receive in a round.")
+        str | None, Option("--per-node", help="most models a node sends and receives in a round")
     ] = None,
-    per_hub: Annotated[
-        str | None, Option("--per-hub", help="The same for a hub; as --per-node if only that is given.")
-    ] = None,
+    per_hub: Annotated[str | None, Option("--per-hub", help="the same limit for a hub [as --per-node]")] = None,
     hub_count: Annotated[
         str | None,
         Option(
             "--hubs",
-            help="How many to look at: 5, or 1:20; by default from 2, as one is a server, to as many as nodes.",
+            help="numbers of hubs to try: 5, or 1:20 [2 to the number of nodes]",
         ),
     ] = None,
-    b_hs: Annotated[str | None, Option("--b-hs", help="Nodes that a hub averages; searched if not given.")] = None,
-    b_hh: Annotated[str | None, Option("--b-hh", help="Other hubs that a hub sends to; searched if not given.")] = None,
-    b_sh: Annotated[str | None, Option("--b-sh", help="Hubs that a node averages; searched if not given.")] = None,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """No trusted cloud: how many hubs, and which budgets, under limits in all and for each machine?"""
+    b_hs: Annotated[str | None, Option("--b-hs", help="nodes that a hub averages [searched]")] = None,
+    b_hh: Annotated[str | None, Option("--b-hh", help="other hubs that a hub sends to [searched]")] = None,
+    b_sh: Annotated[str | None, Option("--b-sh", help="hubs that a node averages [searched]")] = None,
+) -> Hubs:
+    """Choose the number of hubs and their budgets where no cloud is trusted.
+
+    Examples:
+        hfl-plan hubs --nodes 32 --edges 128
+        hfl-plan hubs --nodes 32 --edges 128 --per-hub 20
+    """
     own = {"nodes": nodes, "edges": edges, "per_node": per_node, "per_hub": per_hub, "hub_count": hub_count}
     own |= {"b_hs": b_hs, "b_hh": b_hh, "b_sh": b_sh}
-    chosen = chosen_format(form, json)
     from planner.families.hsl.question import pose, solve
     from planner.report.answers import hubs as answers
 
-    show(answers.document(solve(pose(own, said.config, said.options))), chosen)
+    return answers.answered(solve(pose(own, said.config, said.options)))

@@ -7,29 +7,40 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from planner.cli.options import Json, Said
-from planner.cli.output import write
+from planner.cli import completion
+from planner.cli.options import Said
+from planner.cli.output import Asked
 
 
 def picture(
     said: Said,
-    kind: Annotated[str, Argument(metavar="KIND", help="bound, calibration, diagram, front, grouping or tornado.")],
+    kind: Annotated[
+        str,
+        Argument(
+            metavar="KIND",
+            help="bound, calibration, diagram, front, grouping or tornado",
+            autocompletion=completion.pictures,
+        ),
+    ],
     output: Annotated[
-        Path, Option("--output", "-o", help="FILE.svg, .pdf or .png; the numbers go beside it, as FILE.csv.")
+        Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
     ],
     data: Annotated[
         list[Path] | None,
-        Option("--data", help="CSV to draw in place of a scenario; grouping: label counts before, and after."),
+        Option("--data", help="CSV to draw in place of a scenario; grouping: counts before and after"),
     ] = None,
-    force: Annotated[bool, Option("--force", help="Overwrite both files.")] = False,
-    json: Json = False,
-) -> None:
-    """Draw a picture of a scenario, for a paper or a slide, with its numbers beside it.
+    force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> str:
+    """Draw a picture of a scenario, with its numbers beside it.
 
-    bound: the bounds against rounds, term by term. calibration: predicted against measured. diagram: who talks to
-    whom. front: time against traffic. grouping: label shares before and after. tornado: what each input does to the
-    lead. (Who wins where is drawn by `flip --map`.) Needs matplotlib: pip install 'hfl-plan[plots]'.
+    bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
+    devices. front: time against traffic. grouping: label shares before and after. tornado: sensitivity of the lead.
+    `flip --map` draws phase diagrams. Needs matplotlib: pip install 'hfl-plan[plots]'.
+
+    Examples:
+        hfl-plan picture tornado --config examples/phones.toml --output tornado.svg
     """
     from planner.plot.draw import drawn
 
-    write(drawn(kind, said.scenario, data or [], output, force, as_json=json))
+    return drawn(kind, said.scenario, data or [], output, force, as_json=asked.form == "json")

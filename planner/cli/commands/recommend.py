@@ -3,56 +3,77 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 
-from planner.cli.options import Format, Said
-from planner.cli.output import chosen_format, show
+from planner.cli.options import Said
+from planner.cli.output import Asked
+
+if TYPE_CHECKING:
+    from planner.decide.recommendation import Recommendation
 
 
-def recommend(
+def recommend(  # reason: one parameter for every option
     said: Said,
-    coverage: Annotated[
-        str | None, Option("--coverage", help="Who hears whom (file or layout): HHFL is shown beside.")
-    ] = None,
-    edges: Annotated[
-        str | None, Option("--edges", help="Of a round in all, without a trusted cloud: HSL is shown beside.")
-    ] = None,
+    coverage: Annotated[str | None, Option("--coverage", help="coverage (file or layout), to compare HHFL")] = None,
+    edges: Annotated[str | None, Option("--edges", help="models sent in a round, in total, to compare HSL")] = None,
     region_times: Annotated[
-        str | None, Option("--region-times", help="Of each group, 10s,12s,80s: HGA-FL is shown beside.")
+        str | None, Option("--region-times", help="task time of each group, 10s,12s,80s, to compare HGA-FL")
     ] = None,
-    form: Format = None,
-    json: Annotated[bool, Option("--json", "-j", help="The same as --format json.")] = False,
-    save: Annotated[
-        Path | None, Option("--save", help="RUN.json: the scenario, the software and the answer, for `rerun`.")
+    network: Annotated[
+        str | None,
+        Option("--network", metavar="NETWORK", help="file or name of a network, see `hfl-plan network`; with --sites"),
     ] = None,
-    force: Annotated[bool, Option("--force", help="Overwrite what --save names.")] = False,
-) -> None:
-    """Rank topologies of stars and rings: rounds, time and traffic to a target, and how sure."""
-    form = chosen_format(form, json)
+    sites: Annotated[
+        Path | None, Option("--sites", metavar="FILE", help="CSV client,group,node,samples,step_time")
+    ] = None,
+    access: Annotated[
+        Path | None, Option("--access", metavar="FILE", help="CSV node,up_mbit,down_mbit; else --uplink")
+    ] = None,
+    save: Annotated[Path | None, Option("--save", help="file for scenario, software and answer, for `rerun`")] = None,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Recommendation:
+    """Rank topologies by time, traffic or rounds to a target.
+
+    Examples:
+        hfl-plan recommend -G 10 -M 10 --uplink 20Mbit/s
+        hfl-plan recommend --config examples/hospitals.toml
+        hfl-plan recommend -G 10 -M 10 --output report.html
+    """
     told = {"coverage": coverage, "edges": edges, "region_times": region_times}
     if save is not None and any(told.values()):
         raise typer.BadParameter("--save: a run that is kept is of the scenario alone. Leave the other families out.")
-    scenario = said.scenario()
+    if save is not None and network is not None:
+        raise typer.BadParameter("--save: a run that is kept is of a scenario without --network. Leave one out.")
+    if network is None and (sites is not None or access is not None):
+        raise typer.BadParameter("--sites, --access: are places of a network. Give --network geant, or a file.")
+    timing = None
+    if network is None:
+        scenario = said.scenario()
+    else:
+        from planner.families.sited import timed
+
+        scenario, timing = timed.asked(network, sites, access, said.config, said.options)
     from planner.decide.rank import recommend as answer
     from planner.io.progress import progress
     from planner.predict.predictors import watched
-    from planner.report.answers.recommend import document
 
     if save is not None:
         from planner.io import atomic
         from planner.runs import manifest
 
-        atomic.place(save, force, "--save")
+        atomic.place(save, asked.force, "--save")
     with watched(lambda done: progress(f"simulating: {done:.0%}")):
         found = answer(scenario)
     progress("")
+    if timing is not None:
+        found = timed.with_links(found, timing)
     if save is not None:
-        atomic.write(save, manifest.make(said.config, said.options, found).text(), force, "--save")
+        atomic.write(save, manifest.make(said.config, said.options, found).text(), asked.force, "--save")
     if any(told.values()):
         from planner.families.comparison import compared
 
         found = compared(found, scenario, said.config, said.options, told)
-    show(document(found), form)
+    return found

@@ -3,48 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from planner.cli.options import Format, Json
-from planner.cli.output import NO_ANSWER, chosen_format, show, write
+from planner.cli.output import NO_ANSWER, Asked, told, write
+
+if TYPE_CHECKING:
+    from planner.decide.recommendation import Recommendation
 
 
 def rerun(
-    manifest: Annotated[Path, Argument(metavar="RUN.json", help="Made by recommend --save.")],
-    check: Annotated[bool, Option("--check", help="Say whether the answer is the same; exit 1 if not.")] = False,
+    manifest: Annotated[Path, Argument(metavar="RUN.json", help="run saved by `recommend --save`")],
+    check: Annotated[bool, Option("--check", help="check that the answer is the same; exit code 1 if not")] = False,
     tolerance: Annotated[
-        float, Option("--tolerance", help="Relative difference of numbers that count as the same.", min=0, max=1)
+        float, Option("--tolerance", help="relative difference up to which numbers count as the same", min=0, max=1)
     ] = 1e-9,
-    form: Format = None,
-    json: Json = False,
-) -> None:
-    """Answer again what was answered before, or check that the same comes out.
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Recommendation | None:
+    """Repeat a saved run, or check that its answer is the same.
 
     Numbers that differ by less than a relative --tolerance count as the same; 0 asks for the same bits. Another
-    processor, Python or numpy may round differently in the last digits.
+    processor, Python or numpy may round differently. Input files are read from the places that the run names,
+    relative to your folder.
 
-    The files that the run read are looked for where they were named, from the folder you are in; those that have
-    changed are named.
+    Examples:
+        hfl-plan rerun run.json --check
     """
     from planner.report.answers import rerun as rerun_answers
 
     if check:
-        if form is not None:
+        if asked.form not in (None, "json"):
             raise typer.BadParameter("--format: --check prints no answer. Give one of the two.")
         from planner.runs.check import check as again
 
         found = again(manifest, tolerance)
-        write(rerun_answers.checked(found, as_json=json))
+        write(rerun_answers.checked(found, as_json=asked.form == "json"))
         if not found.same:
             raise typer.Exit(NO_ANSWER)
-        return
-    form = chosen_format(form, json)
+        return None
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
-        typer.echo(f"hfl-plan: {note}", err=True)
-    from planner.report.answers.recommend import document
-
-    show(document(answer), form)
+        told(note)
+    return answer

@@ -1,4 +1,4 @@
-"""``hfl-plan schema``."""
+"""``hfl-plan schema``: JSON Schemas of answers and of scenario files."""
 
 from __future__ import annotations
 
@@ -7,24 +7,39 @@ from typing import Annotated
 
 from typer import Argument
 
-from planner.cli.output import write
+from planner.cli import completion
 from planner.io.text import one_of
 
-OF = ("recommendation", "scenario")
+OF = ("recommend", "scenario", "pilot")
 
 
 def schema(
     of: Annotated[
-        str, Argument(metavar="[recommendation|scenario]", help="Of an answer, or of a scenario file.")
-    ] = "recommendation",
-) -> None:
-    """Print the JSON Schema of what `recommend --json` prints, or of scenario files."""
-    if one_of(of, OF, "schema") == "scenario":
+        str,
+        Argument(
+            metavar="[NAME]",
+            help=f"what it describes: {', '.join(OF)} [recommend]",
+            autocompletion=completion.of_words(OF),
+        ),
+    ] = "recommend",
+) -> str:
+    """Print the JSON Schema of a command's answer, or of scenario files.
+
+    Examples:
+        hfl-plan schema recommend
+        hfl-plan schema scenario
+    """
+    if one_of(of, OF, "schema") == "pilot":
+        from planner.data.pilot import Pilot
+
+        found = Pilot.model_json_schema()
+    elif of == "scenario":
         from planner.scenario.schema import json_schema
 
         found = json_schema()
     else:
         from planner.decide.recommendation import Recommendation
+        from planner.io.json_documents import schema_of
 
-        found = Recommendation.model_json_schema()
-    write(json.dumps(found, indent=2) + "\n")
+        found = schema_of(Recommendation)
+    return json.dumps(found, indent=2) + "\n"

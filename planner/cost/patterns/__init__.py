@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,27 @@ from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
 FloatArray = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Crowd(NamedTuple):
+    """Children of many nodes, joined where a pass need not tell them apart; rows node by node.
+
+    Attributes:
+        node: Whose children.
+        link: Their link, by number.
+        following: That of the child after.
+        last: Whether they are the last of their node.
+        number: Of turns that are alike, one after the other.
+        pace: Work of all these turns.
+    """
+
+    node: Ints
+    link: Ints
+    following: Ints
+    last: NDArray[np.bool_]
+    number: Ints
+    pace: FloatArray
 
 
 class Schedule(ABC):
@@ -33,7 +54,14 @@ class Schedule(ABC):
 
     @abstractmethod
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
-        """Count the models that the links of a pass carry, by the children asked, those that came, and passes ended."""
+        """Count the models that the links of a pass carry, by the children asked, those that came, and passes ended.
+
+        What is compressed counts as the part of a model that it is.
+        """
+
+    @abstractmethod
+    def on_air(self, n: int, wire: Wire) -> float:
+        """Device-seconds that the children of a node send and receive in a pass, each transfer at the full rate."""
 
     @abstractmethod
     def outcome(self, n: int, p: float, need: int) -> Outcome:
@@ -53,6 +81,25 @@ class Schedule(ABC):
     @abstractmethod
     def transfers(self, wire: Wire, sharers: int) -> Transfers:
         """Time on the links when all children move in step, ``sharers`` transfers sharing what is shared."""
+
+    @abstractmethod
+    def turns(self, own: Wire, following: Wire, last: NDArray[np.bool_], sharers: Any) -> FloatArray:
+        """Time on the links of every child's turn, with all that a pass takes on them, where wires differ.
+
+        Args:
+            own: Of every child.
+            following: Of the child after it; of the first after the last.
+            last: Whether it is the last.
+            sharers: As of `transfers`.
+        """
+
+    @abstractmethod
+    def crowd(self, node: Ints, link: Ints, pace: FloatArray) -> Crowd:
+        """Join children that a pass need not tell apart, given their nodes in order, their links and work."""
+
+    @abstractmethod
+    def over(self, times: FloatArray, starts: Ints) -> FloatArray:
+        """Reduce durations of turns, those of each node beginning at one of the ``starts``, to those of passes."""
 
     @abstractmethod
     def digest(self, times: FloatArray, together: bool) -> FloatArray:

@@ -1,11 +1,13 @@
 """A ring: the model goes down to the first child, from child to child, and up from the last."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cost.chances import Outcome, Stay, Steps, Turn, reached
-from planner.cost.patterns import FloatArray, Schedule
+from planner.cost.patterns import Crowd, FloatArray, Ints, Schedule
 from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
@@ -18,7 +20,16 @@ class Ring(Schedule):
 
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
         """One to each that is asked, and one up at the end; a relayed hop is two traversals."""
-        return asked + (ended if link is not None and link.hop == "direct" else came)
+        if link is None or link.hop == "relayed":
+            down, up = (1.0, 1.0) if link is None else (link.payload_down, link.payload_up)
+            return asked * down + came * up
+        return link.payload_down + (asked - 1 + ended) * link.payload_up
+
+    def on_air(self, n: int, wire: Wire) -> float:
+        """A direct hop keeps two busy, until the slower of the two directions is done."""
+        if wire.relayed:
+            return n * (wire.down + wire.up)
+        return wire.down + wire.up + (n - 1) * 2 * wire.across
 
     def outcome(self, n: int, p: float, need: int) -> Outcome:
         """It breaks at the first that does not come."""
@@ -37,6 +48,28 @@ class Ring(Schedule):
         """A hop each; the first download and the last upload are one more."""
         hop = wire.hop(sharers)
         return Transfers(hop, wire.exchange(sharers) - hop)
+
+    def turns(self, own: Wire, following: Wire, last: NDArray[np.bool_], sharers: Any) -> FloatArray:
+        """A hop to the next, at the slower end's rate; the last upload and the first download are as a relayed one."""
+        delay = own.latency + following.latency
+        direct = ~(np.asarray(own.relayed) | following.relayed | last)
+        hop = sharers * np.maximum(own.up, following.down * following.packed) + delay / 2
+        return np.asarray(np.where(direct, hop, sharers * (own.up + following.down) + delay))
+
+    def crowd(self, node: Ints, link: Ints, pace: FloatArray) -> Crowd:
+        """Those with one link before one link."""
+        ends = np.append(np.flatnonzero(np.diff(node)), len(node) - 1)
+        following, last = np.roll(link, -1), np.zeros(len(node), dtype=np.int64)
+        following[ends], last[ends] = link[np.append(0, ends[:-1] + 1)], 1
+        keys, of, count = np.unique(
+            np.stack([node, link, following, last]), axis=1, return_inverse=True, return_counts=True
+        )
+        work = np.asarray(np.bincount(of.reshape(-1), weights=pace), dtype=np.float64)
+        return Crowd(keys[0], keys[1], keys[2], keys[3] == 1, count, work)
+
+    def over(self, times: FloatArray, starts: Ints) -> FloatArray:
+        """Their sum."""
+        return np.asarray(np.add.reduceat(times, starts))
 
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
         """Their sum."""

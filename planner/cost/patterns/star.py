@@ -1,11 +1,13 @@
 """A star: all children download, work side by side, and upload."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.cost.chances import Outcome, Stay, Steps, Turn, at_least, mean_if_at_least
-from planner.cost.patterns import FloatArray, Schedule
+from planner.cost.patterns import Crowd, FloatArray, Ints, Schedule
 from planner.cost.wires import Call, Done, Server, Transfers, Wire
 from planner.scenario.network import Link
 
@@ -20,7 +22,11 @@ class Star(Schedule):
 
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
         """One down, and one up of those who come."""
-        return asked + came
+        return asked + came if link is None else asked * link.payload_down + came * link.payload_up
+
+    def on_air(self, n: int, wire: Wire) -> float:
+        """Each is there for its own."""
+        return n * (wire.down + wire.up)
 
     def outcome(self, n: int, p: float, need: int) -> Outcome:
         """All are asked, and a quorum is enough."""
@@ -39,6 +45,22 @@ class Star(Schedule):
     def transfers(self, wire: Wire, sharers: int) -> Transfers:
         """Down and up."""
         return Transfers(wire.exchange(sharers), 0.0)
+
+    def turns(self, own: Wire, following: Wire, last: NDArray[np.bool_], sharers: Any) -> FloatArray:
+        """Down and up, each at its own rate."""
+        return np.asarray(own.exchange(sharers))
+
+    def crowd(self, node: Ints, link: Ints, pace: FloatArray) -> Crowd:
+        """The slowest on each link."""
+        keys, of = np.unique(np.stack([node, link]), axis=1, return_inverse=True)
+        slowest = np.zeros(keys.shape[1])
+        np.maximum.at(slowest, of.reshape(-1), pace)
+        one = np.ones(keys.shape[1], dtype=np.int64)
+        return Crowd(keys[0], keys[1], keys[1], one == 1, one, slowest)
+
+    def over(self, times: FloatArray, starts: Ints) -> FloatArray:
+        """The longest."""
+        return np.asarray(np.maximum.reduceat(times, starts))
 
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
         """The slowest; or all in the order in which they finish, and how many then have not sent."""

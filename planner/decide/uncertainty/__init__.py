@@ -11,7 +11,7 @@ a proof, for which `constant_sets` asks every proved family of bounds that is ab
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from planner.decide.uncertainty.distributions import Column, columns, of_clock, 
 from planner.decide.uncertainty.draws import (
     DRAWS_ATTENDED,
     DRAWS_TIMED,
+    Agreement,
     Draws,
     Totals,
     agreement,
@@ -30,8 +31,9 @@ from planner.decide.uncertainty.draws import (
 from planner.decide.uncertainty.indices import BASE, LARGEST_MARGIN, alone, explained, total_indices
 from planner.decide.uncertainty.lattice import SHIFTS, cube, generating_vector
 from planner.decide.uncertainty.proofs import ADMISSIBLE, constant_sets
-from planner.io.wording import join, join_with_limit
+from planner.io.wording import join, join_with_limit, title
 from planner.predict.question import Question
+from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "DRAWS_ATTENDED",
     "DRAWS_TIMED",
     "SHIFTS",
+    "Agreement",
     "Column",
     "Draws",
     "Totals",
@@ -71,7 +74,8 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
     if not scenario.draws:
         return None
     objective = scenario.objective
-    found = draws(question, scenario, objective)
+    errors = question.predictor.errors(question)
+    found = draws(question, scenario, objective, errors)
     first = found.same_as(recommended[0])
     every = len(first) == len(found.topologies) or not found.columns
     indices = None if every else explained(question, found.columns, objective, first)
@@ -98,9 +102,26 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         p_best=shares,
         regret=regret(found, recommended[0]),
         unanswered=float(np.mean(~np.isfinite(found.totals.min(axis=0)))),
-        said=(*_next(drawn, shares[recommended[0]], every=every), *_left_out(question, scenario, number)),
+        said=(
+            *_with_errors(recommended[0], shares, drawn=bool(drawn), known=errors is not None),
+            *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], every=every)),
+            *_left_out(question, scenario, number),
+        ),
     )
     return Uncertainty(inputs=inputs, constants=constant_sets(scenario, recommended[0], question.target))
+
+
+def _with_errors(first: str, shares: Mapping[str, Estimate], *, drawn: bool, known: bool) -> list[str]:
+    """Say that a predictor's own errors are in the draws."""
+    if not known:
+        return []
+    if drawn:
+        return ["The errors of a pilot are those of its seeds, and of rounds beyond its last."]
+    share = min(shares[first].value, SURE)
+    return [
+        f"With the errors of the measured rounds drawn, by their seeds and beyond the last of them, {title(first)} "
+        f"comes first in {'over ' if shares[first].value > SURE else ''}{share:.0%}."
+    ]
 
 
 def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
@@ -141,7 +162,7 @@ def _left_out(question: Question, scenario: Scenario, number: int) -> list[str]:
     if 1 < number < scenario.draws:
         why = "times a round anew" if number <= DRAWS_TIMED else "reckons with who comes"
         said.append(f"{number:,} draws instead of {scenario.draws:,}: each {why}.")
-    if scenario.objective == "time" and timed(question):
+    if scenario.objective in CLOCKED and timed(question):
         guessed = [n for n, value, _ in of_clock(question) if value > 0 and scenario.known[n].origin == "default"]
         if guessed:
             said.append(

@@ -15,14 +15,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.decide.confidence import FACTOR
 from planner.io.intervals import Spread
 from planner.predict.question import Question
-from planner.scenario.fields import Objective
+from planner.scenario.fields import CLOCKED, Objective
 from planner.scenario.resolve import Scenario
 
 FloatArray = NDArray[np.float64]
 Kind = Literal["given", "measured", "assumed"]
+FACTOR = 3.0  # a number that nobody gave is taken to be known within this factor, either way
 CLOCK = ("model_size", "step_time")  # what the clock depends on, beside the links
 LINK = ("up", "down", "latency")
 
@@ -78,6 +78,15 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         elif assume and not of.sure:
             found.append(Column(name, "assumed", _anything(), {name: 1.0}, value, unit))
 
+    def clock() -> None:
+        exact = not timed(question)
+        for name, value, unit in of_clock(question) if objective in CLOCKED else ():
+            if value > 0:
+                own(name, value, unit, assume=exact and known[name].origin == "default")
+
+    if question.predictor.measured:  # constants are in what was measured
+        clock()
+        return tuple(found)
     deviations = deviations_of(question)
     two = len(deviations) == 2 and all(values[name] > 0 for name in deviations)
     together = _deviations_together(scenario, *deviations) if two else ()
@@ -95,12 +104,7 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         own("L", values["L"])
     if question.target is not None:
         own("target", question.target, assume=False)
-    if objective != "time":
-        return tuple(found)
-    exact = not timed(question)
-    for name, value, unit in of_clock(question):
-        if value > 0:
-            own(name, value, unit, assume=exact and known[name].origin == "default")
+    clock()
     return tuple(found)
 
 

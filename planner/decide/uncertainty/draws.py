@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
-from planner.scenario.fields import Objective
+from planner.scenario.fields import CLOCKED, Objective
 from planner.scenario.resolve import Scenario
 
 FloatArray = NDArray[np.float64]
@@ -28,6 +28,7 @@ Model = Callable[[np.random.Generator, int], FloatArray]
 DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
 DRAWS_TIMED = 128  # at most, where each draw times rounds with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
+COVERED = 0.8  # of the draws, by the topologies that are named where one cannot be told
 HIGH = 0.9  # quantile of the regret that is shown; by sorting, as numpy's imports its masked arrays
 AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache, fewer cost overhead
 
@@ -67,12 +68,12 @@ class Totals:
             objective: of the totals.
         """
         self.question, self.columns, self.objective = question, tuple(drawn), objective
-        self.law = _Affine.of(question) if objective == "time" and any(c.of_clock for c in drawn) else None
+        self.law = _Affine.of(question, objective) if objective in CLOCKED and any(c.of_clock for c in drawn) else None
 
     @property
     def slow(self) -> bool:
         """Whether every draw needs a round to be timed for itself."""
-        return self.law is None and self.objective == "time" and any(c.of_clock for c in self.columns)
+        return self.law is None and self.objective in CLOCKED and any(c.of_clock for c in self.columns)
 
     def __call__(self, logs: FloatArray) -> FloatArray:
         """Shape (topologies, draws) for factors of shape (columns, draws)."""
@@ -120,21 +121,24 @@ class Totals:
 
 @dataclass(frozen=True)
 class _Affine:
-    """Seconds of a round as a linear form, with its coefficients found by asking.
+    """What a round adds to the objective as a linear form, with its coefficients found by asking.
 
     Without stragglers a round lasts a sum of: a constant, multiples of the step time and of each latency, and for each
-    link multiples of the time up, the time down, and the longer of the two (a direct hop).
+    link multiples of the time up, the time down, and the longer of the two (a direct hop). Energy, carbon and money are
+    such sums too, with a multiple of the model's size.
 
     Attributes:
         question: with its numbers of the clock.
+        objective: of the form.
         coefficients: shape (topologies, features).
     """
 
     question: Question
+    objective: Objective
     coefficients: FloatArray
 
     @classmethod
-    def of(cls, question: Question) -> _Affine | None:
+    def of(cls, question: Question, objective: Objective) -> _Affine | None:
         """The form, or None where the clock follows no such one: it is asked at three more places."""
         if timed(question):
             return None
@@ -149,17 +153,19 @@ class _Affine:
         probes += [{**unit, name: value} for name, value in half.items()]
         for tier in question.network.named:
             probes.append({**unit, **{f"{tier}.{part}": half[f"{tier}.{part}"] for part in ("up", "down")}})
-        form = cls(question, np.zeros((0, 0)))
+        if objective != "time":
+            probes.append({**unit, "model_size": 2 * now["model_size"]})
+        form = cls(question, objective, np.zeros((0, 0)))
         features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
-        seconds = _seconds(question, probes)
+        seconds = _prices(question, objective, probes)
         coefficients: Any = np.linalg.lstsq(features.T, seconds.T, rcond=None)[0].T
-        form = cls(question, coefficients)
+        form = cls(question, objective, coefficients)
         checks = [
             {name: value * (1.0 + by * (i % 3 - 1)) for i, (name, value) in enumerate(now.items())}
             for by in (0.0, 0.5, -0.7)
         ]
         told = form.seconds({name: np.array([c[name] for c in checks]) for name in now}, len(checks))
-        return form if np.allclose(told, _seconds(question, checks), rtol=1e-9, atol=0) else None
+        return form if np.allclose(told, _prices(question, objective, checks), rtol=1e-9, atol=0) else None
 
     def seconds(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         """Of a round; (topologies, draws)."""
@@ -171,12 +177,14 @@ class _Affine:
         for tier in self.question.network.named:
             up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))
             rows += [at[f"{tier}.latency"], up, down, np.maximum(up, down)]
+        if self.objective != "time":
+            rows.append(at["model_size"] / self.question.model_bytes)
         return np.stack([np.broadcast_to(row, draws) for row in rows])
 
 
-def _seconds(question: Question, places: Sequence[Mapping[str, float]]) -> FloatArray:
+def _prices(question: Question, objective: Objective, places: Sequence[Mapping[str, float]]) -> FloatArray:
     questions = [with_clock(question, place) for place in places]
-    return np.array([[q.of_a_round(t).seconds for q in questions] for t in question.topologies])
+    return np.array([[q.price(t, objective) for q in questions] for t in question.topologies])
 
 
 def draws(
@@ -223,6 +231,18 @@ def p_best(found: Draws, tolerance: float = SAME) -> dict[str, Estimate]:
     return {t: mean(best[i].astype(float)) for i, t in enumerate(found.topologies)}
 
 
+def likely(found: Draws, covered: float = COVERED) -> tuple[str, ...]:
+    """The fewest topologies of which one is right in so many of the draws, each the one that adds most."""
+    least = found.totals.min(axis=0)
+    right = np.isfinite(least) & (found.totals <= least * (1 + record.RIGHT))
+    left, kept = right.any(axis=0), []
+    most = (1 - covered) * left.sum()
+    while left.sum() > most:
+        kept.append(int((right & left).sum(axis=1).argmax()))
+        left = left & ~right[kept[-1]]
+    return tuple(found.topologies[i] for i in kept)
+
+
 def regret(found: Draws, topology: str) -> Regret:
     """Relative excess of a topology's total over the least of each draw, over draws in which there is one."""
     own, least = found.totals[found.topologies.index(topology)], found.totals.min(axis=0)
@@ -248,10 +268,28 @@ def mean(values: FloatArray, *, floor: bool = True) -> Estimate:
     return Estimate(value=float(values.mean()), error=max(error, 1 / values.size if floor else 0.0))
 
 
-def agreement(
-    question: Question, scenario: Scenario, totals: Mapping[str, float]
-) -> tuple[ModelUncertainty | None, float]:
-    """The record of the predictor near a question, and the relative difference below which topologies tie.
+class Agreement(NamedTuple):
+    """What is known of how well topologies are told apart."""
+
+    model: ModelUncertainty | None  # record of the predictor near the question
+    resolution: float  # relative difference below which topologies tie
+    probability: float | None  # that the first is within 2 % of the best
+    found: Draws | None  # draws of inputs and of errors like those measured
+
+    def interval(self, topology: str, first: str, level: float) -> tuple[float, float] | None:
+        """Where the total of a topology over that of another lies in this share of draws; None if it is not known."""
+        if self.found is None:
+            return None
+        own, other = (self.found.totals[self.found.topologies.index(t)] for t in (topology, first))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.sort(own / other)
+        outside = (1 - level) / 2 * (ratios.size - 1)
+        ends = float(ratios[math.floor(outside)]), float(ratios[-1 - math.floor(outside)])
+        return ends if all(map(math.isfinite, ends)) else None
+
+
+def agreement(question: Question, scenario: Scenario, objective: Objective, totals: Mapping[str, float]) -> Agreement:
+    """The record of the predictor near a question, or a pilot's own errors, and what they leave open.
 
     The record has the shares of draws, of inputs and of errors like those measured, in which each topology is right:
     first, or so near that the record counts it as that.
@@ -259,17 +297,26 @@ def agreement(
     Args:
         question: what was asked.
         scenario: says what is known how far, and which difference still ties.
+        objective: of the totals.
         totals: the objective of every topology that reaches the target.
     """
     near = record.of(question)
-    if near is None:
-        return None, scenario.resolution
-    model = partial(record.errors, question)
+    model = partial(record.errors, question) if near is not None else question.predictor.errors(question)
+    if model is None:
+        resolution = max(scenario.resolution, question.predictor.resolution(question, totals))
+        return Agreement(None, resolution, None, None)
     if scenario.draws:
-        found = draws(question, scenario, scenario.objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
+        found = draws(question, scenario, objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
     else:
         base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
         errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
         found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
-    near = near.model_copy(update={"p_best": {t: share.value for t, share in p_best(found, record.RIGHT).items()}})
-    return near, max(scenario.resolution, record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1]))))
+    shares = {t: share.value for t, share in p_best(found, record.RIGHT).items()}
+    first = min(totals, key=lambda t: totals[t])
+    if near is None:
+        resolution = max(scenario.resolution, question.predictor.resolution(question, totals))
+        return Agreement(None, resolution, shares[first], found)
+    sure = round(record.calibrated(near.predictor, question.metric, shares[first]), 2)
+    near = near.replaced(p_best=shares, probability=sure, likely=likely(found))
+    widened = record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1])))
+    return Agreement(near, max(scenario.resolution, widened), sure, found)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hflbounds import family
 from hflbounds.evaluate.compare import ties
 from planner.decide.recommendation import ConstantSet, ConstantUncertainty
-from planner.predict.predictors import SQUARED_GRADIENT, predictor
+from planner.predict.predictors import SQUARED_GRADIENT, chosen
 from planner.predict.question import ask
 from planner.scenario.resolve import Scenario
 
@@ -37,7 +37,8 @@ def constant_sets(scenario: Scenario, topology: str, target: float | None) -> Co
         target: squared gradient to be reached; None where none was given. No bound is about another quantity.
     """
     sets = []
-    proved = predictor(scenario.predictor).quantity(scenario.metric) is SQUARED_GRADIENT and scenario.depth == 2
+    whose, metric = chosen(scenario.predictor, scenario.metric)
+    proved = whose.quantity(metric) is SQUARED_GRADIENT and scenario.depth == 2
     covered = ADMISSIBLE["partial" if scenario.partial else scenario.order] if proved else ()
     for family_id in covered:
         stepless = next(iter(family(family_id))).chain is None

@@ -11,7 +11,6 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
 from planner.io.text import number
 from planner.io.wording import title
-from planner.predict.predictors import SQUARED_GRADIENT, predictor
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration
@@ -157,11 +156,10 @@ def _regional(scenario: Scenario) -> Question:
         )
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
-    quantity = predictor(scenario.predictor).quantity(scenario.metric)
-    if quantity is not SQUARED_GRADIENT and scenario.known["target"].origin == "given":
+    if scenario.metric not in (None, "gradient") and scenario.known["target"].origin == "given":
         raise ScenarioError(
-            f"--target: with --metric {scenario.metric} it is a {quantity.words}, and this bound is on the squared "
-            "gradient. Leave --target out."
+            f"--target: with --metric {scenario.metric} it is none of a squared gradient, which this bound is on. "
+            "Leave --target out, or give --metric gradient."
         )
     # A typical number of rounds and a worst-case number of steps have no target in common: both are of bounds here.
     question = ask(replace(scenario, predictor="bound", metric="gradient", availability=None))

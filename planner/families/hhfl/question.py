@@ -12,6 +12,7 @@ from typing import Any, Literal, cast, get_args
 import numpy as np
 
 from planner.data.coverage import Floats, Layout, read_layout
+from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.framing import Frame, label_gradients
@@ -28,8 +29,8 @@ MAX_EXTRAPOLATION = 4.0  # factor in E and Ge, both together, from which runs sa
 STEPS = ("fleet.local_steps", "fleet.group_rounds")
 BY_DEFAULT = "by default"
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
-Objective = Literal["airtime", "time", "bytes"]
-WORDS = {"airtime": "airtime", "time": "time", "bytes": "traffic"}
+Objective = Literal["airtime", "time", "traffic"]
+WORDS = {"airtime": "airtime", "time": "time", "traffic": "traffic"}
 Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
 
 
@@ -93,7 +94,7 @@ def pose(
         convexity: Strong convexity as written; a tenth of the smoothness if not given.
         target: Loss above its minimum, or a share of it at the start, as written.
         upload: ``each`` or ``once``.
-        objective: Cost that has to be worth it: ``airtime``, ``time`` or ``bytes``.
+        objective: Cost that has to be worth it: ``airtime``, ``time`` or ``traffic``.
 
     Raises:
         ScenarioError: For options and files that cannot be meant.
@@ -113,7 +114,7 @@ def pose(
         gaps = Gaps(zeta if homes < len(layout.clients) else 0.0, delta if homes > 1 else 0.0)
     else:
         gaps = Gaps.of_points(_points(layout, counts, scenario.number("sigma"), warnings), layout.home)
-        note = f"{counts}: label shares, one-label client = 1 sigma"
+        note = f"{counts}: label shares, one-label client = {ONE_LABEL:g} sigma"
         numbers["zeta"], numbers["delta"] = (Known(x, "derived", note=note) for x in (gaps.zeta, gaps.delta))
     task = _task(scenario, gaps, convexity)
     goal = None
@@ -283,7 +284,7 @@ def solve(question: Question) -> Answer:
     break_even = {
         "airtime": hybrid.round_airtime / apart.round_airtime,
         "time": hybrid.seconds_per_round / apart.seconds_per_round,
-        "bytes": hybrid.round_bytes / apart.round_bytes,
+        "traffic": hybrid.round_bytes / apart.round_bytes,
     }
     needed = break_even[question.objective]
     probability = _probability(question, needed)

@@ -178,13 +178,19 @@ def busiest(machines: Any, draws: Any, share: Any) -> Floats:
 
 
 def rounds(bound: str, target: float, learning: Learning, **mixing: Any) -> Floats:
-    """Find the first round at which the theorem's bound meets a target, for arrays of configurations.
-
-    With ``u = T^(-1/6)`` the bound is ``a u^6 + b u^3 + c u^4``, convex and growing, so Newton's steps from above fall
-    to the root.
-    """
+    """Find the first round at which the theorem's bound meets a target, for arrays of configurations."""
     terms = get(bound).split(**learning.values, T=1, **mixing)
-    a, b, c = np.broadcast_arrays(*(np.asarray(terms[name], dtype=np.float64) for name in TERMS))
+    start, noise, drift = (terms[name] for name in TERMS)
+    return first_round(start, noise, drift, target)
+
+
+def first_round(start: Any, noise: Any, drift: Any, target: float) -> Floats:
+    """Find the first round T at which ``start / T + noise / T^(1/2) + drift / T^(2/3)`` meets a target, for arrays.
+
+    With ``u = T^(-1/6)`` the sum is ``a u^6 + b u^3 + c u^4``, convex and growing, so Newton's steps from above fall to
+    the root.
+    """
+    a, b, c = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (start, noise, drift)))
     with np.errstate(divide="ignore", over="ignore"):
         u = np.minimum(np.minimum((target / a) ** (1 / 6), (target / b) ** (1 / 3)), (target / c) ** 0.25)
     for _ in range(60):

@@ -19,7 +19,7 @@ from planner.scenario.resolve import Known, Scenario
 
 LARGEST = 10**9  # of a limit
 UNUSED = ("G", "M", "P", "K", "S1", "S2", "zeta", "delta", "order", "tiers")
-PRICE: Mapping[str, str] = {"rounds": "rounds", "time": "seconds", "bytes": "bytes"}
+PRICE: Mapping[str, str] = {"rounds": "rounds", "time": "seconds", "traffic": "bytes"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,10 @@ def solve(question: Question) -> Answer:
     """
     setting, limits = question.setting, question.limits
     _reachable(question)
-    found = search(setting, limits, question.scenario.objective)
+    objective = question.scenario.objective
+    if objective not in PRICE:
+        raise ScenarioError(f"--objective {objective}: is not known of hubs. Give --objective {', '.join(PRICE)}.")
+    found = search(setting, limits, objective)
     budgets = found.budgets(found.first)
     best = setting.with_hubs(budgets)
     left_out = []

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from hflbounds import get
 from planner.errors import NoAnswerError
 from planner.families.hsl.model import BUDGETS, HUBS, Budgets, Floats, Setting, rounds
+from planner.scenario.fields import Objective
 
-Objective = Literal["rounds", "time", "bytes"]
 Rows = NDArray[np.int64]
 
 MAX_NODES = 10_000
@@ -74,7 +74,7 @@ def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
     """Find the best configuration for each number of hubs.
 
     More of ``b_hs`` lowers both the mixing factor and the mean deviation, so by rounds only the most that the limits
-    allow is looked at; by time and bytes, fewer too. All numbers are tried if there are at most `MAX_CASES`; else
+    allow is looked at; by time and traffic, fewer too. All numbers are tried if there are at most `MAX_CASES`; else
     numbers above 32 are taken from a grid of ratio 1.1, and the neighbours of the best are tried after it.
 
     Raises:
@@ -173,7 +173,7 @@ class _Space:
         needed = rounds(HUBS, setting.target, setting.learning, **named)
         edges = named["n_h"] * (named["b_hs"] + named["b_hh"]) + n * named["b_sh"]
         seconds = setting.wires.hubs(n, named)
-        price = {"rounds": np.ones_like(edges), "time": seconds, "bytes": edges}[self.objective]
+        price = {"rounds": np.ones_like(edges), "time": seconds, "traffic": edges}[self.objective]
         return {**named, "rounds": needed, "edges": edges, "seconds": seconds, "total": needed * price}
 
     def refined(self, found: Search) -> Search:

@@ -1,7 +1,7 @@
 """What runs said of the claims: the verdicts of `hfl-plan validate`, as they come with the package.
 
-The file is written by ``benchmarks/claims_record.py`` from the reports of both sizes; docs/validation.md has the same
-table, and says what the sizes are.
+The files are written by ``benchmarks/claims_record.py`` from the reports of both sizes; docs/validation.md has the same
+tables, and says what the sizes are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from planner.predict.evidence import table
 
-FILE = "claims.csv"
+FILE, BY_METRIC = "claims.csv", "claims_by_metric.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,16 @@ class Verdict:
     fails: int  # how many do not
     open: int  # how many cannot be told
     size: str  # ``full`` or ``quick``
+    by: dict[str, str]  # by metric, its own first, what became of it at the size that all metrics were run at
+    by_size: str  # which that is
 
     def __str__(self) -> str:
         """A line for people."""
         of = self.holds + self.fails + self.open
-        return f"{self.claim} {self.verdict} ({self.holds} of {of}, {self.size} size): {self.statement}"
+        own = next(iter(self.by.values()), "")
+        turned = [f"by {metric} {verdict}" for metric, verdict in self.by.items() if verdict != own]
+        also = f"; {' and '.join(turned)} at {self.by_size} size" if turned else ""
+        return f"{self.claim} {self.verdict} ({self.holds} of {of}, {self.size} size{also}): {self.statement}"
 
     def as_json(self) -> dict[str, Any]:
         """As data."""
@@ -39,11 +44,19 @@ class Verdict:
 
 @cache
 def _all() -> dict[str, Verdict]:
-    found = {}
+    found: dict[str, Verdict] = {}
+    by: dict[str, dict[str, dict[str, str]]] = {}
+    for size in ("quick", "full"):  # the larger one counts
+        for line in sorted(table(BY_METRIC), key=lambda line: not line["own"]):
+            if line["size"] == size:
+                verdicts = by.setdefault(line["claim"], {}).setdefault(size, {})
+                verdicts[line["metric"]] = line["verdict"]
     for row in table(FILE):
         size = "full" if row["full"] else "quick"
         holds, fails, undecided = (int(row[f"{size}_{what}"]) for what in ("holds", "fails", "open"))
-        found[row["claim"]] = Verdict(row["claim"], row["statement"], row[size], holds, fails, undecided, size)
+        by_size, verdicts = next(reversed(by.get(row["claim"], {"": {}}).items()))
+        known = row["claim"], row["statement"], row[size], holds, fails, undecided, size
+        found[row["claim"]] = Verdict(*known, verdicts, by_size)
     return found
 
 

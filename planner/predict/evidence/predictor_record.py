@@ -1,8 +1,9 @@
 """How a predictor did in measured scenarios like this one: how often its first choice was right, and what it cost.
 
-The scenarios are those of ``benchmarks/measured_orders.py``, and what each predictor made of them is written by
-``benchmarks/predictor_record.py``; docs/predictors.md has the whole record. Nearest are those that are closest in
-noise, heterogeneity and target, in units of the initial gap and the smoothness, and in the sizes of the fleet.
+There is a file of measured scenarios for each metric, ``planner/data/record_METRIC.csv``, written by
+``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Nearest are
+the scenarios that are closest in noise, heterogeneity and target, in units of the initial gap and the smoothness, and
+in the sizes of the fleet. docs/predictors.md has the whole record, and how probabilities are made of it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from planner.predict.evidence import table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
 
-FILE = "predictor_record.csv"
+CALIBRATION = "calibration.csv"
+CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
@@ -35,8 +37,8 @@ class Record:
 
     places: Array  # as of `place`, shape (rows, features)
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
-    # by topology, log of measured over typical rounds, relative to Star-Star's; shape (rows,)
-    errors: Mapping[str, Array]
+    # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
+    errors: Mapping[str, Mapping[str, Array]]
 
     def nearest(self, at: Array) -> tuple[NDArray[np.intp], float]:
         """The `NEAREST` rows, nearest first, and how far the median of them is."""
@@ -61,25 +63,38 @@ def _here(question: Question) -> Array:
     return place(values, float(question.goal()), drawn)
 
 
+def file_of(metric: str) -> str:
+    """The name of the record by a metric, in ``planner/data``."""
+    return f"record_{metric}.csv"
+
+
 @cache
-def record() -> Record:
-    """The record that comes with the package."""
-    rows = table(FILE)
+def record(metric: str) -> Record | None:
+    """The record by a metric that comes with the package; None where there is none."""
+    try:
+        rows = table(file_of(metric))
+    except FileNotFoundError:
+        return None
 
     def numbers(name: str) -> Array:
         return np.array([row[name] for row in rows], dtype=float)
 
-    def by(prefix: str) -> dict[str, Array]:
-        return {name.removeprefix(prefix): numbers(name) for name in rows[0] if name.startswith(prefix)}
-
+    regret = {name.removeprefix("regret_"): numbers(name) for name in rows[0] if name.startswith("regret_")}
+    errors: dict[str, dict[str, Array]] = {}
+    for name in rows[0]:
+        if name.startswith("error_"):
+            whose, topology = name.removeprefix("error_").split("_")
+            errors.setdefault(whose, {})[topology] = numbers(name)
     values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
     drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
-    return Record(place(values, numbers("target"), drawn), by("regret_"), by("error_"))
+    return Record(place(values, numbers("target"), drawn), regret, errors)
 
 
 def covers(question: Question) -> bool:
-    """Whether all topologies of a question were measured."""
-    return all(_measured_as(question, topology) in record().errors for topology in question.topologies)
+    """Whether all topologies of a question were measured, by this metric or by the gradient."""
+    known = record(question.metric) or record("gradient")
+    measured = {topology for one in known.errors.values() for topology in one} if known else set()
+    return all(_measured_as(question, topology) in measured for topology in question.topologies)
 
 
 def _measured_as(question: Question, topology: str) -> str:
@@ -89,9 +104,8 @@ def _measured_as(question: Question, topology: str) -> str:
 
 def of(question: Question) -> ModelUncertainty | None:
     """The record of the question's predictor near it; None where it has none, or not about this metric."""
-    known = record()
-    checked = question.predictor.has_record and question.predictor.id in known.regret
-    if not checked or question.metric != "gradient" or not covers(question):
+    known = record(question.metric)
+    if known is None or question.predictor.id not in known.errors or not covers(question):
         return None
     rows, distance = known.nearest(_here(question))
     regret = known.regret[question.predictor.id][rows]
@@ -126,7 +140,21 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
 
     One nearby scenario is drawn for all topologies, because their errors go together.
     """
-    known = record()
+    known = record(question.metric)
+    assert known is not None  # noqa: S101 - asked only where `of` has an answer
     rows, _ = known.nearest(_here(question))
-    drawn = rng.choice(rows, number)
-    return np.stack([known.errors[_measured_as(question, topology)][drawn] for topology in question.topologies])
+    drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
+    return np.stack([mine[_measured_as(question, topology)][drawn] for topology in question.topologies])
+
+
+def calibrated(predictor: str, metric: str, share: float) -> float:
+    """The probability of being right that goes with a share of draws, where a predictor's share was that by a metric.
+
+    By the shares of rows that turned out right, with errors and table from other families of problems; linear between
+    them, and at most `CERTAIN`.
+    """
+    rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"]) == (predictor, metric)]
+    if rows:
+        stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
+        share = float(np.interp(share, stated, right))
+    return min(share, CERTAIN)

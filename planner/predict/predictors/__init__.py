@@ -17,14 +17,17 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from planner.errors import ScenarioError
+from planner.predict.evidence import table
 from planner.predict.predictors.base import SQUARED_GRADIENT, Predictor, Quantity, report_progress, watched
+from planner.scenario.fields import METRIC, Metric
 
 __all__ = [
-    "GROUP", "SQUARED_GRADIENT", "Predictor", "Quantity", "guaranteed", "predictor", "predictors", "report_progress",
-    "watched",
+    "GROUP", "SQUARED_GRADIENT", "Predictor", "Quantity", "best", "chosen", "guaranteed", "predictor", "predictors",
+    "report_progress", "watched",
 ]  # fmt: skip
 
 GROUP = "hfl_plan.predictors"  # of entry points, each an instance
+RECORD = "metric_record.csv"  # how often each was right, by metric; written by benchmarks/predictor_record.py
 
 
 @cache
@@ -52,6 +55,36 @@ def predictor(name: str) -> Predictor:
     if name not in known:
         raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.")
     return known[name]
+
+
+@cache
+def best(metric: Metric) -> Predictor:
+    """The predictor that was right most often by a metric, of those that know it; docs/predictors.md has the record."""
+    knowing = {name: one for name, one in predictors().items() if metric in one.metrics}
+    right = dict.fromkeys(knowing, 0.0)
+    for row in table(RECORD):
+        if (row["metric"], row["goal"], row["family"]) == (metric, "rounds", "all") and row["predictor"] in right:
+            right[row["predictor"]] = int(row["right"]) / int(row["rows"])
+    return knowing[max(right, key=lambda name: right[name])]
+
+
+def chosen(name: str | None, metric: Metric | None) -> tuple[Predictor, Metric]:
+    """Whose rounds are meant, and by which metric, where a user named one, both or neither.
+
+    Raises:
+        ScenarioError: If there is no such predictor, or it does not know the metric.
+    """
+    if name is None:
+        return best(metric or METRIC), metric or METRIC
+    found = predictor(name)
+    if metric is None:
+        return found, METRIC if METRIC in found.metrics else found.metrics[0]  # type: ignore[return-value]
+    if metric not in found.metrics:
+        raise ScenarioError(
+            f"--metric {metric}: the predictor {name} knows {' and '.join(found.metrics)} alone. "
+            "Leave --predictor, --bounds and --cap out, or the metric."
+        )
+    return found, metric
 
 
 def guaranteed(name: str) -> bool:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,21 +20,32 @@ _progress: ContextVar[Callable[[float], object] | None] = ContextVar("progress",
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a target is a number of.
+    """What a target is a number of; docs/predictors.md defines the three metrics.
 
     Attributes:
         words: Its name, after "a".
         first: The most that it can be before the first round, of the values of a problem.
         first_in_words: That as a formula.
+        reached: What the reference has reached where it set the target, after "the".
+        note: What is to be known of it where a target is named; "" for nothing.
     """
 
     words: str
     first: Callable[[Mapping[str, Any]], Any]
     first_in_words: str
+    reached: str
+    note: str = ""
 
 
-SQUARED_GRADIENT = Quantity("mean squared gradient", lambda values: 2 * values["L"] * values["A"], "2 L A")
-LOSS = Quantity("loss gap", lambda values: values["A"], "A")
+SQUARED_GRADIENT = Quantity(
+    "mean squared gradient", lambda values: 2 * values["L"] * values["A"], "2 L A", "mean squared gradient"
+)
+LOSS = Quantity("loss gap", lambda values: values["A"], "A", "training loss")
+ACCURACY = replace(
+    LOSS,
+    reached="test accuracy",
+    note="Accuracy is predicted by training loss: rounds to it are those to the loss that goes with it.",
+)
 
 
 class Predictor(ABC):
@@ -46,13 +57,13 @@ class Predictor(ABC):
     Attributes:
         id: Word of ``--predictor``.
         says: What its rounds are, in a few words, after "rounds".
-        metrics: What it can predict about; ``gradient``, as the theorems do, at least.
+        metrics: What it can predict about.
         quantities: What targets are numbers of, by metric, where they are not mean squared gradients.
         guarantees: Whether a theorem stands behind its rounds, so that it needs a bound of each topology.
         monotone: Whether rounds never fall as sigma or a deviation grows, nor grow with the target.
         cheap: Whether a count of rounds costs microseconds.
-        has_record: Whether its first choices were checked against measured runs (`planner.predict.evidence`).
         shows_progress: Whether it runs something for each question, which takes seconds and says nothing of others.
+        measured: Whether its rounds were measured in the fleet of the question, so that constants change nothing.
     """
 
     id: ClassVar[str]
@@ -62,8 +73,8 @@ class Predictor(ABC):
     guarantees: ClassVar[bool] = False
     monotone: ClassVar[bool] = False
     cheap: ClassVar[bool] = False
-    has_record: ClassVar[bool] = False
     shows_progress: ClassVar[bool] = False
+    measured: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -90,6 +101,27 @@ class Predictor(ABC):
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         """Best effective learning rate for so many rounds, where to start a search; None if it names none."""
         return None
+
+    def errors(self, question: Question) -> Callable[[np.random.Generator, int], Any] | None:
+        """Draws of the logarithms of how far rounds are off, of shape (topologies, draws); None where it knows none."""
+        return None
+
+    def resolution(self, question: Question, totals: Mapping[str, float]) -> float:
+        """The relative difference below which topologies tie, by what it knows of its own errors.
+
+        Args:
+            question: What was asked.
+            totals: The objective of every topology that has one, best first.
+        """
+        return 0.0
+
+    def beside(self, question: Question, system: str) -> float | None:
+        """Rounds to the target that a system which is no tree was measured to take; None where it was not."""
+        return None
+
+    def notes(self, question: Question) -> tuple[str, ...]:
+        """What is to be known of these rounds, in sentences."""
+        return ()
 
 
 Method = Callable[[Predictor, Any, str, Any, Mapping[str, Any]], Any]

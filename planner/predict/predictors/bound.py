@@ -19,10 +19,14 @@ class _Bound(Predictor):
     cheap = True
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
-        return question.bounds[topology].tuned(cap=question.cap, **{**values, "R": rounds}).value
+        return (
+            question.bounds[topology]
+            .tuned(cap=question.cap, **{**question.of_bounds(topology, values), "R": rounds})
+            .value
+        )
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
-        return question.bounds[topology].rounds_to(target, cap=question.cap, **values)
+        return question.bounds[topology].rounds_to(target, cap=question.cap, **question.of_bounds(topology, values))
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         tuned = question.best_bound(topology, rounds)

@@ -7,25 +7,30 @@ left after R rounds is linear in the constants. By ``loss`` that is what users p
 after R rounds, above its minimum. By ``gradient`` it is the mean squared gradient over the models that rounds begin
 with, as in the theorems.
 
+By loss the gradients of mini-batches scatter with the distance to the minimum too, as those of networks do, by so many
+times the curvature as the question says; 0 is noise that does not depend on the model, as in theorems. The scatter of
+models that were averaged is that of their number. What it does to heterogeneity is left out.
+
 No number of this predictor was chosen by runs of `benchmarks/measured_orders.py` or `benchmarks/measured_losses.py`;
 the width of the spectrum was chosen by networks on images. Fixed orders are shuffled once, heterogeneity stays.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hflbounds.tilted import AffineRound, Measure, affine_round, log_uniform, mean_over
-from hflbounds.topology import Topology
-from hflbounds.topology.tree import Order
+from hflbounds.topology import Tier, Topology
+from hflbounds.uneven import Kin, families
 from planner.predict import envelopes
-from planner.predict.envelopes import Array, EnvelopePredictor, Numbers, counts
-from planner.predict.predictors.base import LOSS
+from planner.predict.envelopes import Array, EnvelopePredictor
+from planner.predict.predictors.base import ACCURACY, LOSS
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
@@ -35,7 +40,10 @@ STEPS = 160  # rates of a table: 10 to 20 % apart
 LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
 STARTS = {"loss": 1.0, "gradient": float(2 * CURVATURES.mean())}  # before any round, over A and over L A
-KEPT = 128  # fleets: half a megabyte each
+LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
+TOP = 1e100  # of a coefficient: that of a run that is lost
+KEPT = 512  # fleets: some rows of 5 kB each, of all those that one answer looks at
+KEPT_ROUNDS = 48  # rounds of fleets: half a megabyte each
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ class Fleet(envelopes.Fleet):
     """The loss times L, or the squared gradient, so that both have the same units."""
 
     measure: Measure = "loss"
+    scatter: float = 0.0  # of the curvature of a mini-batch, over the curvature; by loss alone
 
     @property
     def shape(self) -> tuple[int, float]:
@@ -52,32 +61,102 @@ class Fleet(envelopes.Fleet):
     @property
     def rates(self) -> Array:
         """Effective rates times L, with raw ones up to `LARGEST`."""
-        return self.steps * self.topology.local_steps(self.K)
+        return self.steps * self.topology.effective_steps(self.K)
 
-    @cached_property
+    @property
     def steps(self) -> Array:
         """Raw rates times L."""
-        return np.geomspace(SMALLEST / self.topology.local_steps(self.K), LARGEST, STEPS)
-
-    @cached_property
-    def round(self) -> AffineRound:
-        """A global round at each rate, curvature by curvature."""
-        return affine_round(self.topology, self.K, self.steps[:, None] * CURVATURES, "shuffled")
+        return _steps(self.topology, self.K)
 
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
-        found = mean_over(CURVATURES, self.round, rounds, self.steps, self.measure)
+        found = mean_over(CURVATURES, _round(self.topology, self.K), rounds, self.steps, self.measure)
+        if self.scatter:
+            log_factor, noise = _squares(self.topology, self.K, self.scatter)
+            with np.errstate(over="ignore"):
+                start = np.exp(rounds * log_factor).mean(-1)
+                moved = (noise * _sum_of_powers(log_factor, rounds) * CURVATURES / 2).mean(-1) * self.steps**2
+            found[:2] = np.minimum((start, moved), TOP)
         return np.concatenate([found[:2], found[:1:-1]])  # the lowest tier first
+
+
+@lru_cache(maxsize=KEPT)
+def _steps(topology: Topology, K: int) -> Array:
+    return np.geomspace(SMALLEST / topology.effective_steps(K), LARGEST, STEPS)
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def _round(topology: Topology, K: int) -> AffineRound:
+    """A global round at each rate, curvature by curvature."""
+    return affine_round(topology, K, _steps(topology, K)[:, None] * CURVATURES, "shuffled")
+
+
+@lru_cache(maxsize=KEPT_ROUNDS)
+def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
+    """What a round does to the mean square of a coordinate: the logarithm of its factor, and what unit noise adds.
+
+    A local step multiplies a coordinate by ``1 - v`` in the mean, with a scatter of ``scatter v`` drawn anew. One after
+    the other, mean squares multiply; the mean of n side by side keeps the square of the mean and an nth of the rest.
+    """
+    v = _steps(tree, K)[:, None] * CURVATURES
+    mean, square = np.log1p(v * (v - 2)), np.log1p(v * ((1 + scatter**2) * v - 2))
+    mean, square, noise = K * mean, K * square, _sum_of_powers(square, K)
+    if tree.uneven:
+        kinds = [(mean, square, noise)]
+        for tier, every, _ in families(tree):
+            kinds = [_uneven_squares(tier, kin, kinds) for kin in every]
+        return kinds[0][1:]
+    for tier in reversed(tree.tiers):
+        side, chain = (of(tier.taking_part) for of in (tier.pattern.side_by_side, tier.pattern.chain))
+        if side > 1:
+            square = np.logaddexp(mean + math.log1p(-1 / side), square - math.log(side))
+        times = chain * tier.passes
+        with np.errstate(over="ignore"):
+            noise = np.minimum(noise / side * _sum_of_powers(square, times), TOP)
+        mean, square = times * mean, times * square
+    return square, noise
+
+
+def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    """Squared mean and mean square of a coordinate's factor, as logarithms, and unit noise, where children differ."""
+    n = round(float(kin.number.sum()))
+    part = n if tier.drawn is None else min(tier.drawn, n)
+    mean, square, noise = (np.stack(parts) for parts in zip(*(kinds[k] for k in kin.kinds), strict=True))
+    if tier.pattern.by_share:
+        shares, squares = kin.shares * kin.weights, kin.squares * kin.weights**2 * (n / part)
+        shares, squares = shares[:, None, None], squares[:, None, None]
+        noise = (squares * noise).sum(0)
+        top, more = mean.max(0), np.expm1(np.minimum(square - mean, LOST))
+        with np.errstate(divide="ignore"):
+            scattered = top + np.log((squares * np.exp(mean - top) * more).sum(0))
+            mean = top + 2 * np.log((shares * np.exp((mean - top) / 2)).sum(0))
+        square = np.logaddexp(mean, scattered)
+    else:
+        shares = (kin.number / kin.number.sum())[:, None, None]
+        mean, square, noise = ((shares * one).sum(0) for one in (mean, square, noise))
+    times = tier.pattern.chain(part) * tier.passes
+    with np.errstate(over="ignore"):
+        noise = np.minimum(noise * _sum_of_powers(square, times), TOP)
+    return times * mean, times * square, noise
+
+
+def _sum_of_powers(log_base: Array, count: float) -> Array:
+    """Sum of the powers 0 to ``count - 1``."""
+    log_base = np.minimum(log_base, LOST)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.expm1(count * log_base) / np.expm1(log_base)
+    return np.where(log_base == 0, count, found)
 
 
 class _Spectrum(EnvelopePredictor):
     id = "spectrum"
     says = "that losses of a broad spectrum with these constants take"
-    metrics = ("gradient", "loss")
-    quantities = {"loss": LOSS}  # noqa: RUF012
+    metrics = ("loss", "accuracy", "gradient")
+    quantities = {"loss": LOSS, "accuracy": ACCURACY}  # noqa: RUF012
 
     def start(self, values: Mapping[str, Any], metric: str = "gradient") -> Any:
-        return STARTS[metric] * values["A"] * (1.0 if metric == "loss" else values["L"])
+        measure = _measure(metric)
+        return STARTS[measure] * values["A"] * (1.0 if measure == "loss" else values["L"])
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         return super().reached(question, topology, rounds, values) / _unit(question, values)
@@ -86,19 +165,24 @@ class _Spectrum(EnvelopePredictor):
         return super().rounds_to(question, topology, target * _unit(question, values), values)
 
     def _fleet(self, question: Question, topology: str, values: Mapping[str, Any]) -> Fleet:
-        return _made(*counts(question, topology, values), "loss" if question.metric == "loss" else "gradient")
+        measure = _measure(question.metric)
+        scatter = question.scatter if measure == "loss" else 0.0
+        return _made(question.sized(topology, values), int(values["K"]), measure, scatter)
+
+
+def _measure(metric: str) -> Measure:
+    """What is worked out for a metric: accuracy goes by loss."""
+    return "gradient" if metric == "gradient" else "loss"
 
 
 def _unit(question: Question, values: Mapping[str, Any]) -> Any:
     """What a loss is multiplied with to have the unit of a squared gradient."""
-    return values["L"] if question.metric == "loss" else 1.0
+    return values["L"] if _measure(question.metric) == "loss" else 1.0
 
 
 @lru_cache(maxsize=KEPT)
-def _made(
-    tree: Topology, sizes: Numbers, drawn: Numbers, passes: Numbers, order: Order, K: int, measure: Measure
-) -> Fleet:
-    return Fleet(tree.sized(sizes, drawn=drawn, passes=passes, order=order), K, measure=measure)
+def _made(tree: Topology, K: int, measure: Measure, scatter: float) -> Fleet:
+    return Fleet(tree, K, measure=measure, scatter=scatter)
 
 
 PREDICTOR = _Spectrum()

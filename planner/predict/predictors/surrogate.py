@@ -54,6 +54,11 @@ def corrections(
             f"--predictor surrogate: it simulates trees of two tiers, and this one has {top.depth}. "
             "Use --predictor typical."
         )
+    if top.uneven:
+        raise NoAnswerError(
+            "--predictor surrogate: it simulates groups that are alike, and the list has others. "
+            "Use --predictor spectrum."
+        )
     chain = top.work(K)
     if chain > LONGEST_CHAIN:
         raise NoAnswerError(
@@ -93,7 +98,7 @@ def corrections(
         for column, tree in zip(logs.T, trees, strict=True):
             both = zip(found[tree.same_algorithm()], found[star], strict=True)
             column[:] = [math.log(count / of_stars) for count, of_stars in both]
-    fleets = {tree: typical.Fleet(tree, K, typical.FADES["gradient"]) for tree in (star, *trees)}
+    fleets = {tree: typical.Fleet(tree, K, typical.FADE) for tree in (star, *trees)}
     goal = fleets[star].reached(float(reference), told)
     expected = [math.log(float(fleets[tree].rounds_to(goal, told)) / reference) for tree in trees]
     # Runs that did not get there say no more than that it takes longer: they correct upwards or not at all.

@@ -28,7 +28,7 @@ It is a model and no bound: it says what happens on one kind of problem, not wha
 things are chosen by what runs showed. The start is far out where the problem is flat, as it is in training; an order
 found there does little harm where the problem is well conditioned, and not the other way round. And heterogeneity may
 stay, as the theorems assume, or fade as the model learns, as on digits, where delta^2 falls several hundredfold: the
-prediction is between the two, in logarithms, nearer to the second where loss or accuracy is what counts.
+prediction is half way between the two, in logarithms. It speaks of the squared gradient alone, and of no loss.
 
 The rounds it predicts grow with sigma and the deviations and fall with the target, as those of a bound do. How well its
 order agrees with runs on problems of other kinds is on record, for two tiers; see docs/predictors.md.
@@ -43,11 +43,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hflbounds.tilted import affine_round
 from hflbounds.topology import Composition, LinearMap, Topology
 from hflbounds.topology.patterns import Pattern
-from hflbounds.topology.tree import Order
 from planner.predict import envelopes
-from planner.predict.envelopes import Array, EnvelopePredictor, Numbers, counts
+from planner.predict.envelopes import Array, EnvelopePredictor
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
@@ -58,7 +58,7 @@ CURVATURES = np.geomspace(0.003, 1.0, 8)  # of the coordinates, over L
 START = CURVATURES**-1.5 * 2 / (CURVATURES**-0.5).sum()
 KEPT = 512  # fleets, and maps that they share: some 50 kB each
 RATES = 100 * 1.17 ** -np.arange(125.0)[::-1]  # effective, times L: 3.5e-7 to 100
-FADES = {"gradient": 0.5, "loss": 1.0, "accuracy": 1.0}  # how far between staying and fading, by what counts
+FADE = 0.5  # how far heterogeneity is between staying and fading
 HARDLY = 1e-5  # of the way to where a coordinate is drawn: below that a run has hardly moved
 
 
@@ -148,7 +148,7 @@ def _sum(parts: Array) -> Array:
 
 
 @lru_cache(maxsize=KEPT)
-def _steps(local_steps: int, K: int) -> Composition:
+def _steps(local_steps: float, K: int) -> Composition:
     """K local steps at `RATES` for a round that chains so many; shape (rates, coordinates)."""
     with np.errstate(all="ignore"):
         step = RATES[:, None] / local_steps * CURVATURES
@@ -172,8 +172,12 @@ def _round(fleet: Fleet) -> tuple[LinearMap, list[Array]]:
         from the lowest up, what one unit of its squared deviation adds to the mean square of ``b``: the part that is
         the same in every round, and the part drawn anew; each of shape (rates, coordinates).
     """
-    chain = fleet.topology.local_steps(fleet.K)
+    chain = fleet.topology.effective_steps(fleet.K)
     size = (RATES[:, None] / chain) ** 2 / len(CURVATURES)
+    if fleet.topology.uneven:
+        found = affine_round(fleet.topology, fleet.K, RATES[:, None] / chain * CURVATURES, "shuffled")
+        parts = (found.noise, *(part for tier in found.tiers[::-1] for part in (tier.kept, tier.anew)))
+        return found.map, [size * part for part in parts]
     with np.errstate(all="ignore"):
         steps = _steps(chain, fleet.K)
         call, chained, sums, noise = steps.map, steps.total, np.ones(1), size * steps.squares
@@ -201,19 +205,17 @@ def _drawn(total: Array, squares: Array, whole: int) -> Array:
 class _Typical(EnvelopePredictor):
     id = "typical"
     says = "that a typical problem with these constants takes"
-    metrics = tuple(FADES)
-    has_record = True
 
     def start(self, values: Mapping[str, Any], metric: str = "gradient") -> Any:
         return Fleet.shape[1] * values["L"] * values["A"]
 
     def _fleet(self, question: Question, topology: str, values: Mapping[str, Any]) -> Fleet:
-        return _made(*counts(question, topology, values), FADES[question.metric])
+        return _made(question.sized(topology, values), int(values["K"]), FADE)
 
 
 @lru_cache(maxsize=KEPT)
-def _made(tree: Topology, sizes: Numbers, drawn: Numbers, passes: Numbers, order: Order, K: int, fade: float) -> Fleet:
-    return Fleet(tree.sized(sizes, drawn=drawn, passes=passes, order=order), K, fade)
+def _made(tree: Topology, K: int, fade: float) -> Fleet:
+    return Fleet(tree, K, fade)
 
 
 PREDICTOR = _Typical()

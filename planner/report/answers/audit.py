@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from hflbounds.audit import report as ledger
 from hflbounds.typeset.markup import unicode
 from hflbounds.typeset.wording import sentence
-from planner.errors import ScenarioError
 from planner.io.progress import progress
+from planner.io.text import one_of
+from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.page import brief
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")
 VERDICTS = {
@@ -28,23 +29,21 @@ TITLES = {
 SCHEMA = "hfl-plan/audit/1"
 
 
-def run(paper: str | None, only: str, as_json: bool) -> tuple[str, int]:
+def run(paper: str | None, only: str) -> tuple[Document, int]:
     """Check everything; progress goes to stderr.
 
     Args:
         paper: Key of one paper, or None for all.
         only: Which rows to show, one of `ONLY`; everything is checked all the same.
-        as_json: Whether the text is a JSON document.
 
     Returns:
-        The text, and how many rows are not as the catalogue records them.
+        The answer, and how many rows are not as the catalogue records them.
 
     Raises:
         ScenarioError: If ``only`` is none of these.
         UnknownBoundError: If no paper has this key.
     """
-    if only not in ONLY:
-        raise ScenarioError(f"--only: {only!a:.40} is not one of {', '.join(ONLY)}.")
+    one_of(only, ONLY, "--only")
     found, total = [], ledger.size(paper)
     for count, row in enumerate(ledger.rows(paper), 1):
         progress(f"{min(count, total)} of {total}: {row.id[:60]}")
@@ -52,43 +51,42 @@ def run(paper: str | None, only: str, as_json: bool) -> tuple[str, int]:
     progress("")
     wrong = [row for row in found if not row.as_recorded]
     shown = wrong if only == "wrong" else [row for row in found if only == "all" or row.verdict == VERDICTS[only]]
-    return _json(found, shown) if as_json else _table(found, shown), len(wrong)
+    return _document(found, shown), len(wrong)
 
 
-def _json(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
-    document = {
+def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
+    """The verdict, rows that are wrong first, and all rows with their reasons behind ``--explain``."""
+    tally = ledger.tally(found)
+    data = {
         "schema": SCHEMA,
         "as_recorded": all(row.as_recorded for row in found),
-        "tally": ledger.tally(found),
+        "tally": tally,
         "rows": [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown],
     }
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
-
-
-def _table(found: list[ledger.Row], shown: list[ledger.Row]) -> str:
-    out: list[str] = []
-    wide = max((len(row.id) for row in shown), default=0)
-    for kind, title in TITLES.items():
-        rows = [row for row in shown if row.kind == kind]
-        if not rows:
-            continue
-        out += ["", title]
-        for row in rows:
-            sign = "" if row.as_recorded else "  NOT AS RECORDED"
-            out.append(f"  {row.id:{wide}}  {row.verdict:22}  {_plain(f'{row.place}: {row.claim}')}{sign}")
-            if row.verdict != "holds" or not row.as_recorded:
-                out.append(f"  {'':{wide}}  {'':22}  {_plain(row.detail)}")
-    out += ["", "Rows by verdict"]
-    verdicts = list(VERDICTS.values())
-    counts = ledger.tally(found)
-    papers = max(map(len, counts), default=0)
-    out.append(f"  {'':{papers}}  " + "  ".join(verdicts))
-    for paper, of in counts.items():
-        out.append(f"  {paper:{papers}}  " + "  ".join(f"{of.get(v, 0) or '':>{len(v)}}" for v in verdicts))
     wrong = sum(not row.as_recorded for row in found)
-    out += ["", "What fails is what is printed, and an erratum says so; the exit code is about the record alone."]
-    out.append(f"{len(found)} rows, {len(found) - wrong} as recorded" + (f", {wrong} NOT." if wrong else "."))
-    return "\n".join(line.rstrip() for line in out).lstrip("\n") + "\n"
+    of = {verdict: sum(counts.get(verdict, 0) for counts in tally.values()) for verdict in VERDICTS.values()}
+    told = f"{of['holds']} hold, {of['holds up to a constant']} up to a constant, {of['fails']} fail, "
+    told += f"{of['cannot tell']} unknown, {of['note']} notes"
+    verdict = f"As recorded: {len(found) - wrong} of {len(found)} rows ({told})."
+    if wrong:
+        verdict = f"{wrong} of {len(found)} rows are NOT AS RECORDED ({told})."
+    rows = sorted(shown, key=lambda row: row.as_recorded)
+    table = Table(
+        (Column("row"), Column("verdict")),
+        tuple((row.id, row.verdict + ("" if row.as_recorded else "  NOT AS RECORDED")) for row in rows),
+        indent=2,
+    )
+    sections = tuple(
+        Section(kind, title, tuple(Sentences(_sentence(row), indent=2) for row in shown if row.kind == kind))
+        for kind, title in TITLES.items()
+    )
+    facts = [("Note", "a row that fails is what the paper prints; its erratum says so")] * bool(of["fails"])
+    return brief(verdict, table, data, facts=facts, sections=sections, kind="Audit")
+
+
+def _sentence(row: ledger.Row) -> str:
+    detail = f" {_plain(row.detail)}" if row.verdict != "holds" or not row.as_recorded else ""
+    return f"{row.id}, {row.verdict}: {_plain(f'{row.place}: {row.claim}')}.{detail}"
 
 
 def _plain(words: str) -> str:

@@ -7,7 +7,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from hflbounds import catalogue, families
@@ -119,6 +119,37 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
             raise ScenarioError(f"--set: {name} is set twice. Set it once.")
         found[name] = _array(name, text) if name in ARRAYS else _number(name, text)
     return found
+
+
+def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
+    """Refuse numbers that no bound has a use for.
+
+    Args:
+        values: by name.
+        bounds: that are asked for.
+
+    Raises:
+        ScenarioError: naming the first such number, and bounds that have it.
+    """
+    useful: set[str] = set()
+    for bound in bounds:
+        names = {*bound.needs, *(s.name for formula in bound.defaults.values() for s in formula.symbols)}
+        names |= set() if bound.chain is None else {s.name for s in bound.chain.symbols}
+        names |= set() if bound.prepare is None else {*ARRAYS}
+        useful |= names | {limit for name in names if (limit := ABOUT[name].at_most if name in ABOUT else None)}
+    for name in values:
+        if name not in useful:
+            said = f"{bounds[0].id} does" if len(bounds) == 1 else "these bounds do"
+            first = bounds[0]
+            alike = [
+                other.id
+                for other in catalogue().values()
+                if (other.topology, other.bounds, other.source.paper)
+                == (first.topology, first.bounds, first.source.paper)
+                and {*first.needs, name} <= {*other.needs}
+            ]
+            way = f"Leave it out, or take {' or '.join(alike[:2])}." if alike else "Leave it out."
+            raise ScenarioError(f"--set: {said} not have {name} ({ABOUT[name].meaning}). {way}")
 
 
 @contextlib.contextmanager

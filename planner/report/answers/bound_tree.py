@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hflbounds import Bound, catalogue, recursion
 from hflbounds.errors import DomainError
 from hflbounds.exact import LAWS, Draws, Law, lettered_bound, tree_bound
-from hflbounds.topology import Order, Tier, Topology, TopologyError
+from hflbounds.topology import Order, Topology, TopologyError
 from planner.errors import ScenarioError
 from planner.report.answers import bound_options as options
 from planner.report.answers.bound_options import formula, plain, said
@@ -40,17 +41,30 @@ def sized(tiers: str, shape: Mapping[str, str | None], order: str = "fixed") -> 
     Raises:
         ScenarioError: for what is no tree, or has no sizes.
     """
-    words = [part.partition(":") for part in tiers.replace(" ", "").split("/")]
-    if not all(size.isdecimal() for _, _, size in words):
+    made = parsed(tiers)
+    if any(tier.size is None for tier in made.tiers):
         raise ScenarioError(f"--tiers: {tiers!a:.60} lacks sizes. Write ring:2/star:2.")
     try:
-        chosen = cast(Order, shape.get("order") or order)
-        made = Topology(tuple(Tier(word, int(size), order=chosen) for word, _, size in words))
         given = {name: split(f"--{name}", shape.get(name), made.depth) for name in ("passes", "drawn")}
         if wrong := [one for said in given.values() for one in said or () if not one.isdecimal()]:
             raise ScenarioError(f"--passes, --drawn: {wrong[0]!a:.40} is not a whole number.")
         whole = {name: None if said is None else [int(one) for one in said] for name, said in given.items()}
-        return made.sized([tier.taking_part for tier in made.tiers], passes=whole["passes"], drawn=whole["drawn"])
+        sizes, chosen = [tier.taking_part for tier in made.tiers], cast(Order, shape.get("order") or order)
+        return made.sized(sizes, passes=whole["passes"], drawn=whole["drawn"], order=chosen)
+    except TopologyError as error:
+        raise ScenarioError(f"--tiers: {error}") from None
+
+
+def parsed(tiers: str) -> Topology:
+    """The patterns of ``--tiers``, with those sizes that it has.
+
+    Raises:
+        ScenarioError: for what is no tree.
+    """
+    if re.fullmatch(r"[\d/\s]+", tiers):
+        raise ScenarioError(f"--tiers: {tiers!a:.60} has sizes without patterns. Write ring:2/star:2.")
+    try:
+        return Topology.parse(tiers)
     except TopologyError as error:
         raise ScenarioError(f"--tiers: {error}") from None
 
@@ -90,10 +104,7 @@ def _lettered(tiers: str, shape: Mapping[str, str | None]) -> Bound:
     if shape.get("draws") == "fresh":
         raise ScenarioError("--draws: fresh needs sizes: --tiers ring:4/star:5 --drawn 2/3. Or write common.")
     law: Law = "partial" if shape.get("draws") else "random" if shape.get("order") == "random" else "fixed"
-    try:
-        topology = Topology.parse(tiers)
-    except TopologyError as error:
-        raise ScenarioError(f"--tiers: {error}") from None
+    topology = parsed(tiers)
     known = catalogue().get(f"hflbounds.{LAWS[law][0]}.{topology.id}")
     return known or lettered_bound(topology, law)
 

@@ -16,11 +16,12 @@ from hflbounds.worst.stored import Question
 from planner.errors import NoAnswerError, ScenarioError
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
-from planner.report.document import Column, Document, Items, Note, Paragraph, Table
+from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
 
 SCHEMA = "hfl-plan/worst-case/1"
 STORED_SCHEMA = "hfl-plan/worst-cases/1"
 NEEDED = ("K", "R", "A", "eta_eff")
+ABOUT_TREE = ("G", "M", "P", "S1", "S2")
 
 
 def answered(
@@ -67,7 +68,8 @@ def answered(
         raise ScenarioError(str(error)) from None
     except (SolverError, CertificateError) as error:
         raise NoAnswerError(str(error)) from None
-    rows = [(other, value, found.value / value) for other, value in _bounds(bound, question, float(L))]
+    beside, silent = _bounds(bound, question, float(L))
+    rows = [(other, value, found.value / value) for other, value in beside]
     records = tuple({"bound": other, "value": value, "ratio": ratio} for other, value, ratio in rows)
     data = {
         "schema": SCHEMA,
@@ -79,6 +81,7 @@ def answered(
         "status": found.status,
         "seconds": found.seconds,
         "bounds": list(records),
+        "silent": list(silent),
     }
     lost = found.value / found.solved - 1
     table = Table(
@@ -87,9 +90,10 @@ def answered(
         "Bounds at this step",
         indent=2,
     )
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Paragraph(f"Mean squared gradient: {found.value:.6g} at worst", "bold"),
-        table,
+        *([table] if rows else []),
+        Items("Bounds that say nothing at this step", silent),
         Items(
             "How",
             (
@@ -138,6 +142,10 @@ def _question(
             way = "--deltas 1/0.5" if topology.depth != 2 else " ".join(f"--set {name}=1" for name in lacking)
             raise ScenarioError(f"--deltas: a worst case needs the heterogeneity of each tier. Write {way}.")
         deltas = [str(numbers[name]) for name in letters]
+        of_tiers = letters
+    else:
+        of_tiers = []
+    _heeded(numbers, [*(["G", "M", "P"] if tiers is None else []), *of_tiers])
     with options.refusals():
         told = {name: numbers[name] for name in ("K", "R")} | {"draws": draws}
         tree = {"tiers": Question(topology, 1, 1, *_NOTHING).as_dict()["tiers"]}
@@ -146,6 +154,16 @@ def _question(
             return Question.from_dict(tree | told | rest)
         except ValueError as error:
             raise ScenarioError(f"--deltas: {error}.") from None
+
+
+def _heeded(numbers: Mapping[str, Any], of_tree: Sequence[str]) -> None:
+    """Refuse numbers that this worst case has no use for."""
+    if numbers.get("sigma"):
+        raise ScenarioError("--set: sigma plays no part, as worst cases are without noise. Leave it out.")
+    used = [*NEEDED, "L", "sigma", *of_tree]
+    if stray := [name for name in numbers if name not in used]:
+        way = "--tiers and its options say what the tree is" if stray[0] in ABOUT_TREE else "Leave it out"
+        raise ScenarioError(f"--set: this worst case has no use for {stray[0]}. {way}.")
 
 
 _NOTHING: Any = (0, (), 0)
@@ -173,19 +191,21 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _bounds(bound: Bound | None, question: Question, L: float) -> list[tuple[str, float]]:
-    tree = question.topology
-    found = []
+def _bounds(bound: Bound | None, question: Question, L: float) -> tuple[list[tuple[str, float]], tuple[str, ...]]:
+    """The values of bounds for this case, and why others have none."""
+    tree, found, silent = question.topology, [], []
     try:
         value = exact_bound(
             tree, K=question.K, R=question.R, L=L, A=float(question.A), sigma=0,
             deltas=[float(one) for one in question.deltas], eta_eff=float(question.eta_eff), draws=question.draws,
         )  # fmt: skip
         found.append(("trees of any depth (docs/theory/any-depth.md)", float(value)))
-    except ConditionError:
-        pass
+    except ConditionError as error:
+        silent.append(f"trees of any depth (docs/theory/any-depth.md): {error}")
     if bound is not None:
         told = values(question) | {"L": L}
-        with options.refusals():
+        try:
             found.append((bound.id, float(bound(**{name: told[name] for name in bound.needs if name in told}))))
-    return found
+        except ConditionError as error:
+            silent.append(f"{error}.")
+    return found, tuple(silent)

@@ -17,13 +17,16 @@ from hflbounds.finding import nearest, search
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.wording import shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
+from planner.report.document import Block, Column, Document, Items, Paragraph, Section, Sentences, Table
+from planner.report.page import brief
 
 LIST_SCHEMA = "hfl-plan/bounds-list/1"
 SHOW_SCHEMA = "hfl-plan/bound/1"
+QUANTITY = 24  # letters of a bounded quantity in a list
 FILTERS = "--search, --paper, --status, --metric"
 
 
@@ -49,7 +52,7 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         if asked.strip() and not search(asked):
             raise NoAnswerError(f"no bound has all of {asked!a:.80}. {nearest(asked)}")
         raise NoAnswerError(f"no bound of the catalogue is all of that. Leave out one of {FILTERS}.")
-    rows = [(b.id, b.status, b.constants, b.bounds.id, said(b.title)) for b in found]
+    rows = [(b.id, b.status, b.constants, shortened(b.bounds.id.replace("-", " "), QUANTITY)) for b in found]
     entries = [
         {
             **{"id": b.id, "status": b.status, "constants": b.constants, "metric": b.bounds.id},
@@ -57,10 +60,13 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         }
         for b in found
     ]
-    table = Table(tuple(map(Column, ("id", "status", "constants", "bounds", "title"))), tuple(rows), spared=("bounds",))
-    note = Note(f"{len(found)} of {len(bounds)} bounds. `hfl-plan bounds show ID` shows one.")
+    table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows), indent=2)
     records = tuple({**entry, "needs": " ".join(entry["needs"])} for entry in entries)
-    return Document("", (table, note), {"schema": LIST_SCHEMA, "bounds": entries}, records, kind="Bounds")
+    titles = Section("titles", "Titles", tuple(Sentences(f"{b.id}: {said(b.title)}", indent=2) for b in found))
+    verdict = f"{len(found)} of {len(bounds)} bounds."
+    facts = [("Next", "hfl-plan bounds show ID    ... --search WORDS")]
+    data = {"schema": LIST_SCHEMA, "bounds": entries}
+    return brief(verdict, table, data, facts=facts, sections=[titles], records=records, kind="Bounds")
 
 
 # ---------------------------------------------------------------- show
@@ -101,6 +107,7 @@ def shown(
     else:
         bound_tree.refuse_shape(shape, "is of a tree. Name it with --tiers ring:4/star:5, or leave it out.")
         bound = options.bound_named(str(bound_id))
+    options.heeded(values, (bound,))
     tuned: dict[str, Any] | None = None
     with options.refusals():
         if values:
@@ -232,6 +239,7 @@ def exported(
     else:
         bound_tree.refuse_shape(shape, "is of a tree. Name it with --tiers ring:4/star:5, or leave it out.")
         bounds = tuple(catalogue().values()) if everything else options.bounds_named(ids)
+    options.heeded(values, bounds)
     given = {"notation": notation != "common", "letters": bool(letters), "values": bool(values)} | asked
     spelled = {"letters": "--letter", "values": "--set"}
     for name in (n for n, used in given.items() if used not in (False, None) and n not in takes(form)):

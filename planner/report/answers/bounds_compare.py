@@ -55,6 +55,7 @@ def compared(
     """
     a, b = (options.bound_named(name) for name in (first, second))
     values = options.numbers(settings)
+    options.heeded(values, (a, b))
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
     asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
@@ -79,6 +80,7 @@ def _blocks(found: Comparison) -> list[Block]:
         best = frozenset(i for i, row in enumerate(rows_) if row[over] in found.crossings)
         label = "each at its best step" if found.tuned else "at the step given"
         blocks.append(Table(columns, cells, label=label, best=best))
+        blocks += _silent(cells)
     if found.crossings:
         blocks.append(Note("The order changes at " + listed([f"{x:.10g}" for x in found.crossings]) + "."))
     return [*blocks, Items("What it stands on", found.notes)]
@@ -130,6 +132,7 @@ def plotted(
         raise ScenarioError("bounds plot: name one or more ids, or a family.")
     bounds = options.bounds_named(ids)
     values = options.numbers(settings)
+    options.heeded(values, bounds)
     pictures.checked(output, force)
     asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
     with _refusals():
@@ -151,7 +154,16 @@ def plotted(
         "says": found.says,
     }
     written = Note(f"Written: {picture} and its numbers, {numbers}")
-    return Document("", (Paragraph(found.says), _table(found), written), data, tuple(found.rows), kind="Bounds")
+    table = _table(found)
+    shown = (Paragraph(found.says), table, *_silent(table.rows), written)
+    return Document("", shown, data, tuple(found.rows), kind="Bounds")
+
+
+def _silent(cells: Sequence[Sequence[Any]]) -> list[Block]:
+    """Why a table has empty cells."""
+    if not any(cell is None for row in cells for cell in row):
+        return []
+    return [Note("Without a number: the conditions of the bound do not hold there; mostly the step is too large.")]
 
 
 def _table(found: figure.Curves) -> Table:
@@ -191,4 +203,4 @@ def _refusals() -> Iterator[None]:
     except ConditionError as error:
         raise NoAnswerError(f"{error}.") from None
     except (ComparisonError, DomainError, TypeError) as error:
-        raise ScenarioError(f"{str(error).rstrip('.')}.") from None
+        raise ScenarioError(f"{str(error).rstrip('.')}.", code="E042") from None

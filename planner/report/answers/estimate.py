@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import importlib.util
 import io
-import json
 import math
-import os
-import sys
-import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner.data.profile import Constants, Profile, Range, Sizes
 from planner.errors import NoAnswerError, ScenarioError
-from planner.harness import need
-from planner.harness.estimate import measured, seed_torch
-from planner.io.atomic import write
+from planner.harness.estimate import measured
+from planner.io.atomic import place, write
 from planner.io.progress import progress
+from planner.report.document import Column, Document, Facts, Section, Sentences, Table
+from planner.report.page import shortened_to
 
 if TYPE_CHECKING:
     from planner.harness.estimate import Estimated, Interval, Partitioned
 
 SCHEMA = "hfl-plan/estimate/1"
-LARGEST_HOOK = 1 << 20  # bytes
 SIZES = ("L", "sigma", "zeta", "delta")
-NAME = "hfl_plan_hook"  # of the module that a hook becomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,131 +53,31 @@ class Wanted:
             raise ScenarioError(f"--rate: {self.rate} must be a finite number above 0. Write --rate 0.1.")
 
 
-def estimated(hook: Path, wanted: Wanted, output: Path | None, gram: Path | None, *, force: bool, as_json: bool) -> str:
-    """Measure the constants of the model and the data of a hook.
+def estimated(hook: Path, wanted: Wanted, gram: Path | None, *, force: bool) -> tuple[Document, str]:
+    """Measure the constants of the model and the data of a hook; the second result is the profile.
 
     Args:
-        hook: file to run.
-        wanted: how to measure.
-        output: where the profile is written; None for nowhere.
-        gram: where inner products of class gradients are written.
-        force: whether to overwrite these.
-        as_json: whether to answer in JSON.
+        hook: File to run.
+        wanted: How to measure.
+        gram: Where inner products of class gradients are written.
+        force: Whether to overwrite that file.
 
     Raises:
-        ScenarioError: for options that cannot be meant, and a file that is no hook.
-        NoAnswerError: if nothing can be measured, or the answer cannot be written.
+        ScenarioError: For options that cannot be meant, and a file that is no hook.
+        NoAnswerError: If nothing can be measured, or the file cannot be written.
     """
     wanted.check()
-    if output is not None and gram is not None and output.absolute() == gram.absolute():
-        raise ScenarioError("--gram: is the file of --output. Give two.")
-    for option, path in (("--output", output), ("--gram", gram)):
-        if path is not None and not force and os.path.lexists(path):
-            raise ScenarioError(f"{option}: {str(path)!a:.120} exists. Add --force to overwrite it.")
-    source = _source(hook)
-    need("estimate", "torch", "scipy")
-    with _running(hook):
-        seed_torch(wanted.seed)
-        module = _module(hook, source)
-        loss = getattr(module, "loss", None)
-        if loss is not None and not callable(loss):
-            raise ScenarioError(f"{hook}: loss is no function. Write def loss(outputs, targets): ...")
-        model, clients = _called(hook, module, "model"), _called(hook, module, "clients")
-        losses, found = measured(
-            str(hook), model, clients, loss, **asdict(wanted), progress=lambda what: progress(what and f"{what} ...")
-        )
+    if gram is not None:
+        place(gram, force, "--gram")
+    losses, found = measured(hook, **asdict(wanted), progress=lambda what: progress(what and f"{what} ..."))
     if gram is not None and not found.labels:
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")
     if gram is not None and found.points[0].gram is None:
         raise NoAnswerError("--gram: gradients of all labels do not fit in memory. Give a smaller model.")
     notes = _notes(losses, found)
-    if output is not None:
-        write(output, _profile(losses, found, notes).text(), force)
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
-    document = _document(hook, losses, found, notes)
-    if as_json:
-        return json.dumps(document, indent=1, allow_nan=False) + "\n"
-    return _page(document, losses, found, output, gram)
-
-
-# ---------------------------------------------------------------- the hook
-
-
-def _source(hook: Path) -> bytes:
-    if hook.suffix != ".py":
-        raise ScenarioError(f"{str(hook)!a:.120} is not a Python file. Name one that ends in .py.")
-    try:
-        if not hook.is_file():
-            reason = "it is no file" if hook.exists() else "there is none"
-            raise ScenarioError(f"{str(hook)!a:.120} cannot be read: {reason}. Check the path.")
-        with hook.open("rb") as stream:
-            source = stream.read(LARGEST_HOOK + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such name"
-        raise ScenarioError(f"{str(hook)!a:.120} cannot be read ({reason}). Check the path.") from None
-    if len(source) > LARGEST_HOOK:
-        raise ScenarioError(f"{hook}: is over 1 MiB, which no hook is. Let it load the data from where they are.")
-    return source
-
-
-def _module(hook: Path, source: bytes) -> types.ModuleType:
-    """The hook, run; no bytecode is written beside it."""
-    loader = SourceFileLoader(NAME, str(hook))
-    made = importlib.util.module_from_spec(ModuleSpec(NAME, loader, origin=str(hook)))
-    made.__file__ = str(hook)
-    sys.modules[NAME] = made
-    try:
-        code = loader.source_to_code(source, str(hook))
-    except (SyntaxError, ValueError) as error:
-        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-        told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ScenarioError(f"{hook}: is not Python{line}: {told:.160}.") from None
-    with _blamed(hook, "running it"):
-        exec(code, made.__dict__)  # noqa: S102  (the user names the file to be run)
-    for name in ("model", "clients"):
-        if not callable(getattr(made, name, None)):
-            raise ScenarioError(
-                f"{hook}: has no function {name}(). A hook has model() -> nn.Module and clients() -> [(group, X, y)]."
-            )
-    return made
-
-
-def _called(hook: Path, module: types.ModuleType, name: str) -> object:
-    with _blamed(hook, f"{name}()"):
-        return getattr(module, name)()
-
-
-@contextlib.contextmanager
-def _blamed(hook: Path, what: str) -> Iterator[None]:
-    """An error of the user's code, in one line with its place."""
-    try:
-        yield
-    except (Exception, SystemExit) as error:
-        line, trace = None, error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(hook):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        where = f" at line {line}" if line else ""
-        told = (str(error).strip().splitlines() or [""])[0]
-        raise ScenarioError(f"{hook}: {what} failed{where}: {type(error).__name__}: {told:.160}") from None
-
-
-@contextlib.contextmanager
-def _running(hook: Path) -> Iterator[None]:
-    """As `python HOOK.py` has it: its folder is searched for modules. What it prints goes to standard error."""
-    folder, written = str(hook.absolute().parent), sys.dont_write_bytecode
-    sys.path.insert(0, folder)
-    sys.dont_write_bytecode = True
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.dont_write_bytecode = written
-        sys.modules.pop(NAME, None)
-        with contextlib.suppress(ValueError):
-            sys.path.remove(folder)
+    return _page(_document(hook, losses, found, notes), losses, found), _profile(losses, found, notes).text()
 
 
 # ---------------------------------------------------------------- answers
@@ -283,6 +175,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
         constants=Constants(
             sigma=_range(found.largest("sigma")),
             L=_range(found.largest("L")),
+            curvature=_range(found.typical("curvature")),
             A=_range(found.A) if found.A.estimate else None,
         ),
         warnings=[run, *notes],
@@ -332,6 +225,7 @@ def _document(hook: Path, losses: Partitioned, found: Estimated, notes: Sequence
             "level": found.level,
         },
         "A": _interval(found.A),
+        "curvature_of_the_mean_loss": _interval(found.typical("curvature")),
         **{
             name: {"largest": _interval(found.largest(name)), "smallest": _interval(found.smallest(name))}
             for name in SIZES
@@ -365,52 +259,68 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _page(
-    document: dict[str, Any], losses: Partitioned, found: Estimated, output: Path | None, gram: Path | None
-) -> str:
-    sizes = _sizes(found)
-    labels = f", {len(found.labels)} labels" if found.labels else ""
-    out = [
-        f"{document['clients']} clients in {len(sizes)} groups, {document['parameters']} parameters{labels}",
-        f"Star-Star, {found.steps} local steps of each client, averaged after every {found.local_steps}, rate "
-        f"{found.rate:.3g}, batches of {losses.size}",
-        "",
-    ]
-    rows: list[Sequence[str]] = [("after steps", "loss", "L", "sigma", "zeta (intra)", "delta (inter)", "gradient")]
-    for point in found.points:
-        rows.append((str(point.step), f"{point.loss:.4g}", *(_shown(point.of(name)) for name in (*SIZES, "gradient"))))
-    rows.append(("largest", "", *(_shown(found.largest(name)) for name in SIZES), ""))
-    out += _columns(rows)
-    low = f", at most {found.A.high:.3g} as losses are not negative" if math.isfinite(found.A.high) else ""
-    explained = _explained(found)
-    if explained is not None:
-        out += ["", f"Label shares alone would make {min(explained):.0%} to {max(explained):.0%} of zeta^2 + delta^2"]
-    out += [
-        f"A at least {found.A.estimate:.3g}{low}",
-        f"Intervals hold with {found.level:.0%}, at all points together"
-        + ("; zeta and delta are exact at these points" if found.gradients == "full" else ""),
-        "",
-        "What these are not",
-        *(f"  {note}" for note in document["notes"]),
-        "",
-    ]
-    if output is not None:
-        out.append(f"Profile: {output}; `hfl-plan recommend --heterogeneity {output}` takes it")
-    else:
-        L, sigma, zeta, delta = (f"{found.largest(name).estimate:.4g}" for name in SIZES)
-        gap = f"--initial-gap {found.A.estimate:.4g} " if found.A.estimate else ""
-        out.append(f"hfl-plan recommend --L {L} --sigma {sigma} {gap}--heterogeneity zeta={zeta},delta={delta} ...")
-    if gram is not None:
-        out.append(f"Inner products of class gradients: {gram}; `hfl-plan measure COUNTS.csv --gram {gram}` takes them")
-    return "\n".join(out) + "\n"
+def _page(document: dict[str, Any], losses: Partitioned, found: Estimated) -> Document:
+    columns = (
+        Column("quantity"),
+        Column("largest", "number"),
+        Column("interval", left=True),
+        Column("along the run", left=True),
+    )
+    named = {"sigma": "noise sigma", "L": "smoothness L", "zeta": "within groups zeta", "delta": "between groups delta"}
+    rows = tuple((name, *_largest(found, key)) for key, name in named.items())
+    gap = "unknown: no loss was below that at the start" if not found.A.estimate else f"at least {found.A.estimate:.3g}"
+    constants = "".join(f"--{name} {found.largest(name).estimate:.4g} " for name in ("L", "sigma"))
+    deviations = ",".join(f"{name}={found.largest(name).estimate:.4g}" for name in ("zeta", "delta"))
+    facts = (
+        ("Data", f"{document['clients']} clients in {document['groups']} groups, {document['parameters']} parameters"),
+        (
+            "Run",
+            f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
+        ),
+        ("Gap A", gap),
+        *shortened_to("Limits", document["notes"]),
+        ("Next", f"hfl-plan recommend {constants}--heterogeneity {deviations}"),
+    )
+    points = tuple(
+        Sentences(
+            f"after {point.step} steps: loss {point.loss:.4g}, "
+            + ", ".join(f"{name} {_shown(point.of(name))}" for name in (*SIZES, "gradient")),
+            indent=2,
+        )
+        for point in found.points
+    )
+    labels = _explained(found) or ()
+    share = (
+        [f"Label shares alone would make {min(labels):.0%} to {max(labels):.0%} of zeta^2 + delta^2."] if labels else []
+    )
+    share.append(f"Intervals hold with {found.level:.0%}, at all points together.")
+    sections = (
+        Section("points", "Points of the run", points),
+        Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),
+        Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in document["notes"])),
+    )
+    blocks = (Sentences(_verdict(found), "bold"), Table(columns, rows, indent=2, apart=False), Facts(facts))
+    return Document("", blocks, document, kind="Estimate", sections=sections)
+
+
+def _verdict(found: Estimated) -> str:
+    sigma, zeta, delta = (found.largest(name).estimate for name in ("sigma", "zeta", "delta"))
+    if not sigma:
+        return f"Gradients have no noise; clients differ by zeta {zeta:.2g}, groups by delta {delta:.2g}."
+    ratios = f"zeta/sigma {zeta / sigma:.2g}, delta/sigma {delta / sigma:.2g}"
+    return f"Clients differ by {math.hypot(zeta, delta) / sigma:.2g} times the noise: {ratios}."
+
+
+def _largest(found: Estimated, name: str) -> tuple[str, str, str]:
+    largest, last = found.largest(name), found.points[-1].of(name)
+    exact = largest.high - largest.low <= 1e-9 * largest.high
+    interval = "exact" if exact else f"[{largest.low:.3g}, {largest.high:.3g}]"
+    smallest = found.smallest(name).estimate
+    trend = "flat" if largest.estimate <= 1.2 * smallest else f"{smallest:.3g} to {largest.estimate:.3g}"
+    if trend != "flat" and last.estimate >= 0.98 * largest.estimate:
+        trend += ", still rising"
+    return f"{largest.estimate:.3g}", interval, trend
 
 
 def _shown(seen: Interval) -> str:
-    if seen.high - seen.low <= 1e-9 * seen.high:
-        return f"{seen.estimate:.3g}"
-    return str(seen)
-
-
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(text.ljust(w) for text, w in zip(row, wide, strict=True)).rstrip() for row in rows]
+    return f"{seen.estimate:.3g}" if seen.high - seen.low <= 1e-9 * seen.high else str(seen)

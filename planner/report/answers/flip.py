@@ -79,7 +79,8 @@ def _row(line: Line, side: Beyond) -> tuple[Cell, ...]:
 
 
 def _record(line: Line, side: Beyond) -> Mapping[str, Any]:
-    told = side.model_dump(exclude={"words"})
+    told = side.to_json()
+    del told["words"]
     return {"parameter": line.parameter, "value": line.value, "unit": line.unit, **told, "to": " ".join(side.to)}
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,17 +17,38 @@ from planner.data.label_shift import Floats, Indices
 from planner.decide import regrouping
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
-from planner.io.atomic import place, write
-from planner.io.wording import counted, names, shortened, title
-from planner.report.document import Block, Column, Document, Items, Kind, Note, Paragraph, Table
+from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
+from planner.io.parts import Part, field
+from planner.io.wording import counted, names_or, shortened, title
+from planner.report.document import Column, Document, Kind, Table
+from planner.report.page import cell, count, duration, size, told
 from planner.scenario import divisions
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
-SCHEMA = "hfl-plan/grouping/1"
 SHOWN = 5  # moves that are listed in text
-BY = {"rounds": "by rounds", "time": "by the clock", "bytes": "by traffic"}
+AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
+SAME = "none"  # gain
+
+
+class Gain(Part):
+    """The best topology before and after regrouping, by one objective."""
+
+    id: str = field("objective")
+    before: tuple[str, ...] = field("best topologies in the present groups, or in random ones")
+    before_amount: Quantity | None
+    after: tuple[str, ...]
+    after_amount: Quantity | None
+    gain: float | None = field("share of the amount that regrouping saves")
+
+
+class Grouping(Told):
+    """What ``hfl-plan group`` answers."""
+
+    schema: Literal["hfl-plan/group/2"] = "hfl-plan/group/2"
+    rows: tuple[Gain, ...]
+    group: dict[str, Any] = field("deviations, assignment, moves and effect of the new groups")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,24 +221,20 @@ class _Task:
         return [{"delta2": summary["delta2"], "cost": summary["cost"]} for summary in found]
 
 
-def grouped(
-    scenario: Callable[..., Scenario], path: Path, wanted: Wanted, output: Path | None = None, *, force: bool = False
-) -> Document:
+def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tuple[Grouping, str]:
     """Find a grouping with the least inter-group deviation, the way there from the present one, and what it buys.
+
+    The second result is the file of the counts in the new groups.
 
     Args:
         scenario: reads what else is known of the fleet, with a mapping in place of options.
         path: of the label counts.
         wanted: what groups are asked for.
-        output: where the counts are written in the new groups; None for nowhere.
-        force: whether to overwrite it.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
-        NoAnswerError: where no grouping keeps the rules, or the file cannot be written.
+        NoAnswerError: where no grouping keeps the rules.
     """
-    if output is not None:
-        place(output, force, "--output")
     task = _Task.of(path, wanted)
     chosen, made = task.solved(wanted)
     present, problem, table = task.present, task.problem, task.table
@@ -226,7 +242,6 @@ def grouped(
     bought, about = _effect(scenario, path, task, chosen, wanted.seed)
     steps = _steps(made, task.unit, table, task.names, task.start, before["delta2"] if before else 0.0)
     data = {
-        "schema": SCHEMA,
         "file": str(path),
         "clients": len(table.clients),
         "groups": problem.groups,
@@ -241,16 +256,9 @@ def grouped(
         "moves_from_present": None if task.start is None else len(steps),
         "effect": bought,
         "front": task.front(wanted),
-        "warnings": [
-            *table.warnings,
-            *_cautions(task, after),
-            *about,
-            *(_formulas(table, task.names) if output is not None else ()),
-        ],
     }
-    if output is not None:
-        write(output, _regrouped(table, [task.names[g] for g in chosen]), force)
-    return Document("", tuple(_blocks(data, output)), data, kind="Groups")
+    cautions = (*table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names))
+    return _answer(path, data, cautions), _regrouped(table, [task.names[g] for g in chosen])
 
 
 def _effect(
@@ -382,38 +390,137 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
     return out.getvalue()
 
 
-def _blocks(d: Mapping[str, Any], output: Path | None) -> Iterator[Block]:
-    sizes, after = d["sizes"], d["after"]
-    size = f"{sizes['least']}" if sizes["least"] == sizes["most"] else f"{sizes['least']} to {sizes['most']}"
-    yield Paragraph(f"{counted(d['clients'], 'client')} into {counted(d['groups'], 'group')} of {size}", "bold")
-    numbers = ["delta^2 (inter-group)", "zeta^2 (intra-group)", "sum", *["mean cost"] * (after["cost"] is not None)]
-    rows = []
-    for name, part in (("before", d["before"]), ("after", after)):
-        if part is not None:
-            shown = (part["delta2"], part["zeta2"], part["delta2"] + part["zeta2"], part["cost"])
-            rows.append((name, *(f"{number:.4g}" for number in shown if number is not None)))
-    yield Table((Column("groups"), *(Column(name, "number") for name in numbers)), tuple(rows), indent=2)
-    if d["before"] is not None:
-        factor = d["before"]["delta2"] / after["delta2"] if after["delta2"] > 1e-14 else math.inf
-        said = f"{factor:.3g} times less" if factor < 1e12 else "nothing left of it"
-        yield Paragraph(f"Inter-group deviation delta^2: {said}; {d['moved']} clients change groups")
-    if d["moves"]:
-        shares = ((share, [step["gained_share"] >= share - 1e-12 for step in d["moves"]]) for share in (0.5, 0.9, 0.99))
-        said = ", ".join(f"{1 + gained.index(True)} give {share:.0%}" for share, gained in shares)
-        heading = f"From the present groups, {len(d['moves'])} moves and swaps; {said} of what they gain. The first:"
-        yield Items(heading, tuple(map(_said, d["moves"][:SHOWN])))
-    if d["effect"]:
-        yield from _effect_blocks(d["effect"])
-    if d["front"]:
-        head = (Column("delta^2", "number"), Column("mean cost", "number"))
-        points = tuple((f"{p['delta2']:.4g}", f"{p['cost']:.4g}") for p in d["front"])
-        yield Table(head, points, "Choices of which none is better in both", indent=2)
-    if output is not None:
-        way = f"`hfl-plan measure {output} --groups-are chosen -o FILE.json`"
-        yield Note(f"New groups: {output}; for `recommend`, {way}")
+# ---------------------------------------------------------------- the answer
+
+
+def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Grouping:
+    effect = data["effect"]
+    rows = tuple(_gain(objective, effect) for objective in AMOUNTS) if effect else ()
+    target = effect and effect["target"]
+    following = [NextStep(argv=("...", "--output", "regrouped.csv"), why="writes the counts in the new groups")]
+    if data["moves"] and len(data["moves"]) > 1:
+        most = next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
+        following.insert(0, NextStep(argv=("...", "--moves", str(most)), why="gives 90 % of the gain"))
+    return Grouping(
+        objective=effect["objective"] if effect else "",
+        target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(target)),
+        verdict=_verdict(data, rows if effect and effect["objective"] in AMOUNTS else ()),
+        rows=rows,
+        group=dict(data),
+        warnings=tuple(Caution(text=text) for text in cautions),
+        details=dict(_details(data, cautions)),
+        next=tuple(following),
+    )
+
+
+def _defined(target: Mapping[str, Any]) -> str:
+    if target["origin"] == "derived":
+        return f"{target['note']}, before"
+    return f"a {target['quantity']} of {target['value']:.3g}"
+
+
+def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
+    """The least amount before and after, over all topologies."""
+    key = AMOUNTS[objective]
+    found = []
+    for part in (effect["before"], effect["after"]):
+        amounts = {row["topology"]: row[key] for row in part["ranking"] if row[key] is not None}
+        least = min(amounts.values(), default=None)
+        best = tuple(name for name, amount in amounts.items() if least is not None and amount <= least)
+        found.append((best, None if least is None else Quantity(least)))
+    (before, was), (after, now) = found
+    gain = None if was is None or now is None or not was else 1 - now / was
+    return Gain(id=objective, before=before, before_amount=was, after=after, after_amount=now, gain=gain)
+
+
+def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
+    if not rows:
+        factor = data["before"]["delta2"] / max(data["after"]["delta2"], 1e-14) if data["before"] else None
+        text = "The new groups differ as little as can be."
+        if factor is not None:
+            text = (
+                f"The new groups differ {factor:.2g} times less (delta^2)."
+                if factor < 1e12
+                else "The new groups are alike."
+            )
+        return Verdict(status="measured", text=text)
+    effect = data["effect"]
+    asked = next(row for row in rows if row.id == effect["objective"])
+    if not asked.before and asked.after:
+        text = f"Worth regrouping: {names_or(asked.after)} then reaches the target, which no topology did before."
+        return Verdict(status="best", best=asked.after, text=text)
+    if asked.gain is None:
+        return Verdict(status="unreachable", text="No topology reaches the target, before or after.")
+    if asked.gain > effect["resolution"]:
+        less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
+        text = f"Worth regrouping for {asked.id}: {asked.gain:.0%} {less}, with {names_or(asked.after)}."
+        return Verdict(status="best", best=asked.after, text=text)
+    stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
+    same = "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {-asked.gain:.0%} more is needed"
+    text = f"Not worth regrouping for {asked.id}: {stays}, {same}."
+    return Verdict(status="not-worth-it", best=asked.before, text=text)
+
+
+def document(answer: Grouping) -> Document:
+    """Lay a grouping out."""
+    shown = {"time": duration, "traffic": size, "rounds": count}
+
+    def cells(row: Gain) -> Iterator[str]:
+        for best, amount in ((row.before, row.before_amount), (row.after, row.after_amount)):
+            yield names_or(best) if len(best) == 1 else f"{len(best)} alike" if best else "none"
+            yield cell(shown[row.id], amount)
+        yield "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else f"{row.gain:.0%}"
+
+    columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
+               Column("gain", "number"))  # fmt: skip
+    table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
+    return told(answer, table if answer.rows else (), kind="Groups", facts=_facts(answer.group))
+
+
+def _facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    sizes, before, after = d["sizes"], d["before"], d["after"]
+    of = f"{sizes['least']}" if sizes["least"] == sizes["most"] else f"{sizes['least']} to {sizes['most']}"
+    yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
+    if before is None:
+        yield "Measured", f"between groups delta^2 {after['delta2']:.2g}; within zeta^2 {after['zeta2']:.2g}"
     else:
-        yield Note("--output FILE.csv writes the new groups; --json lists all moves")
-    yield Items("Warnings", tuple(d["warnings"]), "warning")
+        pairs = (
+            (word, before[key], after[key])
+            for word, key in (("between groups delta^2", "delta2"), ("within zeta^2", "zeta2"))
+        )
+        yield "Measured", "; ".join(f"{word} {was:.2g} -> {now:.2g}" for word, was, now in pairs)
+    if d["moves"]:
+        most = next(i for i, step in enumerate(d["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
+        yield (
+            "Moves",
+            f"{len(d['moves'])} moves and swaps, {d['moved']} of {d['clients']} clients; the first {most} give 90 %",
+        )
+
+
+def _details(d: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Sentences of ``--explain``, by section."""
+    effect = d["effect"]
+    if effect:
+        then = {row["topology"]: row for row in effect["after"]["ranking"]}
+        kinds: tuple[tuple[str, Kind], ...] = (("rounds", "count"), ("seconds", "duration"), ("bytes", "size"))
+        yield (
+            "topologies",
+            tuple(
+                f"{title(row['topology'])}: "
+                + ", ".join(
+                    f"{Column('', kind).text(row[key])} -> {Column('', kind).text(then[row['topology']][key])}"
+                    for key, kind in kinds
+                )
+                for row in effect["before"]["ranking"]
+            ),
+        )
+        where = effect["changes_below_delta"]
+        if where is not None:
+            yield "break-even", (f"The best topology changes where delta falls below about {where:.2g}.",)
+    yield "moves", tuple(map(_said, d["moves"] or ()))
+    if d["front"]:
+        yield "front", tuple(f"delta^2 {p['delta2']:.4g} at mean cost {p['cost']:.4g}" for p in d["front"])
+    yield "warnings", tuple(cautions)
 
 
 def _said(step: Mapping[str, Any]) -> str:
@@ -423,40 +530,3 @@ def _said(step: Mapping[str, Any]) -> str:
         for move in step["moves"]
     )
     return f"{moved}: {step['gained_share']:.0%}"
-
-
-def _effect_blocks(effect: Mapping[str, Any]) -> Iterator[Block]:
-    before, after, target = effect["before"], effect["after"], effect["target"]
-    old = {"present": "the present groups", "random": "groups put together at random"}[before["grouping"]]
-    aim = f"a {target['quantity']} of {target['value']:.3g}"
-    if target["origin"] == "derived":
-        aim += f", {target['note']} before"
-    by = BY[effect["objective"]]
-    then = {row["topology"]: row for row in after["ranking"]}
-    kinds: tuple[tuple[str, Kind, str], ...]
-    kinds = (("rounds", "count", "rounds"), ("time", "duration", "seconds"), ("traffic", "size", "bytes"))
-    columns = (
-        Column("topology"),
-        *(Column(f"{name} {at}", kind) for name, kind, _ in kinds for at in ("before", "after")),
-    )
-    rows = tuple(
-        (title(row["topology"]), *(part[key] for _, _, key in kinds for part in (row, then[row["topology"]])))
-        for row in before["ranking"]
-    )
-    heading = f"The recommendation, {by}, from {old} to the new ones; the target is {aim}"
-    yield Table(columns, rows, heading, indent=2)
-    leads = [_leaders(part["recommended"]) for part in (before, after)]
-    if set(before["recommended"]) == set(after["recommended"]):
-        yield Paragraph(f"First stays {leads[0]}", "bold")
-        return
-    said, where = f"First comes {leads[0]} before, and {leads[1]} after", effect["changes_below_delta"]
-    if where is not None:
-        said += f": where delta falls below about {where:.2g}, on the way from {before['delta']:.2g}"
-        said += f" to {after['delta']:.2g}"
-    yield Paragraph(said, "bold")
-
-
-def _leaders(topologies: Sequence[str]) -> str:
-    if not topologies:
-        return "nobody"
-    return names(topologies) + (" in a tie" if len(topologies) > 1 else "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,32 +12,126 @@ from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
 from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
-from planner.io.wording import counted
-from planner.predict.evidence.claims import beginning
-from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.origins import assumed, known
+from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
+from planner.io.parts import field
+from planner.io.wording import counted, times
+from planner.report.document import Column, Document, Table
+from planner.report.families import Method, parts
+from planner.report.origins import assumed
+from planner.report.page import cell, count, duration, size, told
 from planner.scenario.units import format_duration, format_size
 
-SCHEMA = "hfl-plan/hubs/1"
 SHOWN = 8  # numbers of hubs that are listed in text
-TOTALS = (Column("rounds", "number"), Column("time", "duration"), Column("traffic", "size"))
-COLUMNS = (
-    Column("protocol"),
-    *(Column(name, "number") for name in ("edges", "per node", "per hub")),
-    *TOTALS,
-    Column("time/round", "duration"),
-    Column("beta", "number"),
-    Column("kappa", "number"),
-)
-BY_HUBS = (Column("hubs"), *(Column(name, "number") for name in (*model.BUDGETS[1:], "edges")), *TOTALS)
-SPARED = ("time/round", "beta", "kappa", "per node", "per hub", "edges")
 
 
-def document(answer: Answer) -> Document:
+class Communication(Method):
+    """One protocol at these limits."""
+
+    edges: float = field("models sent in a round")
+    models_of_a_node: float = field("models that a node sends and receives in a round, in the mean")
+    models_of_a_hub: float | None = None
+    round_seconds: float
+    mixing_factor: float
+    mean_deviation_bound: float
+
+
+class Hubs(Told):
+    """What ``hfl-plan hubs`` answers."""
+
+    schema: Literal["hfl-plan/hubs/2"] = "hfl-plan/hubs/2"
+    rows: tuple[Communication, ...]
+    hubs: dict[str, Any] = field("budgets, limits, failure of a hub, and the best for each number of hubs")
+
+
+def answered(found: Answer) -> Hubs:
     """Say how many hubs and which budgets, with what else the same edges would buy."""
-    protocols = (asdict(one) for one in (answer.hubs, *answer.others))
-    records = tuple({key: value for key, value in one.items() if key != "spectral_gap"} for one in protocols)
-    return Document("", tuple(_blocks(answer)), _data(answer), records, "Hubs without a trusted cloud")
+    question, budgets = found.question, found.budgets
+    rows = (_row(found.hubs, counted(budgets.n_h, "hub")), *(_row(one, one.protocol) for one in found.others))
+    return Hubs(
+        **parts(
+            question.scenario,
+            "hsl-",
+            ("sigma", "H", "L", "A", "model_size", "step_time"),
+            _warnings(found),
+            {
+                "protocols": _sentences(found),
+                "numbers": _numbers(found),
+                "failure": _failure(found),
+                "basis": _basis(found),
+            },
+        ),
+        objective=question.scenario.objective,
+        metric="gradient",
+        target=Target(value=question.setting.target, metric="mean squared gradient", defined_by=_defined(found)),
+        verdict=_verdict(found, rows),
+        rows=rows,
+        hubs=_data(found),
+        next=()
+        if question.limits.per_hub is not None
+        else (
+            NextStep(argv=("...", "--per-hub", f"{max(2, round(budgets.b_hs / 2))}"), why="limits the load of a hub"),
+        ),
+    )
+
+
+def _row(one: Protocol, name: str) -> Communication:
+    return Communication(
+        id=one.protocol.lower().replace(" ", "-"),
+        title=f"{name}, {one.budgets}" if one.protocol.startswith("EL") else name,
+        rounds=Quantity(one.rounds),
+        time_seconds=Quantity(one.seconds),
+        traffic_bytes=Quantity(one.bytes),
+        edges=one.edges,
+        models_of_a_node=one.models_of_a_node,
+        models_of_a_hub=one.models_of_a_hub,
+        round_seconds=one.seconds_per_round,
+        mixing_factor=one.mixing_factor,
+        mean_deviation_bound=one.mean_deviation_bound,
+    )
+
+
+def _defined(found: Answer) -> str:
+    scenario = found.question.scenario
+    if scenario.known["target"].origin == "derived":
+        return f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds"
+    return f"a squared gradient of {found.question.setting.target:.3g}"
+
+
+def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
+    budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
+    if found.better is not None:
+        other = next(row for row in rows if row.id == found.better.protocol.lower().replace(" ", "-"))
+        drawn = " A coordinator must draw its graph." if found.better.protocol == "EL-Oracle" else ""
+        amounts = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
+        ratio = Quantity(getattr(found.better, amounts) / getattr(found.hubs, amounts))
+        hubs = counted(budgets.n_h, "hub")
+        text = f"{found.better.protocol} is better by {aim} without hubs: {times(ratio)} of {hubs}.{drawn}"
+        return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
+    each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
+    text = f"Use {counted(budgets.n_h, 'hub')}: each averages {each} {n:,} nodes."
+    if budgets.b_hs == n:
+        text += " Each is then a server: limit that with --per-hub."
+    least, most = found.ties
+    if least < most:
+        text += f" {least:,} to {most:,} hubs tie."
+    return Verdict(status="best", best=(rows[0].id,), text=text)
+
+
+def document(answer: Hubs) -> Document:
+    """Lay the answer out."""
+    names = ("rounds", "time", "traffic", "models per hub")
+    rows = tuple(
+        (
+            row.title,
+            cell(count, row.rounds),
+            cell(duration, row.time_seconds),
+            cell(size, row.traffic_bytes),
+            None if row.models_of_a_hub is None else f"{row.models_of_a_hub:,.0f}",
+        )
+        for row in answer.rows
+    )
+    table = Table((Column("protocol"), *(Column(name, "number") for name in names)), rows, indent=2, apart=False)
+    return told(answer, table, kind="Hubs without a trusted cloud")
 
 
 def _data(answer: Answer) -> dict[str, Any]:
@@ -45,12 +139,8 @@ def _data(answer: Answer) -> dict[str, Any]:
     scenario = question.scenario
     by_factor, rounds = found.by_factor
     return {
-        "schema": SCHEMA,
-        "scenario": known(scenario),
         "nodes": question.setting.learning.n,
         "limits": asdict(question.limits),
-        "objective": question.scenario.objective,
-        "target": question.setting.target,
         "best": asdict(answer.budgets) | asdict(answer.hubs),
         "ties": {"resolution": scenario.resolution, "least": answer.ties[0], "most": answer.ties[1]},
         "better_without_hubs": None if answer.better is None else answer.better.protocol,
@@ -59,8 +149,6 @@ def _data(answer: Answer) -> dict[str, Any]:
         "by_mixing_factor_alone": asdict(by_factor) | {"rounds": rounds},
         "by_hubs": [asdict(found.budgets(i)) | _totals(answer, i) for i in range(len(found.best["n_h"]))],
         "search": {"tried": found.tried, "exhaustive": found.exhaustive},
-        "record": [verdict.as_json() for verdict in beginning("hsl-")],
-        "warnings": _warnings(answer),
     }
 
 
@@ -71,38 +159,7 @@ def _totals(answer: Answer, i: int) -> dict[str, float]:
     return {"rounds": rounds, "seconds": rounds * seconds, "bytes": rounds * edges * size}
 
 
-# ---------------------------------------------------------------- for people
-
-
-def _blocks(answer: Answer) -> Iterator[Block]:
-    found = answer.found
-    for sentence in _verdict(answer):
-        yield Paragraph(sentence, "bold")
-    for sentence in _sentences(answer):
-        yield Paragraph(sentence)
-    rows = tuple(map(_cells, (answer.hubs, *answer.others)))
-    yield Table(COLUMNS, rows, best=frozenset([0]), spared=SPARED)
-    shown = _spread(len(found.best["n_h"]), found.first)
-    if len(shown) > 1:
-        best = frozenset([shown.index(found.first)])
-        yield Table(BY_HUBS, tuple(_of_hubs(answer, i) for i in shown), best=best)
-    yield Items("If a hub fails", tuple(_failure(answer)))
-    yield Items("Warnings", tuple(_warnings(answer)), "warning")
-    yield Items("What it stands on", tuple(_basis(answer)), "dim")
-
-
-def _verdict(answer: Answer) -> Iterator[str]:
-    best, budgets, n = answer.hubs, answer.budgets, answer.question.setting.learning.n
-    if answer.better is not None:
-        name = answer.better.protocol
-        needs = " (which needs somebody who draws the graph)" if name == "EL-Oracle" else ""
-        yield f"By {answer.question.scenario.objective} {name} does better without hubs{needs}."
-    sends = f" and sends to {counted(budgets.b_hh, 'other')}" if budgets.b_hh else ""
-    yield (
-        f"{counted(budgets.n_h, 'hub')}: each averages {budgets.b_hs:,} of {n:,} nodes{sends}, and every node averages "
-        f"{counted(budgets.b_sh, 'hub')}; {best.rounds:,.0f} rounds, {format_duration(best.seconds)} and "
-        f"{format_size(best.bytes)} to the target."
-    )
+# ---------------------------------------------------------------- sentences
 
 
 def _sentences(answer: Answer) -> list[str]:
@@ -142,21 +199,6 @@ def _local(answer: Answer) -> Protocol | None:
     return next((one for one in answer.others if one.protocol == "EL-Local"), None)
 
 
-def _cells(one: Protocol) -> tuple[Cell, ...]:
-    return (
-        f"{one.protocol}, {one.budgets}",
-        f"{one.edges:,.0f}",
-        one.models_of_a_node,
-        None if one.models_of_a_hub is None else f"{one.models_of_a_hub:,.0f}",
-        f"{one.rounds:,.0f}",
-        one.seconds,
-        one.bytes,
-        one.seconds_per_round,
-        one.mixing_factor,
-        f"{one.mean_deviation_bound if one.mean_deviation is None else one.mean_deviation:.2g}",
-    )
-
-
 def _spread(count: int, first: int) -> list[int]:
     """Indices to show: the best, and some on either side of it."""
     if count <= SHOWN:
@@ -165,10 +207,16 @@ def _spread(count: int, first: int) -> list[int]:
     return sorted({first, *some.tolist()})
 
 
-def _of_hubs(answer: Answer, i: int) -> tuple[Cell, ...]:
-    best, totals = answer.found.best, _totals(answer, i)
-    counts = (f"{best[name][i]:,.0f}" for name in (*model.BUDGETS, "edges", "rounds"))
-    return (*counts, totals["seconds"], totals["bytes"])
+def _numbers(answer: Answer) -> list[str]:
+    """The best budgets for some numbers of hubs."""
+    found, said = answer.found, []
+    for i in _spread(len(found.best["n_h"]), found.first):
+        totals = _totals(answer, i)
+        said.append(
+            f"{found.budgets(i)}: {totals['rounds']:,.0f} rounds, {format_duration(totals['seconds'])}, "
+            f"{format_size(totals['bytes'])}"
+        )
+    return said
 
 
 def _failure(answer: Answer) -> list[str]:
@@ -233,6 +281,4 @@ def _basis(answer: Answer) -> list[str]:
         said.append(f"Spectral gap of a draw (20 draws, 99 %), not to be ranked by: {gaps}.")
     if told := assumed(answer.question.scenario, ("sigma", "H", "L", "A")):
         said.append(f"Not given, so assumed: {told}.")
-    said.append("Record of such predictions in runs (hfl-plan validate; docs/validation.md):")
-    said.extend(f"  {verdict}" for verdict in beginning("hsl-"))
     return said

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -18,15 +18,33 @@ from planner.data.label_shift import Counts, Floats, Interval, Measured, Weighti
 from planner.data.profile import from_counts
 from planner.errors import ScenarioError
 from planner.io import text
-from planner.io.atomic import place, write
+from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
+from planner.io.parts import Part, field
 from planner.io.progress import progress
 from planner.io.wording import counted, shortened
-from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
+from planner.report.document import Cell, Column, Document, Table
+from planner.report.page import told
 
-SCHEMA = "hfl-plan/measure/1"
-SHOWN = 5  # clients and groups that are named
+SHOWN = 5  # clients and groups that are named in data
 CONCENTRATION_CELLS = 250_000  # counts that concentrations are fitted to
-MEANINGS = {"zeta": "intra-group", "delta": "inter-group"}
+
+
+class Deviation(Part):
+    """How much the children of the nodes of a tier differ."""
+
+    id: str = field("symbol of the deviation")
+    tier: str
+    squared: Quantity
+    without_correction: float = field("for what counting alone makes of equal clients")
+    share: float | None = field("of the squares of all tiers", default=None)
+
+
+class Measurement(Told):
+    """What ``hfl-plan measure`` answers."""
+
+    schema: Literal["hfl-plan/measure/2"] = "hfl-plan/measure/2"
+    rows: tuple[Deviation, ...]
+    measure: dict[str, Any] = field("fleet, unit, scale, ratio, concentrations and the largest parts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,37 +85,25 @@ class Wanted:
         return cast(Weighting, self.weighting), cast(Counts, self.counts_are), length
 
 
-def measured(path: Path, wanted: Wanted, output: Path | None = None, *, force: bool = False) -> Document:
-    """Find the deviations of the groups of a file, with intervals, and who makes them.
+def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
+    """Find the deviations of the groups of a file, with intervals, and what makes them; and the profile of the file.
 
     Args:
         path: of the label counts.
         wanted: how to measure.
-        output: where the profile is written; None for nowhere.
-        force: whether to overwrite it.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
-        NoAnswerError: if the profile cannot be written.
     """
     weighting, counts_are, length = wanted.checked()
-    if output is not None:
-        place(output, force, "--output")
     progress(f"reading {path.name[:60]}")
     try:
-        return _measured(path, wanted, output, (weighting, counts_are, length), force=force)
+        return _measured(path, wanted, (weighting, counts_are, length))
     finally:
         progress("")
 
 
-def _measured(
-    path: Path,
-    wanted: Wanted,
-    output: Path | None,
-    checked: tuple[Weighting, Counts, float | None],
-    *,
-    force: bool,
-) -> Document:
+def _measured(path: Path, wanted: Wanted, checked: tuple[Weighting, Counts, float | None]) -> tuple[Measurement, str]:
     weighting, counts_are, length = checked
     table = read_counts(path, skip_empty=wanted.skip_empty)
     if len(table.clients) < 2:
@@ -115,10 +121,8 @@ def _measured(
     progress("fitting concentrations")
     fit, fitted = _concentrations(table, wanted.seed)
     absolute = gram is not None
-    if output is not None:
-        write(output, from_counts(table, found, fit, weighting, absolute, length).text(), force)
+    profile = from_counts(table, found, fit, weighting, absolute, length).text()
     data = {
-        "schema": SCHEMA,
         "file": str(path),
         **_fleet(table, found, weighting, counts_are),
         **_deviations(table, found, absolute, length),
@@ -127,9 +131,9 @@ def _measured(
             for name, c in zip(("intra", "inter"), fit, strict=True)
         },
         **_dominant(table, found),
-        "warnings": [*table.warnings, *_cautions(table, found, weighting, counts_are, fitted)],
     }
-    return Document("", tuple(_blocks(data, output)), data, kind="Heterogeneity of label counts")
+    cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted))
+    return _answer(path, data, cautions), profile
 
 
 def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Concentration | None, ...], int]:
@@ -267,60 +271,137 @@ def _plain(found: Interval | Concentration) -> dict[str, Any]:
     return {name: float(x) if x is not None and math.isfinite(x) else None for name, x in numbers.items()}
 
 
-def _blocks(d: Mapping[str, Any], output: Path | None) -> Iterator[Block]:
-    all_there_are = "" if d["counts_are"] == "sample" else ", taken to be all there are"
-    yield Paragraph(
-        f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')}, {d['labels']} labels, "
-        f"{d['samples']:,} samples{all_there_are}"
+# ---------------------------------------------------------------- the answer
+
+
+def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Measurement:
+    whole = sum(tier["squared"]["value"] or 0.0 for tier in data["tiers"])
+    rows = tuple(
+        Deviation(
+            id=tier["symbol"],
+            tier=tier["tier"],
+            squared=_measured_as(tier["squared"], data["level"]),
+            without_correction=tier["squared"]["without_correction"],
+            share=(tier["squared"]["value"] or 0.0) / whole if whole else None,
+        )
+        for tier in data["tiers"]
     )
-    ratio = d["ratio"]
-    if ratio["value"] is not None:
-        yield Paragraph(f"zeta^2 / delta^2 = {ratio['value']:.4g} ({_span(ratio)})", "bold")
-    elif len(d["tiers"]) == 2:
-        yield Paragraph("zeta^2 / delta^2: there is none, for delta is 0", "bold")
-    if ratio["if_lengths_differ"]:
-        span = ratio["if_lengths_differ"]
-        yield Note(
-            f"  {span['low']:.3g} to {span['high']:.3g} where class gradients differ in length by up to "
-            f"{span['by_up_to']:g}; here they are taken to be equally long"
-        )
-    head = (Column("deviation"), Column("of"), Column("squared", "number"), Column("95 %", left=True),
-               Column("without correction", "number"))  # fmt: skip
-    rows = [
-        (
-            f"{tier['symbol']}^2",
-            MEANINGS.get(tier["symbol"], tier["tier"]),
-            f"{tier['squared']['value']:.4g}",
-            _ends(tier["squared"]),
-            f"{tier['squared']['without_correction']:.4g}",
-        )
-        for tier in (reversed(d["tiers"]) if len(d["tiers"]) == 2 else d["tiers"])
+    following = [NextStep(argv=("hfl-plan", "recommend", "--heterogeneity", path.name), why="takes these deviations")]
+    if not data["scale"]["known"]:
+        following.append(NextStep(argv=("...", "--gram", "GRAM.csv"), why="gives the absolute scale"))
+    return Measurement(
+        verdict=Verdict(status="measured", best=_largest(data, rows), text=_sentence(data, rows)),
+        rows=rows,
+        measure=dict(data),
+        warnings=tuple(Caution(text=text) for text in cautions),
+        details=dict(_details(data, cautions)),
+        next=tuple(following),
+    )
+
+
+def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:
+    low, high = number["low"], number["high"]
+    if low is None or high is None:
+        return Quantity(number["value"] or 0.0, "measured")
+    return Quantity(number["value"] or 0.0, "measured", low, high, level)
+
+
+def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, ...]:
+    """The tier that differs most; both of two where the interval of their ratio has 1."""
+    if len(rows) == 2:
+        ratio = data["ratio"]
+        if ratio["value"] is not None and (ratio["low"] or 0.0) <= 1 <= (ratio["high"] or math.inf):
+            return tuple(row.id for row in rows)
+    return (max(rows, key=lambda row: row.squared).id,) if any(row.squared for row in rows) else ()
+
+
+def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
+    best = _largest(data, rows)
+    if not best:
+        return "All clients have the same data, as far as their label counts tell."
+    if len(best) > 1:
+        return "Groups differ about as much as the clients inside one."
+    if len(rows) == 1:
+        return "Clients differ; there are no groups."
+    if len(rows) > 2:
+        tier = next(row.tier for row in rows if row.id == best[0])
+        return f"The tier of each {tier} differs most."
+    groups = counted(data["groups"], "group")
+    if best == ("delta",):
+        return f"The {groups} differ more than the clients inside one."
+    return f"Clients inside a group differ more than the {groups} do."
+
+
+def document(answer: Measurement) -> Document:
+    """Lay a measurement out."""
+    data, two = answer.measure, len(answer.rows) == 2
+    names = {"delta": "between groups", "zeta": "within groups"} if two else {}
+    numbers = (Column("measured", "number"), Column("95 % interval", left=True), Column("share", "share"))
+    rows: list[tuple[Cell, ...]] = [
+        (names.get(row.id, row.tier), f"{row.id}^2", f"{row.squared:.3g}", _ends(row.squared), row.share)
+        for row in answer.rows
     ]
-    yield Table(head, tuple(rows), f"Squared deviations, in {d['unit']}", indent=2)
-    if d["scale"]["known"]:
-        said = ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in d["tiers"][::-1])
-        yield Paragraph(f"Absolute: {said}")
-    else:
-        yield Paragraph(
-            "Absolute scale: unknown from label counts; --gram or --scale gives it, and the ratio does not need it"
+    if data["ratio"]["value"] is not None:
+        ratio = data["ratio"]
+        rows.append(("ratio", "zeta^2/delta^2", f"{ratio['value']:.3g}", _ends(_measured_as(ratio, 0.95)), ""))
+    return told(
+        answer,
+        Table((Column("deviation, squared"), Column(""), *numbers), tuple(rows), indent=2, apart=False),
+        kind="Heterogeneity",
+        facts=_facts(answer),
+    )
+
+
+def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
+    data = answer.measure
+    yield "Data", f"{counted(data['clients'], 'client')}, {data['labels']} labels, {data['samples']:,} samples"
+    unusual = [
+        f"{noun} {shortened(row[noun], 20)}: {shortened(row['label'], 20)}, {row[share]:.0%} of {symbol}^2"
+        for noun, share, key, symbol in (
+            ("client", "share_of_zeta2", "dominant_clients", data["tiers"][-1]["symbol"]),
+            ("group", "share_of_delta2", "dominant_groups", data["tiers"][0]["symbol"]),
         )
-    spread = ((words, d["concentrations"][name]) for name, words in (("intra", "within"), ("inter", "between")))
-    sentences = (f"{words} groups: {_concentration(part)}" for words, part in spread)
-    yield Items("Dirichlet concentration per label (small is uneven)", tuple(sentences))
+        for row in data[key][:1]
+    ]
+    if unusual:
+        yield "Unusual", "; ".join(unusual)
+    if data["scale"]["known"]:
+        yield "Scale", ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in data["tiers"][::-1])
+    else:
+        yield "Unknown", "the absolute scale: label counts give the ratio only"
+
+
+def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Sentences of ``--explain``, by section."""
+    span = data["ratio"]["if_lengths_differ"]
+    if span:
+        yield (
+            "lengths",
+            (
+                f"The ratio is {span['low']:.3g} to {span['high']:.3g} if class gradients differ in length by up to "
+                f"{span['by_up_to']:g}; the answer takes them as equally long.",
+            ),
+        )
+    places = (("intra", "within"), ("inter", "between"))
+    yield "concentrations", tuple(f"{word} groups: {_concentration(data['concentrations'][n])}" for n, word in places)
     for key, noun, share, tier in (
         ("dominant_groups", "group", "delta2", 0),
         ("dominant_clients", "client", "zeta2", -1),
     ):
-        if d[key]:
-            shown = tuple(
-                (shortened(r[noun]), f"{r[f'share_of_{share}']:.1%}", f"{r['label_share']:.0%} {shortened(r['label'])}")
-                for r in d[key]
-            )
-            columns = (Column(noun), Column("share", "share"), Column("mostly", left=True))
-            yield Table(columns, shown, f"Largest parts of {d['tiers'][tier]['symbol']}^2", indent=2)
-    if output is not None:
-        yield Paragraph(f"Profile: {output} (aggregates only)")
-    yield Items("Warnings", tuple(d["warnings"]), "warning")
+        symbol = data["tiers"][tier]["symbol"]
+        yield (
+            f"{noun}s",
+            tuple(
+                f"{shortened(r[noun])}: {r[f'share_of_{share}']:.1%} of {symbol}^2, mostly {shortened(r['label'])} "
+                f"({r['label_share']:.0%})"
+                for r in data[key]
+            ),
+        )
+    yield (
+        "correction",
+        tuple(f"{t['symbol']}^2 without correction: {t['squared']['without_correction']:.4g}" for t in data["tiers"]),
+    )
+    yield "warnings", tuple(cautions)
 
 
 def _concentration(part: Mapping[str, Any] | None) -> str:
@@ -328,17 +409,11 @@ def _concentration(part: Mapping[str, Any] | None) -> str:
         return "none: nothing to compare"
     if part["unbounded"]:
         return "unbounded: no difference beyond counting"
-    return "0: every one has a single label" if part["low"] is None else f"{part['value']:.3g} ({_span(part)})"
-
-
-def _span(part: Mapping[str, Any]) -> str:
-    ends = _ends(part)
-    return ends if ends == "no interval" else f"95 % {ends}"
-
-
-def _ends(part: Mapping[str, Any]) -> str:
-    if part["low"] is None and part["high"] is None:
-        return "no interval"
-    low = "0" if part["low"] is None else f"{part['low']:.3g}"
+    if part["low"] is None:
+        return "0: every one has a single label"
     high = "no upper end" if part["high"] is None else f"{part['high']:.3g}"
-    return f"{low} to {high}"
+    return f"{part['value']:.3g} (95 % {part['low']:.3g} to {high})"
+
+
+def _ends(number: Quantity) -> str:
+    return "" if number.low is None or number.high is None else f"[{number.low:.3g}, {number.high:.3g}]"

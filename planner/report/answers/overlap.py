@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,36 +16,122 @@ from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
-from planner.io.wording import counted, shortened
-from planner.predict.evidence.claims import beginning
-from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.origins import assumed, known
+from planner.io.answers import NextStep, Quantity, Sensitivity, Target, Told, Verdict
+from planner.io.parts import field
+from planner.io.wording import counted, shortened, times
+from planner.report.document import Column, Document, Table
+from planner.report.families import Method, guess, parts
+from planner.report.origins import assumed
+from planner.report.page import cell, count, duration, size, told
 
-SCHEMA = "hfl-plan/overlap/1"
 SHOWN = 6  # links that are listed in text
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
-COLUMNS = (
-    Column(""),
-    Column("links", "count"),
-    Column("lambda2", "number"),
-    Column("drift", "number"),
-    Column("bound's rounds", "count"),
-    Column("rounds", "count"),
-    Column("time", "duration"),
-    Column("traffic", "size"),
-    Column("airtime", "duration"),
-)
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
     *("bound_rounds", "rounds", "seconds", "bytes", "airtime_seconds", "seconds_per_round"),
 )
 
 
-def document(answer: Answer) -> Document:
+class Attached(Method):
+    """One way to attach the clients."""
+
+    links: int
+    airtime_seconds: Quantity
+
+
+class Overlap(Told):
+    """What ``hfl-plan overlap`` answers."""
+
+    schema: Literal["hfl-plan/overlap/2"] = "hfl-plan/overlap/2"
+    rows: tuple[Attached, ...]
+    overlap: dict[str, Any] = field("coverage, options, break-even, gain, and links to drop")
+
+
+def answered(found: Answer) -> Overlap:
     """Say whether the overlap is worth it, and which links are not."""
-    options = {"hfl": answer.apart, "hhfl": answer.hybrid, "thinned": answer.kept}
-    records = tuple({"method": key, **_option(option)} for key, option in options.items())
-    return Document("", tuple(_blocks(answer)), _data(answer), records, "Overlapping servers")
+    question = found.question
+    options = [("hfl", "HFL", found.apart), ("hhfl", "HHFL", found.hybrid)]
+    options += [("thinned", "HHFL, links dropped", found.kept)] * bool(found.dropped)
+    flip = found.flip
+    gap = question.unevenness
+    defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
+    return Overlap(
+        **parts(
+            question.scenario,
+            "hhfl-",
+            ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A"),
+            _warnings(found),
+            {"verdict": _reasons(found), "links": _drops(found), "basis": _basis(found)},
+        ),
+        objective=question.objective,
+        metric="loss",
+        target=Target(value=found.target, metric="loss gap", defined_by=defined or f"a loss gap of {found.target:.3g}"),
+        verdict=_verdict(found),
+        rows=tuple(
+            Attached(
+                id=id_,
+                title=title,
+                links=option.links,
+                rounds=guess(option.rounds),
+                time_seconds=guess(option.seconds),
+                traffic_bytes=guess(option.bytes),
+                airtime_seconds=Quantity(option.airtime_seconds),
+            )
+            for id_, title, option in options
+        ),
+        overlap=_data(found),
+        sensitivity=()
+        if flip is None or gap <= flip
+        else (Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched"),),
+        next=(NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why="what decides"),),
+    )
+
+
+def _verdict(found: Answer) -> Verdict:
+    ratios = {
+        "airtime": found.hybrid.airtime_seconds / found.apart.airtime_seconds,
+        "time": found.hybrid.seconds / found.apart.seconds,
+        "traffic": found.hybrid.bytes / found.apart.bytes,
+    }
+    aim = found.question.objective
+    ratio = Quantity(ratios[aim])
+    confidence = None if found.probability is None else min(max(found.probability, 1 - found.probability), 0.99)
+    sure = "" if confidence is None else f" Confidence {confidence:.0%}."
+    if found.verdict == "nothing to weigh":
+        return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
+    if found.verdict == "cannot tell":
+        text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}.{sure}"
+        return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text, confidence=confidence)
+    worth = found.verdict == "worth it"
+    other = "time" if aim != "time" else "airtime"
+    also = f", {'worth it' if ratios[other] < 1 else 'not worth it'} for {other} ({times(ratios[other])})"
+    text = f"{found.verdict.capitalize()} for {aim} ({times(ratio)}){also}.{sure}"
+    best = ("hhfl",) if worth else ("hfl",)
+    return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text, confidence=confidence)
+
+
+def document(answer: Overlap) -> Document:
+    """Lay the answer out."""
+    columns = (
+        Column("method"),
+        *(Column(name, "number") for name in ("links", "airtime", "time", "rounds", "traffic")),
+    )
+    rows = tuple(
+        (
+            row.title,
+            f"{row.links:,}",
+            cell(duration, row.airtime_seconds),
+            cell(duration, row.time_seconds),
+            cell(count, row.rounds),
+            cell(size, row.traffic_bytes),
+        )
+        for row in answer.rows
+    )
+    gain = answer.overlap["gain"]
+    needed = answer.overlap["break_even"]["objective"]
+    expected = times(Quantity(gain["expected"], low=gain["low"], high=gain["high"]))
+    facts = [("Break-even", f"{needed:.3g}x fewer rounds; predicted {expected}")]
+    return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 
 
 def links_as_csv(layout: Layout) -> str:
@@ -61,15 +147,12 @@ def links_as_csv(layout: Layout) -> str:
 def _data(answer: Answer) -> dict[str, Any]:
     question, layout, apart, hybrid = answer.question, answer.question.layout, answer.apart, answer.hybrid
     return {
-        "schema": SCHEMA,
         "coverage": layout.source,
-        "scenario": known(question.scenario),
         "clients": len(layout.clients),
         "servers": len(layout.servers),
         "links": hybrid.links,
         "overlapping_clients": int((layout.links.sum(axis=1) > 1).sum()),
         "homes": "given" if layout.home_given else "derived",
-        "objective": question.objective,
         "verdict": answer.verdict,
         "reasons": list(answer.reasons),
         "break_even": {
@@ -88,7 +171,6 @@ def _data(answer: Answer) -> dict[str, Any]:
             "two_levels": hybrid.drift / apart.drift if apart.drift else None,
             "second_eigenvalue": 1 / model.spectral_ratio(question.task, apart.lambda2, hybrid.lambda2),
         },
-        "target": answer.target,
         "bound": model.BOUND,
         "options": {
             name: _option(option) | {"spectrum": [value._asdict() for value in option.spectrum]}
@@ -99,8 +181,6 @@ def _data(answer: Answer) -> dict[str, Any]:
             for step in answer.thinned.path
         ],
         "drop_search": {"tried": answer.thinned.tried, "complete": answer.thinned.complete, "best": answer.dropped},
-        "record": [verdict.as_json() for verdict in beginning("hhfl-")],
-        "warnings": _warnings(answer),
     }
 
 
@@ -108,23 +188,10 @@ def _option(option: Option) -> dict[str, Any]:
     return {name: getattr(option, name) for name in OPTION}
 
 
-# ---------------------------------------------------------------- for people
+# ---------------------------------------------------------------- sentences
 
 
-def _blocks(answer: Answer) -> Iterator[Block]:
-    for i, sentence in enumerate(_verdict(answer)):
-        yield Paragraph(sentence, "" if i else "bold")
-    rows = [("HFL, one server each", answer.apart), ("HHFL, all links", answer.hybrid)]
-    if answer.dropped:
-        rows.append((f"HHFL less {answer.dropped} links", answer.kept))
-    cells = tuple(_cells(name, option, answer.apart.drift) for name, option in rows)
-    yield Table(COLUMNS, cells, spared=("drift", "lambda2", "bound's rounds"))
-    yield Items("Links to drop", tuple(_drops(answer)))
-    yield Items("Warnings", tuple(_warnings(answer)), "warning")
-    yield Items("What it stands on", tuple(_basis(answer)), "dim")
-
-
-def _verdict(answer: Answer) -> Iterator[str]:
+def _reasons(answer: Answer) -> Iterator[str]:
     layout, hybrid, clients = answer.question.layout, answer.hybrid, len(answer.question.layout.clients)
     yield f"{answer.verdict.capitalize()}. {answer.reasons[0]}"
     yield from answer.reasons[1:]
@@ -150,20 +217,6 @@ def _verdict(answer: Answer) -> Iterator[str]:
         )
     if answer.flip is not None:
         yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
-
-
-def _cells(name: str, option: Option, drift: float) -> tuple[Cell, ...]:
-    return (
-        name,
-        option.links,
-        f"{option.lambda2:.4g}",
-        option.drift / drift if drift else None,
-        option.bound_rounds,
-        option.rounds,
-        option.seconds,
-        option.bytes,
-        option.airtime_seconds,
-    )
 
 
 def _drops(answer: Answer) -> list[str]:
@@ -236,6 +289,4 @@ def _basis(answer: Answer) -> list[str]:
             f"zeta/sigma = {first.zeta:g}: {runs} (95 % intervals; losses after 500 local steps of convex problems on "
             f"{LAYOUT}, planner/data/overlap_record.csv). Other coverages and problems may differ."
         )
-    said.append("Record of claims about overlap (hfl-plan validate; docs/validation.md):")
-    said.extend(f"  {verdict}" for verdict in beginning("hhfl-"))
     return said

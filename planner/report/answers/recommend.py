@@ -1,138 +1,248 @@
-"""What ``hfl-plan recommend`` says, as a document."""
+"""What ``hfl-plan recommend`` says, as a page and its details."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hflbounds.topology import TierSymbols, Topology, tier_symbols
-from planner.decide.confidence import FACTOR
-from planner.decide.explain import SHORT, flip_sentence
-from planner.decide.recommendation import (
-    ConstantUncertainty,
-    Corrected,
-    Division,
-    Drawn,
-    Estimate,
-    Family,
-    InputUncertainty,
-    Recommendation,
-    Row,
+from planner.decide.explain import SHORT, term
+from planner.decide.recommendation import Corrected, Division, Drawn, Recommendation, Row
+from planner.decide.uncertainty.distributions import FACTOR
+from planner.decide.verdict import SHARING
+from planner.io.answers import Quantity, Verdict
+from planner.io.wording import join, join_with_limit, times, title
+from planner.predict.participation import OWN_BOUNDS
+from planner.predict.predictors import guaranteed
+from planner.report.document import (
+    COLUMNS,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Items,
+    Note,
+    Section,
+    Sentences,
+    Table,
 )
-from planner.io.wording import join, join_with_limit, names, title
-from planner.predict.predictors import SQUARED_GRADIENT, guaranteed
-from planner.predict.statements import ModelUncertainty
-from planner.report.document import Block, Cell, Column, Document, Items, Note, Paragraph, Table
+from planner.report.page import about, change, count, duration, name_of, page, size
 from planner.scenario.fields import CHOICES
-from planner.scenario.units import format_amount
+from planner.scenario.units import format_amount, format_energy, format_mass
 
-AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
-RANKING = (
-    Column(""),
-    Column("topology"),
-    *AMOUNTS,
-    Column("time/round", "duration"),
-    Column("eta_eff", "number"),
-    Column("eta", "number"),
-    Column("held back by"),
-    Column("first in", "share", left=True),
-)
-DRAWN = (
-    Column(""),
-    Column("known"),
-    *(Column(name, "number") for name in ("low", "middle", "high")),
-    Column("explains of the margin (95 %)"),
-    Column("margin at low"),
-    Column("margin at high"),
-)
-SPARED = ("eta_eff", "time/round", "first in", "held back by", "eta", "zeta", "delta", "traffic")
-LISTED = 12  # lines of a table of divisions for people; csv and json have all
-COUNTS = {
-    "groups": "G",
-    "clients_per_group": "M",
-    "group_rounds": "P",
-    "local_steps": "K",
-    "groups_per_round": "S1",
-    "clients_per_round": "S2",
-    "zeta": "zeta",
-    "delta": "delta",
+OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "energy": ("energy_joules", format_energy),
+    "carbon": ("carbon_kg_co2e", format_mass),
+    "money": ("money", "{:,.4g}".format),
 }
-MEASURED_ON = ("controlled problems", "digits")
-RECORDED = (  # columns of a spreadsheet
-    *("rank", "tie", "topology", "bound_id", "objective", "value", "eta_eff", "eta", "rounds", "seconds", "bytes"),
-    *("seconds_per_round", "bytes_per_round", "dominant", "cap_binds", "p_best", "rounds_guaranteed"),
-    *("start_eta_eff", "start_eta", "part", *COUNTS),
-)
+SHOWN = 6  # topologies on the page
+LISTED = 12  # lines of a table of divisions for people; csv and json have all
+RIGHT = (Column("rounds", "number"), Column("traffic", "number"))
+CASES = {"per-client": "own links?", "per-server": "shared links?"}
+AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
 
 def document(answer: Recommendation) -> Document:
-    """Say a recommendation: the answer, the ranking, what was searched, how sure it is and what it stands on."""
-    return Document(answer.title, tuple(_blocks(answer)), answer.to_json(), tuple(_records(answer)), "Recommendation")
+    """Lay a recommendation out."""
+    return page(answer, _table(answer), _sections(answer), label=_label, facts=_facts(answer), kind="Recommendation")
 
 
-def _blocks(answer: Recommendation) -> Iterator[Block]:
-    for i, sentence in enumerate(answer.explanation):
-        yield Paragraph(sentence, "" if i else "bold")
-    yield Table(
-        RANKING,
-        tuple(_ranked(row) for row in answer.ranking),
+def _label(case: Verdict) -> str:
+    return CASES.get(case.value, case.value).rstrip("?")
+
+
+# ---------------------------------------------------------------- the page
+
+
+def _table(answer: Recommendation) -> list[Block]:
+    """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
+    whole = _rows(answer, intervals=True)
+    left = len(answer.ranking) - SHOWN
+    shown = whole if whole.width() <= COLUMNS else _rows(answer, intervals=False)
+    return [shown, *([Note(f"{left} more topologies: --explain table")] if left > 0 else [])]
+
+
+def _rows(answer: Recommendation, *, intervals: bool) -> Table:
+    shown = [*answer.ranking[:SHOWN], *(row for row in answer.rows if row.baseline)]
+    cases = _decides(answer)
+    by = [(Column("time", "number"), Column("vs best"))] * max(len(cases), 1)
+    return Table(
+        (Column("topology"), *(column for pair in by for column in pair), RIGHT[0], _last(answer)[0]),
+        tuple((row.title, *_by_case(row, cases, intervals), _rounds(row), _last(answer)[1](row)) for row in shown),
         label="Topologies, best first",
-        best=frozenset(i for i, row in enumerate(answer.ranking) if row.tie == 1),
-        spared=SPARED,
+        best=frozenset(i for i, row in enumerate(shown) if row.id in answer.verdict.best),
+        spared=(_last(answer)[0].name, "vs best"),
+        indent=0 if cases else 2,
+        apart=False,
+        above=tuple((1 + 2 * i, CASES[case]) for i, case in enumerate(cases)),
     )
-    yield from _searched(answer, "By number of groups", "G", answer.divisions)
-    for letter, rows in answer.choices.items():
-        yield from _searched(answer, f"By {letter}", letter, rows)
-    heading = "Beyond two tiers" if len(_tiers(answer)) == 2 else "One tier, and other families"
-    yield Items(heading, tuple(_beyond_two_tiers(answer)))
-    yield Items("How sure", tuple(_how_sure(answer)))
-    yield from _drawn(answer)
-    yield Items("What would change it", tuple(_flips(answer)))
-    yield Items("Warnings", answer.warnings, "warning")
-    yield Items("What it stands on", tuple(_basis(answer)), "dim")
 
 
-def _records(answer: Recommendation) -> Iterator[Mapping[str, Any]]:
-    """One line per topology, and per number of groups or value of a count searched."""
-    here = {column: answer.scenario[name].value for column, name in COUNTS.items() if name in answer.scenario}
-    numbers = {}
-    if len(tiers := _tiers(answer)) != 2:  # whose columns have names
-        here = {"local_steps": here["local_steps"]}
-        numbers = {letter: answer.scenario[letter].value for tier in tiers for letter in astuple(tier) if letter}
-    parts: dict[str, Sequence[Row | Division]] = {"ranking": answer.ranking, "divisions": answer.divisions}
-    for part, rows in {**parts, **answer.choices}.items():
-        for row in rows:
-            line = {**(here if isinstance(row, Row) else {}), **row.model_dump(), "part": part}
-            line["objective"] = answer.objective
-            yield {name: line.get(name) for name in RECORDED} | numbers
+def _decides(answer: Recommendation) -> tuple[str, ...]:
+    """The values of link sharing, where the verdict depends on it."""
+    open_ = any(one.on == SHARING for one in (answer.verdict, *answer.verdict.cases))
+    return tuple(case.value for case in answer.rows[0].cases) if open_ else ()
 
 
-def _tiers(answer: Recommendation) -> tuple[TierSymbols, ...]:
-    return tier_symbols(Topology.parse(answer.ranking[0].topology).depth)
+def _by_case(row: Row, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:
+    known: list[tuple[float | None, Quantity | None]] = [(row.time_seconds, row.ratio)] if not cases else []
+    known += [(case.time_seconds, case.ratio) for case in row.cases if case.value in cases]
+    for seconds, ratio in known:
+        yield None if seconds is None else about(duration(seconds), seconds)
+        yield times(ratio if intervals or ratio is None else float(ratio))
 
 
-def _ranked(row: Row) -> tuple[Cell, ...]:
-    return (
-        f"{row.rank}" + ("=" if row.tie == 1 and row.rank > 1 else ""),
-        title(row.topology),
-        row.rounds,
-        row.seconds,
-        row.bytes,
-        row.seconds_per_round,
-        row.start_eta_eff,
-        row.start_eta,
-        None if row.dominant is None else SHORT.get(row.dominant, row.dominant) + (", cap" if row.cap_binds else ""),
-        row.p_best,
+def _rounds(row: Row) -> Cell:
+    return None if row.rounds is None else about(count(row.rounds), row.rounds)
+
+
+def _traffic(row: Row) -> Cell:
+    return None if row.traffic_bytes is None else f"~{size(row.traffic_bytes)}"
+
+
+def _last(answer: Recommendation) -> tuple[Column, Callable[[Row], Cell]]:
+    """The last column: what decides, where that is energy, carbon or money; else traffic."""
+    if answer.objective not in OF_FOOTPRINT:
+        return RIGHT[1], _traffic
+    name, write = OF_FOOTPRINT[answer.objective]
+    return Column(answer.objective, "number"), lambda row: _rounded(getattr(row, name), write)
+
+
+def _rounded(amount: float | None, write: Callable[[float], str]) -> Cell:
+    return None if amount is None else f"~{write(amount)}"
+
+
+def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:
+    """An amount, and from where to where it reaches by its sources."""
+    if amount is None:
+        return None
+    ends = "" if amount.low is None or amount.high is None else f" ({write(amount.low)} to {write(amount.high)})"
+    return f"~{write(amount)}{ends}"
+
+
+def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
+    measured = [
+        f"{name} = {format_amount(float(f'{known.value:.3g}'), known.unit)}"
+        for name, known in answer.scenario.items()
+        if known.origin == "estimated" and isinstance(known.value, int | float)
+    ]
+    if measured:
+        yield "Measured", ", ".join(measured[:6])
+    if answer.recommend.predictor == "pilot" and answer.recommend.notes:
+        yield "Measured", answer.recommend.notes[0]
+
+
+# ---------------------------------------------------------------- details
+
+
+def _sections(answer: Recommendation) -> Iterator[Section]:
+    """Every section of ``--explain``, in its order."""
+    for id_, heading, blocks in (
+        ("table", "All numbers", _numbers(answer)),
+        ("target", "Target and rounds", _target(answer)),
+        ("footprint", "Energy, carbon and money", _footprint(answer)),
+        ("counts", "Counts that were searched", _counts(answer)),
+        ("links", "What a round waits for", _links(answer)),
+        ("terms", "Dominant term of each bound", _terms(answer)),
+        ("uncertainty", "Uncertainty", _uncertainty(answer)),
+        ("sensitivity", "Sensitivity of the lead", _sensitivity(answer)),
+        ("break-even", "Break-even points", _break_even(answer)),
+        ("guarantees", "Guarantees", _guarantees(answer)),
+        ("rates", "Learning rates", _rates(answer)),
+        ("methods", "Other methods", _methods(answer)),
+        ("record", "Record of the predictor", _record(answer)),
+        ("warnings", "Warnings", _warnings(answer)),
+        ("provenance", "Provenance of each value", _provenance(answer)),
+    ):
+        yield Section(id_, heading, tuple(blocks))
+
+
+def _numbers(answer: Recommendation) -> Iterator[Block]:
+    columns = (
+        Column(""),
+        Column("topology", wraps=True),
+        *AMOUNTS,
+        Column("time/round", "duration"),
+        Column("vs best"),
     )
+    rows = [
+        (
+            "-" if row.baseline else f"{row.rank}" + ("=" if row.tie == 1 and row.rank != 1 else ""),
+            row.title,
+            None if row.rounds is None else int(row.rounds),
+            row.time_seconds,
+            row.traffic_bytes,
+            row.round_seconds,
+            times(row.ratio),
+        )
+        for row in answer.rows
+    ]
+    best = frozenset(i for i, row in enumerate(answer.rows) if row.tie == 1)
+    yield Table(columns, tuple(rows), label="All topologies and baselines", best=best)
+    if why := {row.id: row.why for row in answer.rows if row.why and not row.baseline}:
+        yield Facts(tuple((title(id_), text) for id_, text in why.items()))
+
+
+def _links(answer: Recommendation) -> Iterator[Block]:
+    here = answer.recommend.network
+    if here is None:
+        return
+    ends = ", ".join(f"{group} at {place}" for group, place in here.group_servers.items())
+    yield Facts(
+        (("Servers", f"top at {here.server}" + (f"; {ends}" if ends else "")), ("Filled in", " ".join(here.notes)))
+    )
+    columns = (
+        Column("in use"), Column("now"), Column("twice"), Column("for", "share"), Column("saves", "share"),
+        Column("at most", "share"),
+    )  # fmt: skip
+    rows = tuple((one.what, one.now, one.twice, one.waits, one.saves, one.most) for one in here.waits[:12])
+    yield Table(columns, rows, label=f"What a round of {title(here.topology)} waits for")
+    left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
+    yield Table(left, tuple((one.client, one.saves, one.samples) for one in here.without[:12]))
+
+
+def _target(answer: Recommendation) -> Iterator[Block]:
+    target = answer.target
+    if target is not None and target.value is not None:
+        yield Sentences(f"Target: {target.defined_by}; a {target.metric} of {target.value:.3g}.")
+    whose = answer.recommend.predictor
+    yield Sentences(
+        f"Rounds: expected by the predictor {whose}; no guarantee." if not guaranteed(whose) else _bound_rounds(answer)
+    )
+    yield from map(Sentences, answer.recommend.notes)
+
+
+def _footprint(answer: Recommendation) -> Iterator[Block]:
+    if all(getattr(row, name) is None for row in answer.rows for name, _ in OF_FOOTPRINT.values()):
+        return
+    amounts = OF_FOOTPRINT.values()
+    rows = tuple(
+        (row.title, *(_known(getattr(row, name), write) for name, write in amounts), ", ".join(row.left_out))
+        for row in answer.rows
+    )
+    columns = (Column("topology"), *(Column(name, "number") for name in OF_FOOTPRINT), Column("left out"))
+    yield Table(columns, rows, label="Energy, carbon and money to the target, and what their sources allow")
+
+
+def _bound_rounds(answer: Recommendation) -> str:
+    if answer.recommend.constants == "hidden":
+        return "Rounds: those of the bound up to a hidden constant. They are an order, and no guarantee."
+    return "Rounds: those after which the bound guarantees the target."
+
+
+def _counts(answer: Recommendation) -> Iterator[Block]:
+    """What was searched: the best that was found with each number of groups, or value of a count."""
+    made = answer.recommend
+    for heading, letter, rows in (
+        ("By number of groups", "G", made.divisions),
+        *((f"By {letter}", letter, rows) for letter, rows in made.choices.items()),
+    ):
+        if len(rows) > 1:
+            yield from _searched(answer, heading, letter, rows)
 
 
 def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[Division]) -> Iterator[Block]:
-    """What was searched, as a table: the best that was found with each number of groups, or value of a count."""
-    if len(rows) < 2:
-        return
-    counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.choices}
+    counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.recommend.choices}
     key = CHOICES.get(letter, "groups")
     kept = set(range(len(rows)))
     if len(rows) > LISTED:
@@ -146,160 +256,72 @@ def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[
         Column("topology"),
         *AMOUNTS,
     )
-    yield Table(
-        columns,
-        tuple(_division(row, [getattr(row, key) for key in counts.values()]) for row in shown),
-        heading,
-        best=frozenset(i for i, row in enumerate(shown) if row.tie == 1),
-        spared=SPARED,
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            "=" if row.tie == 1 else "",
+            row.groups,
+            row.clients_per_group,
+            *(getattr(row, key) for key in counts.values()),
+            row.zeta,
+            row.delta,
+            None if row.best is None else title(row.best),
+            row.rounds,
+            row.time_seconds,
+            row.traffic_bytes,
+        )
+        for row in shown
     )
+    yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
     if left := len(rows) - len(shown):
-        yield Note(f"{left} more, none better, are in --format csv and --json.")
+        yield Note(f"{left} more, none better: --format csv")
 
 
-def _division(row: Division, counts: Sequence[int]) -> tuple[Cell, ...]:
-    return (
-        "=" if row.tie == 1 else "",
-        row.groups,
-        row.clients_per_group,
-        *counts,
-        row.zeta,
-        row.delta,
-        None if row.topology is None else title(row.topology),
-        row.rounds,
-        row.seconds,
-        row.bytes,
-    )
+def _terms(answer: Recommendation) -> Iterator[Block]:
+    entries = []
+    for row in answer.ranking:
+        if row.dominant_term and (whole := sum(row.terms.values())):
+            share = row.terms[row.dominant_term] / whole
+            cap = ", at the largest rate allowed" if row.cap_binds else ""
+            entries.append((row.title, f"{term(row.dominant_term)}: {share:.0%} of its bound{cap}"))
+    if entries:
+        yield Facts(tuple(entries))
+        columns = (Column("topology"), *(Column(SHORT.get(name, name), "number") for name in answer.rows[0].terms))
+        rows: list[tuple[Cell, ...]] = [(row.title, *row.terms.values()) for row in answer.ranking if row.terms]
+        yield Table(columns, tuple(rows), label="Parts of each bound", detail=True)
 
 
-def _amounts(row: Row | Division | Family | Corrected) -> str:
-    """Rounds, time and traffic."""
-    return ", ".join(column.text(n) for column, n in zip(AMOUNTS, (row.rounds, row.seconds, row.bytes), strict=True))
-
-
-def _basis(answer: Recommendation) -> list[str]:
-    """What the answer stands on: the bound, what nobody gave, and the record of the order."""
-    hidden = " (up to a hidden constant)" if answer.constants == "hidden" else ""
-    drawn = "within 2 % of the best" if any("predictor_record" in e.where for e in answer.evidence) else "first"
-    share = "" if answer.confidence.p_best is None else f", {drawn} in {answer.confidence.p_best:.0%} of draws"
-    margin = (
-        "" if answer.confidence.margin is None else f", {answer.confidence.margin:.0%} ahead of the first to not tie"
-    )
-    said = [
-        f"Confidence: {answer.confidence.level}{share}{margin}.",
-        _whose(answer),
-        f"Bounds: {answer.bounds}{hidden}, step cap {answer.cap}; a round is timed by its {answer.cost}."
-        if answer.bounds
-        else f"Bounds: {_no_bound(answer)}; a round is timed by its {answer.cost}.",
-    ]
-    beyond = [title(row.topology) for row in answer.ranking if row.beyond_own_cap]
-    if beyond and guaranteed(answer.predictor):
-        said.append(
-            f"The learning rates of {', '.join(beyond)} exceed the caps that the theorem prints; that its order "
-            "statement holds there too is by hflbounds.sharp for full participation, and an assumption for partial."
-        )
-    assumed = [
-        f"{name} = {format_amount(known.value, known.unit)}"
-        for name, known in answer.scenario.items()
-        if known.origin == "default" and isinstance(known.value, int | float) and "." not in name
-    ]
-    if assumed:
-        said.append(f"Not given, so assumed: {', '.join(assumed)}.")
-    for record in answer.evidence:
-        if record.regret_median is None or record.regret_p90 is None:
-            held = f"as predicted in {record.agrees} of {record.of}"
-            said.append(f"Record of the order per round: {held}, {record.where} ({record.note}).")
-        else:
-            said.append(
-                f"Record of first choices: right in {record.agrees} of {record.of}, costing {record.regret_median:.0%} "
-                f"more rounds in the median and {record.regret_p90:.0%} in one of ten, {record.where} ({record.note})."
-            )
-    if answer.bounds:
-        said.append(
-            "The bound is on the mean squared gradient, not on accuracy; an order of bounds is not an order of "
-            "performance."
-        )
-    return said
-
-
-def _no_bound(answer: Recommendation) -> str:
-    if answer.quantity == SQUARED_GRADIENT.words:
-        return "none of the catalogue covers these trees"
-    return f"those of the catalogue are on the {SQUARED_GRADIENT.words}, and the target is a {answer.quantity}"
-
-
-def _whose(answer: Recommendation) -> str:
-    """Whose rounds are shown, and when the bound guarantees the target."""
-    if guaranteed(answer.predictor) and answer.constants == "hidden":
-        return "Rounds: those of the bound up to a constant that its source hides: an order, and no guarantee."
-    if guaranteed(answer.predictor):
-        return "Rounds: those after which the bound guarantees the target, where its constants are explicit."
-    said = f"Rounds: those that the predictor {answer.predictor} expects with these constants; no guarantee."
-    known = [(title(row.topology), row.rounds_guaranteed) for row in answer.ranking]
-    sure = [f"{name} {rounds:,.3g}" for name, rounds in known if rounds is not None]
-    return f"{said} The bound guarantees the target after: {', '.join(sure)}." if sure else said
-
-
-def _how_sure(answer: Recommendation) -> list[str]:
-    """What the draws say, what to measure next, and what other proofs say; nothing where no draws were made."""
-    found = answer.uncertainty
+def _uncertainty(answer: Recommendation) -> Iterator[Block]:
+    found = answer.recommend.uncertainty
     if found is None:
-        return []
-    inputs = found.inputs
-    said = [_draws(inputs)] if inputs.draws else []
-    if found.model is not None:
-        said.append(_agreement(found.model))
-    elif answer.metric != "gradient":
-        known = [e for e in answer.evidence if e.regret_median is not None]
-        right = [(where, [e for e in known if ("digits" in e.where) == (where == "digits")]) for where in MEASURED_ON]
-        counts = [f"{sum(e.agrees for e in some)} of {sum(e.of for e in some)} on {w}" for w, some in right if some]
-        if counts:
-            which = " and in ".join(counts)
-            said.append(
-                f"By {answer.metric} the predictor's first choices were right in {which}; no other was measured."
-            )
-    others = [_other_constants(found.constants)] if found.constants.sets else []
-    return [*said, *inputs.said, *others]
-
-
-def _agreement(model: ModelUncertainty) -> str:
-    """How the predictor did in measured scenarios, and what its errors make of the choice."""
-    first = max(model.p_best, key=lambda t: model.p_best[t])
-    alike = "most like yours" if model.like else "least unlike yours (none is like it)"
-    return (
-        f"In {model.right} of the {model.scenarios} measured scenarios {alike} the predictor's first choice was within "
-        f"2 % of the best; following it cost {model.regret_median:.1%} more rounds in the median, and "
-        f"{model.regret_p90:.0%} or more in one of ten. With errors like those drawn too, {title(first)} is within "
-        f"2 % of the best in {model.p_best[first]:.0%}."
-    )
-
-
-def _draws(inputs: InputUncertainty) -> str:
-    """How often the first is first, of draws of what, and what following it costs."""
-    regret, share = inputs.regret, inputs.p_best[inputs.regret.of]
-    limits = [f"{d.name} {_range(d)}" for d in inputs.drawn if d.kind != "assumed"]
-    assumed = [d.name for d in inputs.drawn if d.kind == "assumed"]
-    if assumed:
-        limits.append(
-            f"{join_with_limit(assumed)} within a factor {FACTOR:g} either way, as nobody gave them or their error"
+        return
+    inputs, model = found.inputs, found.model
+    first = title(inputs.regret.of)
+    if model is not None:
+        like = "nearest to yours" if model.like else "nearest to yours, and not like it"
+        yield Sentences(
+            f"With the predictor's errors: {first} is within 2 % of the best with probability "
+            f"{model.probability or 0:.0%}. In the {model.scenarios} measured cases {like} the first choice was right "
+            f"in {model.right}, and took {model.regret_median:.0%} more rounds than the best in the median, "
+            f"{model.regret_p90:.0%} in one of ten."
         )
-    said = f"{title(regret.of)} comes first in {_percent(share)} of "
-    said += f"{inputs.draws:,} draws ({'; '.join(limits)})."
-    if inputs.unanswered:
-        said += f" In {inputs.unanswered:.1%} no topology reaches the target."
-    if regret.mean is None:
-        return f"{said} In {regret.lost:.1%} it does not reach the target, and another does."
-    if regret.mean.value < 5e-4:
-        return f"{said} Following it costs next to nothing more than the best of each draw."
-    worst = f", and {regret.p90.value:.2%} or more in one of ten" if regret.p90 and regret.p90.value else ""
-    return f"{said} Following it costs {regret.mean.value:.2%} more than the best of each draw on average{worst}."
+    if inputs.draws:
+        share = min(inputs.p_best[inputs.regret.of].value, 0.99)
+        yield Sentences(f"Inputs alone: {first} is best in {share:.0%} of {inputs.draws:,} draws.")
+        yield Sentences(f"Drawn: {'; '.join(_limits(inputs.drawn))}.")
+        regret = inputs.regret
+        if regret.mean is not None:
+            high = f", {regret.p90.value:.1%} in one of ten draws" if regret.p90 else ""
+            yield Sentences(f"Expected regret over the draws: {regret.mean.value:.1%}{high}.")
+        if inputs.unanswered:
+            yield Sentences(f"No topology reaches the target in {inputs.unanswered:.1%} of the draws.")
+    yield from map(Sentences, inputs.said)
 
 
-def _percent(share: Estimate) -> str:
-    """A share and its error, with the digits that the error leaves."""
-    error = 100 * share.error
-    digits = max(0, -math.floor(math.log10(error))) if error > 0 else 0
-    return f"{100 * share.value:.{digits}f} +- {error:.{digits}f} %"
+def _limits(drawn: Sequence[Drawn]) -> list[str]:
+    limits = [f"{d.name} {_range(d)}" for d in drawn if d.kind != "assumed"]
+    if assumed := [d.name for d in drawn if d.kind == "assumed"]:
+        limits.append(f"{join_with_limit(assumed)} within a factor {FACTOR:g} either way, as assumptions")
+    return limits
 
 
 def _range(drawn: Drawn) -> str:
@@ -308,75 +330,167 @@ def _range(drawn: Drawn) -> str:
     return f"{low} to {high}{central}"
 
 
-def _other_constants(found: ConstantUncertainty) -> str:
-    """Under how many admissible sets of constants the same topology is first, and what is first under the others."""
-    others: dict[tuple[str, ...], list[str]] = {}
-    for each in found.sets:
-        if each.first and found.topology not in each.first:
-            others.setdefault(each.first, []).append(each.bounds)
-    but = "".join(f"; {names(first)} under {join(bounds)}" for first, bounds in others.items())
+def _sensitivity(answer: Recommendation) -> Iterator[Block]:
+    """Each input that is not known exactly, with its total Sobol index and the lead at both ends."""
+    inputs = answer.recommend.uncertainty.inputs.drawn if answer.recommend.uncertainty else ()
+    columns = (
+        Column("input"),
+        Column("known"),
+        *(Column(name, "number") for name in ("low", "middle", "high")),
+        Column("Sobol, total", "share"),
+        Column("lead at low"),
+        Column("lead at high"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for d in sorted(inputs, key=lambda d: -d.explains.value if d.explains else 0.0):
+        ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
+        moved = [f"{math.exp(margin):.3g}x, {title(first) if first else 'no topology'}" for margin, first in ends]
+        amounts = [format_amount(float(f"{value:.3g}"), d.unit) for value in (d.low, d.middle, d.high)]
+        rows.append(
+            (
+                name_of(d.name),
+                d.kind,
+                *amounts,
+                None if d.explains is None else d.explains.value,
+                *(moved or (None, None)),
+            )
+        )
+    if rows:
+        yield Table(columns, tuple(rows), label="Inputs that are not known exactly")
+
+
+def _break_even(answer: Recommendation) -> Iterator[Block]:
+    found = [one for one in answer.sensitivity if one.break_even is not None]
+    how = {"exact": "exact", "searched": "sampled: a change between two samples may be missed"}
+    columns = (Column("change"), Column("now", "number"), Column("method"))
+    rows = tuple((change(one), format_amount(one.now, one.unit), how.get(one.method, one.method)) for one in found)
+    if rows:
+        yield Table(columns, rows, label="Break-even points, nearest first")
+    if even := _of_a_round(answer):
+        yield Sentences(even)
+    if answer.recommend.flips_searched:
+        yield Sentences(f"Searched: {answer.recommend.flips_searched}.")
+
+
+def _of_a_round(answer: Recommendation) -> str:
+    """How much longer a round of the topology with the fewest rounds may take."""
+    known = [row for row in answer.ranking if row.rounds and row.time_seconds and row.round_seconds]
+    if len(known) < 2:
+        return ""
+    few = min(known, key=lambda row: (row.rounds or 0, row.rank or 0))
+    quick = min(known, key=lambda row: (row.time_seconds or 0, row.rank or 0))
+    if few.id == quick.id or few.rounds == quick.rounds or not quick.round_seconds:
+        return ""
+    now = (few.round_seconds or 0.0) / quick.round_seconds
+    even = (quick.rounds or 1.0) / (few.rounds or 1.0)
     return (
-        f"By guarantees, {title(found.topology)} is first, or ties for it, under {found.first_in} of {found.of} "
-        f"admissible sets of constants (proved bounds that are about this setting){but}."
+        f"A round of {few.title} takes {times(now)} the time of a {quick.title} round. Break-even: {times(even)}, as "
+        f"{few.title} needs {few.rounds:,.0f} rounds and {quick.title} {quick.rounds:,.0f}."
     )
 
 
-def _drawn(answer: Recommendation) -> Iterator[Table]:
-    """One line for each input that is not known exactly, the most important first."""
-    inputs = answer.uncertainty.inputs.drawn if answer.uncertainty else ()
-    rows: list[tuple[Cell, ...]] = []
-    for d in sorted(inputs, key=lambda d: -d.explains.value if d.explains else 0.0):
-        share = f"{d.explains.value:.0%} ({d.explains.low:.0%} to {d.explains.high:.0%})" if d.explains else None
-        ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
-        moved = [f"x {math.exp(margin):.3g}, {title(first) if first else 'nobody'} first" for margin, first in ends]
-        amounts = [format_amount(value, d.unit) for value in (d.low, d.middle, d.high)]
-        rows.append((d.name, f"{d.kind}, {d.distribution}", *amounts, share, *(moved or (None, None))))
-    if rows:
-        yield Table(DRAWN, tuple(rows), label="What is not known exactly", detail=True)
+def _guarantees(answer: Recommendation) -> Iterator[Block]:
+    made = answer.recommend
+    if not made.bounds:
+        yield Sentences(f"None: the theorems bound the mean squared gradient, and the target is a {made.quantity}.")
+        return
+    hidden = " (constants hidden)" if made.constants == "hidden" else ""
+    yield Sentences(f"Bounds: {made.bounds}{hidden}, step cap {made.cap}; a round is timed by its {made.cost}.")
+    sure = [(row.title, f"{row.rounds_guaranteed:,.3g} rounds") for row in answer.ranking if row.rounds_guaranteed]
+    if sure and made.constants == "explicit":
+        order = ", every ring in an order drawn afresh" if made.bounds == OWN_BOUNDS["partial"] else ""
+        yield Sentences(f"Worst case to the target{order}:")
+        yield Facts(tuple(sure), indent=2)
+    if found := made.uncertainty and made.uncertainty.constants.sets and made.uncertainty.constants:
+        yield Sentences(
+            f"{found.first_in} of {found.of} applicable theorems rank {title(found.topology)} first, or in a tie."
+        )
+    if guaranteed(made.predictor) and (beyond := [row.title for row in answer.ranking if row.beyond_own_cap]):
+        yield Sentences(
+            f"The learning rates of {join(beyond)} exceed the caps that the theorem prints. The order holds there too "
+            "by hflbounds.sharp for full participation, and is an assumption for partial."
+        )
 
 
-def _flips(answer: Recommendation, most: int = 6) -> list[str]:
-    """The nearest flips in words, or that there are none."""
-    if not answer.flips_searched:
-        return []
-    found = [flip_sentence(flip) for flip in answer.flips[:most]]
-    if len(answer.flips) > most:
-        found.append(f"{len(answer.flips) - most} more, further off, are in --json and in `hfl-plan flip`.")
-    return [*found, f"Looked at: {answer.flips_searched}." if found else f"Nothing: {answer.flips_searched}."]
+def _rates(answer: Recommendation) -> Iterator[Block]:
+    columns = (
+        Column("topology"),
+        *(
+            Column(name, "number")
+            for name in ("effective, predicted", "of a step", "effective, bound", "of a step, bound")
+        ),
+    )
+    rows = [
+        (row.title, row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw)
+        for row in answer.ranking
+    ]
+    if any(cell is not None for row in rows for cell in row[1:]):
+        yield Table(columns, tuple(rows), label="Learning rates")
+        yield Sentences("Predicted rates are a place to start a search. `hfl-plan tune` prints a range to search.")
+
+
+def _methods(answer: Recommendation) -> Iterator[Block]:
+    entries = []
+    for other in answer.recommend.others:
+        asks = f" ({as_typed_words(other.argv)})" if other.argv else ""
+        if other.rounds is not None:
+            amounts = (other.rounds, other.time_seconds, other.traffic_bytes)
+            numbers = ", ".join(column.text(n) for column, n in zip(AMOUNTS, amounts, strict=True))
+            entries.append((other.title, f"rounds, time, traffic: {numbers}; {other.why}{asks}"))
+        else:
+            entries.append((other.title, f"{other.why}{asks}"))
+    yield Facts(tuple(entries))
+    if answer.recommend.corrected is not None:
+        yield Sentences(_gradient_correction(answer, answer.recommend.corrected))
+
+
+def as_typed_words(argv: Sequence[str]) -> str:
+    """Write a command."""
+    return f"`{' '.join(argv)}`"
 
 
 def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
     """What one more vector in every transfer would buy."""
-    own = next((row.rounds for row in answer.ranking if row.topology == found.topology), None)
-    stars = f"{title(found.topology)} with gradient correction (MTGC)"
+    own = next((row.rounds for row in answer.ranking if row.id == found.id), None)
+    stars = f"{title(found.id)} with gradient correction (MTGC)"
     if own is not None and found.rounds >= own:
         return (
-            f"{stars}, one more vector in every transfer, would save no rounds by this prediction; "
-            "runs in which clients differed strongly did gain (docs/validation.md, corrected-gains)."
+            f"{stars} sends one more vector in every transfer, and would save no rounds by this prediction. Runs with "
+            "strongly different clients did gain (docs/validation.md, corrected-gains)."
         )
+    amounts = (found.rounds, found.time_seconds, found.traffic_bytes)
+    numbers = ", ".join(column.text(n) for column, n in zip(AMOUNTS, amounts, strict=True))
     return (
-        f"If you can afford one more vector in every transfer: {stars}, at best {_amounts(found)}, as if clients were "
-        f"alike. Neither run nor ranked; no deviation enters {found.bound_id}, an order up to a constant."
+        f"{stars} sends one more vector in every transfer. At best: {numbers}, as with clients that are alike. It was "
+        f"neither run nor ranked; no deviation enters {found.bound_id}, an order up to a constant."
     )
 
 
-def _beyond_two_tiers(answer: Recommendation) -> list[str]:
-    """What a single tier takes to the same target, and which command answers for the other families."""
-    said = []
-    compared = [f for f in answer.families if f.comparable]
-    ranked = {row.topology for row in answer.ranking}
-    if len(compared) > 1:
-        shown = [
-            f"{title(f.id) if f.id in ranked else f.title} {f.why if f.rounds is None else _amounts(f)}"
-            for f in compared
-        ]
-        said.append(f"To the same target (rounds, time, traffic): {'; '.join(shown)}.")
-    if answer.corrected is not None:
-        said.append(_gradient_correction(answer, answer.corrected))
-    for f in answer.families:
-        if not f.comparable and f.rounds is not None:
-            said.append(f"Not ranked with these: {f.title} {_amounts(f)}; {f.why} (`{f.command}`).")
-    asked = [f"{f.title}: `{f.command}`" for f in answer.families if f.command and f.rounds is None]
-    if asked:
-        said.append(f"Not ranked with these, as other quantities are bounded there: {'; '.join(asked)}.")
-    return said
+def _record(answer: Recommendation) -> Iterator[Block]:
+    columns = (
+        Column("data set", wraps=True),
+        Column("right", "number"),
+        Column("regret, median", "share"),
+        Column("one of ten", "share"),
+    )
+    rows = tuple(
+        (one.dataset, f"{one.right} of {one.of}", one.regret_median, one.regret_p90) for one in answer.evidence
+    )
+    if rows:
+        yield Table(columns, rows, label="Record of first choices")
+        yield Facts(tuple((one.dataset, one.note) for one in answer.evidence if one.note))
+
+
+def _warnings(answer: Recommendation) -> Iterator[Block]:
+    if answer.warnings:
+        yield Items("", tuple(f"{one.text} {one.help}".strip() for one in answer.warnings), "warning")
+
+
+def _provenance(answer: Recommendation) -> Iterator[Block]:
+    columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source", wraps=True))
+    rows = tuple(
+        (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
+        for name, known in answer.scenario.items()
+        if known.value is not None
+    )
+    yield Table(columns, rows, label="Values of the scenario")

@@ -12,7 +12,7 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.decide import participation, tuning
 from planner.decide.tuning import Aim, Budget, Choice, Rate
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.wording import title
+from planner.io.wording import counted, title
 from planner.predict.evidence.claims import Verdict, verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
@@ -88,6 +88,11 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
         ScenarioError: For options that cannot be meant.
         NoAnswerError: If nothing reaches the target within the budget.
     """
+    if scenario.pilot is not None:
+        raise ScenarioError(
+            "--pilot: it measured one number of local steps, and tune compares many. Leave it out, or run "
+            "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
+        )
     if scenario.divisions:
         raise ScenarioError(
             "--clients: tune needs the groups. Give --groups and --clients-per-group; `hfl-plan recommend --clients` "
@@ -175,12 +180,12 @@ def _topology(name: str, known: Sequence[str]) -> str:
 def _aim(objective: str | None, scenario: Scenario, *, limited: bool) -> Aim:
     """What is to be least: what was asked for, else what has no limit, else time unless the scenario says bytes."""
     if objective is None:
-        return "bytes" if limited or scenario.objective == "bytes" else "time"
+        return "traffic" if limited or scenario.objective == "traffic" else "time"
     for aim in get_args(Aim):
         if objective == aim:
             return aim  # type: ignore[no-any-return]
     hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
-    raise ScenarioError(f"--objective: {objective!a:.40} is not time or bytes.{hint}")
+    raise ScenarioError(f"--objective: {objective!a:.40} is not time or traffic.{hint}")
 
 
 def _passes(asked: Question) -> int:
@@ -250,9 +255,10 @@ def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -
             said.append(f"{name} = {value} is at the edge of what was tried; {option} widens it.")
     lost = len(tried.exchanges) * len(tried.steps) * len(tried.among) - reached
     if lost:
-        said.append(f"{lost} choices do not reach the target and are left out.")
+        said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
     if scenario.known["L"].origin == "default":
-        said.append("L was not given: learning rates are in units of 1/L, with L = 1 assumed. Scale them by your 1/L.")
+        L = scenario.number("L")
+        said.append(f"L was not given: learning rates are for L = {L:g}, as of networks on images. They scale as 1/L.")
     return said
 
 

@@ -3,42 +3,107 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from planner.harness.claims import Finding, Row, Validation
-from planner.report.document import Block, Column, Document, Heading, Items, Paragraph, Table
+from planner.harness.claims import Finding, Judged, Row, Validation
+from planner.io.wording import counted
+from planner.report.document import Block, Column, Document, Section, Sentences, Table
+from planner.report.page import brief
 
 SCHEMA = "hfl-plan/validation/1"
-COLUMNS = tuple(Column(name) for name in ("setting", "compared", "value", "predicted", "verdict"))
+VERDICTS = ("holds", "fails", "cannot tell")
+SENTENCE = 48  # letters of a statement in the list
 
 
 def listing(findings: Sequence[Finding]) -> Document:
-    """Show every claim: what it says, where, and what predicts it."""
-    blocks: list[Block] = []
+    """List every claim: statement, place, prediction, and what judges it."""
+    sections = []
     for one in findings:
-        sentences = (one.statement, f"Where: {one.source}.", f"Predicted by: {one.prediction}.")
-        blocks.append(Items(one.id, (*sentences, f"Judged by: {one.quantity}.")))
+        others = " and ".join(other.metric for other in one.others)
+        also = f"By {others} too, where its runs measure that" if others else f"By nothing else: {one.alone}"
+        sentences = (
+            one.statement,
+            f"Where: {one.source}.",
+            f"Predicted by: {one.prediction}.",
+            f"Judged by: {one.quantity}. {also}.",
+        )
+        sections.append(Section(one.id, one.id, tuple(Sentences(text, indent=2) for text in sentences)))
+    table = Table(
+        (Column("claim"), Column("statement")), tuple((o.id, _short(o.statement)) for o in findings), indent=2
+    )
     data = {"schema": SCHEMA, "claims": [_data(one) for one in findings]}
-    return Document("", tuple(blocks), data, kind="Claims")
+    facts = (("Next", "... --explain CLAIM    hfl-plan validate run CLAIM"),)
+    return brief(f"{counted(len(findings), 'claim')}.", table, data, facts=facts, sections=sections, kind="Claims")
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, SENTENCE, placeholder=" ...")
 
 
 def document(found: Validation) -> Document:
-    """Show the verdict of every claim, its comparisons, and where they were run."""
-    blocks: list[Block] = []
+    """Report the verdict of every claim; its comparisons by every metric are behind ``--explain``."""
+    judged = [one for one in found.findings if one.verdict is not None]
+    rows = []
+    sections = []
     for one in found.findings:
-        blocks.append(Heading(f"{one.id}: {one.verdict or one.note}"))
+        counts = Counter(row.verdict for row in one.rows)
+        rows.append((one.id, one.verdict or "not run", *(counts[v] if one.verdict else None for v in VERDICTS)))
+        blocks: list[Block] = [Sentences(_verdicts(one), indent=2)]
         if one.verdict is not None:
-            blocks += [Paragraph(f"  {one.statement}"), Paragraph(f"  {one.note}")]
-            rows = tuple((r.setting, r.compared, _interval(r), r.predicted, r.verdict) for r in one.rows)
-            blocks.append(Table(COLUMNS, rows, label=one.id, indent=4))
-    verdicts = Counter(one.verdict for one in found.findings)
-    said = f"{verdicts['holds']} claims hold, {verdicts['fails']} fail, {verdicts['cannot tell']} cannot be told."
-    blocks += [Heading(""), *map(Paragraph, (said, *map(_where, found.machines), found.told))]
+            texts = (one.statement, one.note, *(f"By {other.metric}: {_remark(other)}" for other in one.others))
+            blocks += [*(Sentences(text, indent=2) for text in texts), _table(one)]
+        sections.append(Section(one.id, one.id, tuple(blocks)))
+    names = ("claim", "verdict", "for", "against", "undecided")
+    columns = tuple(Column(name, "count" if i > 1 else "text") for i, name in enumerate(names))
+    table = Table(columns, tuple(sorted(rows, key=lambda row: row[1] == "not run")), indent=2)
+    by = _metrics(found.findings)
+    facts = [("By metric" if not i else "", f"{_count(metric, found.findings)}.") for i, metric in enumerate(by[1:])]
+    facts += [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
     data = {"schema": SCHEMA, "machines": list(found.machines), "claims": [_data(one) for one in found.findings]}
-    records = tuple({"claim": one.id, **_row(row)} for one in found.findings for row in one.rows)
-    return Document("", tuple(blocks), data, records, kind="Claims")
+    lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
+    records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)
+    verdict = f"{_count(by[0], found.findings)}." if judged else "No claim was run."
+    return brief(verdict, table, data, facts=facts, sections=sections, records=records, kind="Claims")
+
+
+def _verdicts(one: Finding) -> str:
+    """The verdict by every metric that has one."""
+    if one.verdict is None:
+        return one.note
+    return ", ".join(f"{by.verdict} by {by.metric}" for by in one.by if by.verdict is not None)
+
+
+def _remark(other: Judged) -> str:
+    """Where the order by this metric is another one than by the claim's own; its note where nothing was judged."""
+    if other.verdict is None:
+        return other.note if other.note.endswith(".") else f"{other.note}."
+    turned = f"{other.opposite} of {len(other.rows)} comparisons go" if other.opposite else "no comparison goes"
+    return f"{turned} the other way. {other.note}"
+
+
+def _table(one: Finding) -> Table:
+    """The comparisons, a column for each metric."""
+    by = [judged for judged in one.by if judged.verdict is not None]
+    names = ("setting", "compared", "predicted", *(f"by {judged.metric}" for judged in by))
+    rows = tuple(
+        (same[0].setting, same[0].compared, same[0].predicted, *(f"{_interval(row)} {row.verdict}" for row in same))
+        for same in zip(*(judged.rows for judged in by), strict=True)
+    )
+    return Table(tuple(map(Column, names)), rows, label=one.id, indent=4)
+
+
+def _metrics(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(by.metric for one in findings for by in one.by if by.verdict is not None))
+
+
+def _count(metric: str, findings: Sequence[Finding]) -> str:
+    verdicts = Counter(by.verdict for one in findings for by in one.by if by.metric == metric)
+    holds, fails = verdicts["holds"], verdicts["fails"]
+    said = f"By {metric} {counted(holds, 'claim')} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, "
+    return f"{said}{verdicts['cannot tell']} cannot be told"
 
 
 def _interval(row: Row) -> str:
@@ -58,8 +123,18 @@ def _where(machine: Mapping[str, Any]) -> str:
 
 
 def _data(one: Finding) -> dict[str, Any]:
-    words = ("id", "source", "statement", "prediction", "quantity", "verdict", "note")
-    return {**{name: getattr(one, name) for name in words}, "rows": [_row(row) for row in one.rows]}
+    words = ("id", "source", "statement", "prediction", "quantity", "metric", "verdict", "note")
+    return {
+        **{name: getattr(one, name) for name in words},
+        "rows": [_row(row) for row in one.rows],
+        "alone": one.alone,
+        "by": {by.metric: _judged(by) for by in one.by},
+    }
+
+
+def _judged(by: Judged) -> dict[str, Any]:
+    rows = [_row(row) for row in by.rows]
+    return {"verdict": by.verdict, "note": by.note, "opposite": by.opposite, "rows": rows}
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -70,6 +145,7 @@ def _row(row: Row) -> dict[str, Any]:
         "measure": row.measure,
         **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
         "pairs": row.pairs,
+        "found": row.found,
         "predicted": row.predicted,
         "verdict": row.verdict,
     }

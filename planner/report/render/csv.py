@@ -8,6 +8,7 @@ import io
 from planner.report.document import Cell, Document
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
+SUFFIX = ".csv"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:

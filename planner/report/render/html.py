@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from planner.report.document import Block, Document, Figure, Heading, Items, Paragraph, Table
+from planner.report.document import Block, Document, Facts, Figure, Heading, Items, Paragraph, Sentences, Table
 
 CELL = "padding:0.1em 0.7em;text-align:"
 BEST = ";font-weight:bold"
 STYLES = {"reverse": "font-weight:bold", "dim": "opacity:0.5"}
 WIDE = 200  # columns of a figure
+SUFFIX = ".html"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
@@ -42,10 +43,16 @@ def _block(block: Block) -> Iterator[str]:
             yield f"<details{unfolded}><summary>{escape(block.heading)}</summary><ul>"
             yield from (f"<li>{escape(sentence)}</li>" for sentence in block.sentences)
             yield "</ul></details>"
+    elif isinstance(block, Facts):
+        if block.entries:
+            yield '<dl style="display:grid;grid-template-columns:max-content auto;column-gap:1em">'
+            for label, text in block.entries:
+                yield f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>"
+            yield "</dl>"
     elif isinstance(block, Heading):
         yield f"<h4>{escape(block.text)}</h4>"
     else:
-        bold = ' style="font-weight:bold"' if isinstance(block, Paragraph) and block.style == "bold" else ""
+        bold = ' style="font-weight:bold"' if isinstance(block, Paragraph | Sentences) and block.style == "bold" else ""
         yield f"<p{bold}>{escape(block.text)}</p>"
 
 
@@ -54,8 +61,8 @@ def _table(table: Table) -> Iterator[str]:
     sides = ["right" if column.right else "left" for column in table.columns]
     caption = escape(table.heading or table.label)
     yield f'<table style="border-collapse:collapse"><caption style="text-align:left">{caption}</caption>'
-    heads = zip(table.columns, sides, strict=True)
-    cells = [f'<th scope="col" style="{CELL}{side}">{escape(column.name)}</th>' for column, side in heads]
+    heads = zip(table.headings(), sides, strict=True)
+    cells = [f'<th scope="col" style="{CELL}{side}">{escape(name)}</th>' for name, side in heads]
     yield f"<thead><tr>{''.join(cells)}</tr></thead>"
     yield "<tbody>"
     for i, row in enumerate(table.texts()):

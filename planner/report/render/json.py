@@ -6,6 +6,8 @@ import json
 
 from planner.report.document import Document
 
+SUFFIX = ".json"
+
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """Indented JSON without NaN and infinity."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.report.document import Document, Figure, Items, Table, Typeset
+from planner.report.document import Document, Facts, Figure, Items, Table, Typeset
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -30,6 +30,7 @@ HEADS = {
     "S2": "$S_2$",
 }
 WIDE = 100  # columns of a figure
+SUFFIX = ".tex"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
@@ -38,7 +39,7 @@ def render(document: Document, *, width: int, color: bool) -> str:
 
 
 def _lines(document: Document) -> Iterator[str]:
-    texts = [block.text for block in document.blocks if not isinstance(block, Items | Table | Figure)]
+    texts = [block.text for block in document.blocks if not isinstance(block, Items | Facts | Table | Figure)]
     captioned = texts[0] if texts and document.table.rows and not document.table.heading else ""
     said: list[str] = []  # below the float that it is about
     for block in document.blocks:
@@ -53,6 +54,8 @@ def _lines(document: Document) -> Iterator[str]:
             yield from (r"\begin{verbatim}", *lines, r"\end{verbatim}")
         elif isinstance(block, Items):
             said += (f"% {_one_line(f'{block.heading}: {sentence}')}" for sentence in block.sentences)
+        elif isinstance(block, Facts):
+            said += (f"% {_one_line(f'{label}: {text}'.removeprefix(': '))}" for label, text in block.entries)
         elif block.text != captioned:
             said.append(f"% {_one_line(block.text)}")
     yield from said
@@ -64,7 +67,7 @@ def _float(table: Table, caption: str) -> Iterator[str]:
     yield rf"  \caption{{{caption}}}"
     yield rf"  \begin{{tabular}}{{{''.join('r' if column.right else 'l' for column in table.columns)}}}"
     yield r"    \toprule"
-    yield rf"    {' & '.join(HEADS.get(column.name, escape(column.name)) for column in table.columns)} \\"
+    yield rf"    {' & '.join(HEADS.get(name, escape(name)) for name in table.headings())} \\"
     yield r"    \midrule"
     yield from (rf"    {' & '.join(map(escape, row))} \\" for row in table.texts())
     yield r"    \bottomrule"

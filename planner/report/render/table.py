@@ -1,78 +1,89 @@
-"""For a terminal."""
+"""For a terminal; and the same without colours, never wrapped, for pipes."""
 
 from __future__ import annotations
 
-import io
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as Grid
-from rich.text import Text
+from planner.report.document import Block, Document, Facts, Figure, Heading, Items, Sentences, Table
 
-from planner.report.document import Block, Document, Figure, Heading, Items, Note, Table
-
-STYLES = {"warning": "yellow"}
-PLAIN = 10_000  # columns; where nobody looks, nothing is wrapped
+WIDEST = 10_000  # columns of a figure
+STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
+SUFFIX = ".txt"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """The blocks for a terminal of this width; in a pipe (no colour asked for) lines are never wrapped."""
-    stream = io.StringIO()
-    console = Console(
-        file=stream,
-        width=max(40, width) if color else PLAIN,
-        force_terminal=color,
-        no_color=not color,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        legacy_windows=False,
-    )
-    if document.title:
-        console.print(Text(document.title, style="bold"))
+    if color:
+        from planner.report import terminal
+
+        return terminal.render(document, width=width)
+    texts = [document.title] if document.title else []
     for block in document.blocks:
-        _show(block, console)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+        texts.extend(_texts(block))
+    return "\n".join(line.rstrip() for text in texts for line in _lines(text)) + "\n"
 
 
-def _show(block: Block, console: Console) -> None:
+def _texts(block: Block) -> Iterator[str]:
     if isinstance(block, Table):
         if not block.detail:
-            _show_heading(block.heading, console)
-            console.print(Padding(_grid(block, console.width - block.indent), (0, 0, 0, block.indent)))
+            yield from _heading(block.heading) if block.apart else ()
+            yield from (" " * block.indent + line for line in _grid(block))
     elif isinstance(block, Figure):
-        for line in block.lines(console.width):
-            console.print(Text.assemble(*line))
+        yield from ("".join(text for text, _ in line) for line in block.lines(WIDEST))
     elif isinstance(block, Items):
         if block.sentences:
-            _show_heading(block.heading, console)
-        for sentence in block.sentences:
-            console.print(Padding(Text(sentence, style=STYLES.get(block.style, block.style)), (0, 0, 0, 2)))
+            yield from _heading(block.heading)
+        yield from ("  " + line for sentence in block.sentences for line in _lines(sentence))
+    elif isinstance(block, Facts):
+        yield from [""] * (block.apart and bool(block.entries))
+        yield from (label + text for label, text in block.lines())
+    elif isinstance(block, Sentences):
+        yield from block.lines()
     elif isinstance(block, Heading):
-        _show_heading(block.text, console)
+        yield from _heading(block.text)
     else:
-        style = "dim" if isinstance(block, Note) else STYLES.get(block.style, block.style)
-        console.print(Text(block.text, style=style))
+        yield block.text
 
 
-def _show_heading(text: str, console: Console) -> None:
-    console.print()
+def _heading(text: str) -> Iterator[str]:
+    yield ""
     if text:
-        console.print(Text(text, style="bold"))
+        yield text
 
 
-def _grid(table: Table, width: int) -> Grid:
-    """The columns that fit: whole columns go, the least needed first, never digits."""
-    names, rows = [column.name for column in table.columns], table.texts()
-    widths = [max(map(len, texts)) + 2 for texts in zip(names, *rows, strict=True)]
-    kept = list(range(len(names)))
-    for name in table.spared:
-        if name in names and sum(widths[i] for i in kept) > width:
-            kept.remove(names.index(name))
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for i in kept:
-        column = table.columns[i]
-        grid.add_column(names[i], justify="right" if column.right else "left", no_wrap=not column.wraps)
-    for number, row in enumerate(rows):
-        grid.add_row(*(Text(row[i]) for i in kept), style="bold" if number in table.best else "")
-    return grid
+def _grid(table: Table) -> Iterator[str]:
+    """Columns side by side, each as wide as its widest cell."""
+    rows = [[_lines(cell) for cell in row] for row in ([column.name for column in table.columns], *table.texts())]
+    widths = [max(_width(line) for cell in column for line in cell) for column in zip(*rows, strict=True)]
+    if table.above:
+        yield table.headings_above(widths)
+    for row in rows:
+        for line in zip_longest(*row, fillvalue=""):
+            yield "  ".join(_aligned(line, widths, [column.right for column in table.columns]))
+
+
+def _aligned(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
+    for text, width, to_the_right in zip(line, widths, right, strict=True):
+        blanks = " " * (width - _width(text))
+        yield blanks + text if to_the_right else text + blanks
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; an empty one has one."""
+    return [_untabbed(line) for line in text.translate(STEERING).split("\n")]
+
+
+def _untabbed(line: str) -> str:
+    first, *others = line.split("\t")
+    for other in others:
+        first += " " * (8 - _width(first) % 8) + other
+    return first
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal that a text takes: wide letters take two, marks on another letter none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

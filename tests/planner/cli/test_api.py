@@ -16,6 +16,7 @@ import pytest
 from test_cli import ROOT, run
 
 import planner
+from planner.io.answers import Caution, Sensitivity
 from planner.runs.difference import difference
 
 FAST = {"settings": {"plan.draws": 0}}
@@ -54,7 +55,9 @@ def test_it_is_what_the_command_line_answers(
     mine = planner.recommend(
         G=4, M=3, heterogeneity="both", uplink="20Mbit/s", settings={"network.tiers": 1, "plan.draws": 0}
     )
-    assert mine.to_json() == json.loads(out)
+    theirs = json.loads(out)
+    assert theirs.pop("command")[:2] == ["hfl-plan", "recommend"]
+    assert {key: value for key, value in mine.to_json().items() if key != "command"} == theirs
 
 
 def test_options_tables_files_and_scenarios_say_the_same(answer: planner.Recommendation, tmp_path: Path) -> None:
@@ -82,7 +85,7 @@ def test_options_tables_files_and_scenarios_say_the_same(answer: planner.Recomme
         {"config": ROOT / "examples" / "hospitals.toml"},
         {"config": ROOT / "examples" / "cell_site.toml"},
         {"G": 10, "M": 10, "heterogeneity": "inter"},
-        {"tiers": "2/3/4", "heterogeneity": "0.5/1/2", "objective": "bytes"},
+        {"tiers": "2/3/4", "heterogeneity": "0.5/1/2", "objective": "traffic"},
         {"clients": 12, "heterogeneity": "inter"},
         {"G": 3, "M": 5, "heterogeneity": "zeta=1,delta=0", "predictor": "bound"},
         {"G": 3, "M": 5, "sigma": 0, "heterogeneity": "zeta=0,delta=0", "predictor": "bound", "cap": "none"},
@@ -97,17 +100,20 @@ def test_without_details_the_ranking_and_its_ties_are_the_same(
     def refuse(*_: object) -> None:
         raise AssertionError("a detail was worked out")
 
-    for name in ("uncertainty.assess", "nearest_flips", "families"):
+    for name in ("uncertainty.assess", "nearest_flips", "baselines", "standings"):
         monkeypatch.setattr(f"planner.decide.rank.{name}", refuse)
     light = planner.recommend(**options, details=False)
-    told = ("rank", "tie", "topology", "rounds", "seconds", "bytes", "seconds_per_round", "start_eta_eff", "start_eta")
-    for name in told:
+    told = ("rank", "tie", "id", "rounds", "time_seconds", "traffic_bytes", "round_seconds", "ratio")
+    for name in (*told, "rate_predicted", "rate_predicted_raw"):
         assert [getattr(row, name) for row in light.ranking] == [getattr(row, name) for row in full.ranking], name
-    for name in ("recommended", "resolution", "scenario", "divisions", "evidence"):
+    for name in ("recommended", "scenario", "evidence", "target"):
         assert getattr(light, name) == getattr(full, name), name
-    assert light.warnings == tuple(said for said in full.warnings if "no guarantee is shown" not in said)
-    assert light.explanation[0] == full.explanation[0]
-    assert (light.uncertainty, light.flips, light.families) == (None, (), ())
+    for name in ("resolution", "divisions", "predictor", "bounds"):
+        assert getattr(light.recommend, name) == getattr(full.recommend, name), name
+    said = [one for one in full.warnings if "no guarantee is shown" not in one.text and "--metric loss" not in one.text]
+    assert list(light.warnings) == said
+    assert (light.recommend.uncertainty, light.sensitivity, light.recommend.others) == (None, (), ())
+    assert not any(row.baseline for row in light.rows)
     assert {row.rounds_guaranteed for row in light.ranking} == {None} or "predictor" in options
     light.save(tmp_path / "light.json")
     assert planner.Recommendation.load(tmp_path / "light.json") == light
@@ -204,9 +210,8 @@ def test_a_notebook_shows_an_accessible_table_that_loads_and_runs_nothing(answer
     assert tags.count("table") == tags.count("caption")
     assert all(attrs.get("scope") == "col" for tag, attrs in reader.seen if tag == "th")
     text = " ".join(reader.texts)
-    for row in answer.ranking:
-        assert f"{row.rounds:,}" in text
-    assert all(sentence in text for sentence in (*answer.explanation, *answer.warnings))
+    assert all(row.title in text for row in answer.rows)
+    assert answer.verdict.text in text
 
 
 def test_a_hostile_title_stays_a_title() -> None:
@@ -240,14 +245,15 @@ def test_what_the_command_prints_is_loaded_too(
     words = ("--G", "4", "--M", "3", "--heterogeneity", "both", "--json", *QUICK)
     _, out, _ = run("recommend", *words, capsys=capsys, monkeypatch=monkeypatch)
     (tmp_path / "a.json").write_text(out)
-    assert planner.Recommendation.load(tmp_path / "a.json") == planner.recommend(G=4, M=3, heterogeneity="both", **FAST)
+    mine = planner.recommend(G=4, M=3, heterogeneity="both", **FAST)
+    assert planner.Recommendation.load(tmp_path / "a.json").replaced(command=mine.command) == mine
 
 
 def nested(depth: int) -> str:
     return '{"a":' * depth + "1" + "}" * depth
 
 
-GOOD = '{"schema": "hfl-plan/recommendation/1"'
+GOOD = '{"schema": "hfl-plan/recommend/2"'
 
 
 @pytest.mark.parametrize(
@@ -257,7 +263,7 @@ GOOD = '{"schema": "hfl-plan/recommendation/1"'
         ("[1, 2]", "holds no JSON object"),
         ("{", "is not JSON .line 1, column 2"),
         ("{}", "its schema is None"),
-        ('{"schema": "hfl-plan/recommendation/9"}', "A newer hfl-plan may read it"),
+        ('{"schema": "hfl-plan/recommend/9"}', "A newer hfl-plan may read it"),
         ('{"schema": "hfl-plan/manifest/1"}', "its schema is 'hfl-plan/manifest/1'"),
         (f"{GOOD}}}", "version: Field required"),
         (f'{GOOD}, "extra": 1}}', "version"),
@@ -285,9 +291,9 @@ def test_hostile_files_are_refused_in_a_line(tmp_path: Path, content: str, wante
 
 def test_a_changed_field_is_named(answer: planner.Recommendation, tmp_path: Path) -> None:
     document = answer.to_json()
-    document["ranking"][2]["rounds"] = "many"
+    document["rows"][2]["rank"] = "many"
     (tmp_path / "a.json").write_text(json.dumps(document))
-    with pytest.raises(planner.ScenarioError, match=r"a\.json: ranking\.2\.rounds: "):
+    with pytest.raises(planner.ScenarioError, match=r"a\.json: rows\.2\.rank: "):
         planner.Recommendation.load(tmp_path / "a.json")
 
 
@@ -309,45 +315,44 @@ def test_nothing_changed(answer: planner.Recommendation) -> None:
 
 
 def test_what_changed_is_what_differs(answer: planner.Recommendation) -> None:
-    other = planner.recommend(**{**FLEET, "M": 6, "heterogeneity": "both", "resolution": 0.3}, sigma=1)
+    other = planner.recommend(**{**FLEET, "M": 6, "heterogeneity": "both", "resolution": 0.3}, sigma=1 / 3)
     found = answer.diff(other)
     assert found
     said = {change.name: (change.before, change.after) for change in found.scenario}
     assert said["M"] == (3, 6)
-    assert said["delta"] == (0.5, 1.0)
+    assert said["delta"] == (0.5, pytest.approx(0.95 / 3))
     assert said["zeta"] == (1.0, 1.0)  # the same number, said in another way
     assert "zeta: 1, given -> derived" in str(found)
-    assert said["sigma"] == (1.0, 1.0)
+    assert said["sigma"] == (1.9, 1 / 3)
     assert "G" not in said
-    assert [(c.name, c.before, c.after) for c in found.asked] == [("resolution", answer.resolution, 0.3)]
-    rows = [{row.topology: row for row in one.ranking} for one in (answer, other)]
+    assert [(c.name, c.before, c.after) for c in found.asked] == [("resolution", answer.recommend.resolution, 0.3)]
+    rows = [{row.id: row for row in one.rows} for one in (answer, other)]
     for change in found.ranking:
         topology, _, name = change.name.rpartition(".")
         assert change.before == getattr(rows[0][topology], name) != change.after == getattr(rows[1][topology], name)
-    unchanged = 4 * 6 - len(found.ranking)
+    unchanged = len(rows[0]) * 6 - len(found.ranking)
     assert unchanged == sum(
         getattr(rows[0][t], name) == getattr(rows[1][t], name)
         for t in rows[0]
-        for name in ("rank", "tie", "rounds", "seconds", "bytes", "p_best")
+        for name in ("rank", "tie", "rounds", "time_seconds", "traffic_bytes", "p_best")
     )
     assert bool(found.recommended) == (set(answer.recommended) != set(other.recommended))
 
 
 def test_another_recommendation_is_said_first(answer: planner.Recommendation) -> None:
-    data = answer.model_dump()
-    other = planner.Recommendation.model_validate({**data, "recommended": ("star-star",)})
+    last = [row.replaced(tie=5 if row.id != "ring-ring" else 1) for row in answer.ranking]
+    other = answer.replaced(rows=tuple(last))
     lines = str(difference(answer, other)).splitlines()
-    assert lines[0].endswith("and is Star-Star.")
-    assert other.diff(answer).recommended[0].before == ["star-star"]
+    assert lines[0].endswith("and is Ring-Ring.")
+    assert other.diff(answer).recommended[0].before == ["ring-ring"]
 
 
 def test_flips_that_come_go_and_move(answer: planner.Recommendation) -> None:
-    def flip(parameter: str, at: float) -> dict:
-        return {"parameter": parameter, "from": 10.0, "at": at, "to": "star-star", "exact": True}
+    def flip(parameter: str, at: float) -> Sensitivity:
+        return Sensitivity(parameter=parameter, now=10.0, break_even=at, best_beyond=("star-star",), method="exact")
 
-    data = answer.model_dump(exclude={"flips"}, by_alias=True)
     a, b = (
-        planner.Recommendation.model_validate({**data, "flips": flips})
+        answer.replaced(sensitivity=flips)
         for flips in (
             [flip("M", 5.0), flip("M", 20.0), flip("K", 30.0)],
             [flip("M", 6.0), flip("M", 20.0), flip("P", 2)],
@@ -355,14 +360,14 @@ def test_flips_that_come_go_and_move(answer: planner.Recommendation) -> None:
     )
     changes = {change.name: (change.before, change.after) for change in a.diff(b).flips}
     assert changes == {
-        "flip of M downwards": ({"at": 5.0, "to": "star-star"}, {"at": 6.0, "to": "star-star"}),
-        "flip of K upwards": ({"at": 30.0, "to": "star-star"}, None),
-        "flip of P downwards": (None, {"at": 2.0, "to": "star-star"}),
+        "flip of M downwards": ({"at": 5.0, "to": ["star-star"]}, {"at": 6.0, "to": ["star-star"]}),
+        "flip of K upwards": ({"at": 30.0, "to": ["star-star"]}, None),
+        "flip of P downwards": (None, {"at": 2.0, "to": ["star-star"]}),
     }
 
 
 def test_sentences_alone_are_a_difference(answer: planner.Recommendation) -> None:
-    other = answer.model_copy(update={"warnings": ("Something else.",)})
+    other = answer.replaced(warnings=(Caution(text="Something else."),))
     found = answer.diff(other)
     assert found
     assert "Numbers are the same" in str(found)

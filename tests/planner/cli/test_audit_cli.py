@@ -91,4 +91,4 @@ def test_a_row_that_is_not_as_recorded_makes_the_command_fail(
     code, out, _ = run("audit", "--paper", "devos2023", "--only", "wrong", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 1
     assert "NOT AS RECORDED" in out
-    assert "1 NOT." in out
+    assert "1 of 6 rows are NOT AS RECORDED" in out

@@ -16,6 +16,7 @@ import pytest
 
 from planner.cli import app as cli
 from planner.decide.recommendation import Recommendation
+from planner.io.json_documents import schema_of
 from planner.report.render import formats
 
 ROOT = Path(__file__).parents[3]
@@ -41,7 +42,20 @@ def test_the_main_job(plan) -> None:
     code, out, err = plan(*BASE)
     assert (code, err) == (0, "")
     assert "Ring-Ring" in out
-    assert "held back by" in out
+    assert out.splitlines()[0] == json.loads(plan(*BASE, "--json")[1])["verdict"]["text"]
+
+
+def test_the_details_say_what_holds_a_bound_back(plan) -> None:
+    words = [*BASE, "--metric", "gradient"]
+    code, out, err = plan(*words, "--explain", "terms")
+    assert (code, err) == (0, "")
+    said = [line for line in out.splitlines() if line.endswith("of its bound")]
+    ranking = [row for row in json.loads(plan(*words, "--json")[1])["rows"] if not row["baseline"]]
+    assert len(said) == len(ranking) == 4
+    for line, row in zip(said, ranking, strict=True):
+        assert line.startswith(row["title"])
+        assert row["dominant_term"] == max(row["terms"], key=row["terms"].get)
+        assert f": {max(row['terms'].values()) / sum(row['terms'].values()):.0%} of its bound" in line
 
 
 @pytest.mark.parametrize(
@@ -83,8 +97,8 @@ def test_the_main_job(plan) -> None:
 def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], wanted: str) -> None:
     code, out, err = plan(*words)
     assert (code, out) == (2, "")
-    assert wanted in err
-    assert err.startswith("hfl-plan: ")
+    assert wanted in err.replace("\n  help: ", ". ")
+    assert re.match(r"error\[E\d{3}\]: ", err)
     assert len(err.strip().splitlines()) <= 2
     assert "Traceback" not in err
 
@@ -98,7 +112,7 @@ def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
 def test_json_is_one_document_and_nothing_else(plan) -> None:
     code, out, err = plan(*BASE, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out)["schema"] == "hfl-plan/recommendation/1"
+    assert json.loads(out)["schema"] == "hfl-plan/recommend/2"
     assert "NaN" not in out
     assert "Infinity" not in out
 
@@ -106,27 +120,46 @@ def test_json_is_one_document_and_nothing_else(plan) -> None:
 def test_the_contracts_call_names_symbols(plan) -> None:
     _, out, _ = plan("recommend", "--G", "10", "--M", "10", "--heterogeneity", "zeta=0.5,delta=2", "--json")
     scenario = json.loads(out)["scenario"]
-    assert scenario["G"] == {"value": 10, "origin": "given"}
+    assert scenario["G"] == {"value": 10, "origin": "given", "unit": "", "source": "", "reading": ""}
     assert scenario["zeta"]["value"] == 0.5
     assert scenario["delta"]["value"] == 2
 
 
 @pytest.mark.parametrize("name", formats())
 def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None:
-    first = json.loads(plan(*BASE, "--json")[1])["ranking"][0]["topology"]
+    order = [row["id"] for row in json.loads(plan(*BASE, "--json")[1])["rows"] if not row["baseline"]]
     code, out, _ = plan(*BASE, "--format", name)
     assert code == 0
-    ranking = out[max(0, out.find('"ranking"')) :]  # in JSON the scenario and its notes come first
-    ranked = list(dict.fromkeys(re.findall(r"(star|ring)-(star|ring)", ranking.lower())))
-    assert "-".join(ranked[0]) == first
-    assert set(ranked) == {(a, b) for a in ("star", "ring") for b in ("star", "ring")}
+    row = r"^(?:\s*|\| |<tr><td[^>]*>|\s*\"id\": \")((?:star|ring)-(?:star|ring))"  # the verdict names some too
+    ranked = list(dict.fromkeys(re.findall(row, out.lower(), re.MULTILINE)))
+    assert ranked == order
+    assert set(ranked) == {f"{a}-{b}" for a in ("star", "ring") for b in ("star", "ring")}
 
 
 def test_csv_has_si_numbers(plan) -> None:
     _, out, _ = plan(*BASE, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["rank"] for row in rows] == ["1", "2", "3", "4"]
-    assert float(rows[0]["seconds"]) == pytest.approx(int(rows[0]["rounds"]) * float(rows[0]["seconds_per_round"]))
+    assert [(row["baseline"], row["rank"]) for row in rows] == [
+        *(("False", f"{rank}") for rank in range(1, 5)),
+        *[("True", "")] * 2,
+    ]
+    assert float(rows[0]["time_seconds"]) == pytest.approx(
+        float(rows[0]["rounds"]) * float(rows[0]["round_seconds"]), rel=1e-9
+    )
+
+
+def test_every_line_of_csv_has_the_columns_of_the_header(plan) -> None:
+    header, *lines = csv.reader(io.StringIO(plan(*BASE, "--format", "csv")[1]))
+    assert {len(line) for line in lines} == {len(header)}
+    known = json.loads(plan(*BASE, "--json")[1])["rows"]
+    for line, row in zip(lines, known, strict=True):
+        told = dict(zip(header, line, strict=True))
+        for column, key in (("ratio", "value"), ("ratio_low", "low"), ("ratio_high", "high")):
+            number = row["ratio"][key]
+            assert told[column] == ("" if number is None else f"{number!r}")
+        assert told["round_seconds"] == f"{row['round_seconds']!r}"
+    assert any(row["ratio"]["low"] is None for row in known)  # the first has no interval, others have one
+    assert any(row["ratio"]["low"] is not None for row in known)
 
 
 def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
@@ -140,9 +173,11 @@ def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
     assert r"\input" not in caption
     assert r"\textbackslash{}" in caption
     assert r"100\% a\_b \#1 \$x\textasciicircum{}2\$" in caption
-    _, markdown, _ = plan("recommend", "--config", str(file), "--format", "md")
+    _, markdown, _ = plan("recommend", "--config", str(file), "--format", "markdown")
     assert "<script>" not in markdown
-    assert markdown.split("\n## ")[0].count("\n| ") == 5  # a header and four rows: the title's bar opened no column
+    assert (
+        markdown.split("\n## ")[0].count("\n| ") == 7
+    )  # a header, four rows, two baselines: the title's bar opened no column
     _, plain, _ = plan("recommend", "--config", str(file), "--format", "csv")
     assert "=1+1" not in plain
 
@@ -153,7 +188,7 @@ def test_examples_answer_and_follow_the_schema(plan, example: Path) -> None:
     assert (code, err) == (0, "")
     _, schema, _ = plan("schema")
     jsonschema.validate(json.loads(out), json.loads(schema))
-    assert json.loads(schema) == Recommendation.model_json_schema()
+    assert json.loads(schema) == schema_of(Recommendation)
     assert example.read_text().count("#") > 5  # commented
 
 
@@ -165,9 +200,9 @@ def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
     _, out, _ = plan(*BASE, "--json")
     _, schema, _ = plan("schema")
     for break_it in (
-        lambda d: d.update(schema="hfl-plan/recommendation/2"),
-        lambda d: d.pop("ranking"),
-        lambda d: d["ranking"][0].update(rounds="many"),
+        lambda d: d.update(schema="hfl-plan/recommend/3"),
+        lambda d: d.pop("rows"),
+        lambda d: d["rows"][0].update(rounds="many"),
         lambda d: d.update(extra=1),
     ):
         data = json.loads(out)
@@ -195,12 +230,12 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_piped_tables_are_neither_wrapped_nor_coloured() -> None:
-    done = process(*BASE, COLUMNS="20", LANG="C", PYTHONIOENCODING="ascii")
+    done = process(*BASE, "--metric", "gradient", COLUMNS="20", LANG="C", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     table = [line for line in done.stdout.splitlines() if "-Ring  " in line or "-Star  " in line]
     assert len(table) == 4
-    assert all("gap" in line for line in table)
+    assert all(re.search(r" [TG]B$", line) for line in table)  # the last column
 
 
 def test_titles_survive_any_terminal(tmp_path: Path) -> None:
@@ -223,8 +258,41 @@ def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
     answer = recommend(load(EXAMPLES[0]))
     text = re.sub(r"\x1b\[[0-9;]*m", "", render("table", document(answer), width=width, color=True))
     assert "…" not in text
+    piped = render("table", document(answer), width=width, color=False)
     for row in answer.ranking:
-        assert f"{row.rounds:,}" in text
+        shown, whole = (
+            [re.split(r"\s{2,}", line.strip()) for line in lines.splitlines() if line.startswith(f"  {row.title}  ")]
+            for lines in (text, piped)
+        )
+        assert len(shown) == len(whole) == 1
+        assert set(shown[0]) <= set(whole[0])
+        given = row.rounds.origin == "given"
+        assert (f"{row.rounds:,.0f}" if given else f"~{float(f'{row.rounds:.2g}'):,.0f}") in shown[0]
+        assert (len(shown[0]) == len(whole[0])) is (width >= 60)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_columns_of_two_cases_go_together_and_keep_their_heading(width: int) -> None:
+    from planner.report.document import Column, Document, Table
+    from planner.report.render import render
+
+    pair = (Column("time", "number"), Column("vs best"))
+    rows = (("Star-Star", "~1.6 h", "1x [1, 1.4]", "~12 h", "1.3x [1, 1.4]", "~2.0 TB"),)
+    table = Table(
+        (Column("topology"), *pair, *pair, Column("traffic", "number")),
+        rows,
+        spared=("traffic", "vs best"),
+        above=((1, "own?"), (3, "shared?")),
+        apart=False,
+    )
+    above, names, row = (
+        re.sub(r"\x1b\[[0-9;]*m", "", line)
+        for line in render("table", Document("", (table,), {}), width=width, color=True).splitlines()
+    )
+    assert names.count("vs best") == (0 if width == 40 else 2)
+    assert ("traffic" in names) is (width == 80)
+    assert above.index("own?") == row.index("~1.6 h")
+    assert above.index("shared?") <= row.index("~12 h") < above.index("shared?") + len("shared?")
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
@@ -251,7 +319,8 @@ def test_an_unexpected_failure_names_itself_and_the_way_to_see_more(plan, monkey
     code, out, err = plan(*BASE)
     assert (code, out) == (1, "")
     assert "HFL_PLAN_DEBUG=1" in err
-    assert len(err.strip().splitlines()) == 1
+    assert err.startswith("no answer[N009]: internal error, RuntimeError: on purpose")
+    assert len(err.strip().splitlines()) == 2
 
 
 def loaded(*words: str) -> set[str]:
@@ -269,9 +338,10 @@ def loaded(*words: str) -> set[str]:
 
 
 def test_the_main_job_imports_neither_sympy_nor_torch_and_help_no_numpy() -> None:
-    answered = loaded(*BASE, "--json")
-    assert "numpy" in answered
-    assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas"}
+    for form in ("json", "table"):
+        answered = loaded(*BASE, "--format", form)
+        assert "numpy" in answered
+        assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas", "pydantic"}
     assert not loaded("--help") & {"numpy", "pydantic", "sympy", "torch", "hflbounds"}
 
 

@@ -6,6 +6,7 @@ import csv
 import importlib.util
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -68,24 +69,32 @@ def count(store: Path, where: str) -> int:
 
 
 def test_the_list_has_every_claim(validate: Any) -> None:
+    import claims_listed
+
     from validation.claims import claims
 
+    assert json.loads(claims_listed.FILE.read_text()) == claims_listed.listed(), "python benchmarks/claims_listed.py"
     code, out, err = validate("list")
     assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert [line for line in lines if line and not line.startswith(" ")] == list(claims())
-    assert [claim["id"] for claim in json.loads(validate("list", "--json")[1])["claims"]] == list(claims())
-    assert sum(line.startswith("  Where: ") for line in lines) == len(claims())
-    assert sum(line.startswith("  Predicted by: ") for line in lines) == len(claims())
+    assert out.startswith(f"{len(claims())} claims.")
+    document = json.loads(validate("list", "--json")[1])
+    assert [claim["id"] for claim in document["claims"]] == list(claims())
+    whole = validate("list", "--explain")[1]
+    assert whole.count("  Where: ") == whole.count("  Predicted by: ") == len(claims())
 
 
 def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: Any) -> None:
-    code, out, err = validate("report", "--store", str(finished))
+    code, page, err = validate("report", "--store", str(finished))
     assert (code, err) == (0, "")
-    assert out.strip().startswith(f"{CLAIM}: ")
-    assert "1 of 1 claims are finished (quick)." in out
+    assert "1 of 1 claims are finished (quick)." in page
     (claim,) = reported(finished)["claims"]
-    assert (claim["id"], claim["verdict"]) == (CLAIM, out.split()[1])
+    told = next(line.split() for line in page.splitlines() if line.startswith(f"  {CLAIM}  "))
+    assert (claim["id"], claim["verdict"]) == (CLAIM, told[1])
+    counts = [sum(row["verdict"] == verdict for row in claim["rows"]) for verdict in ("holds", "fails", "cannot tell")]
+    assert [int(number) for number in told[-3:]] == counts
+    code, out, err = validate("report", "--store", str(finished), "--explain", CLAIM)
+    assert (code, err) == (0, "")
+    assert re.search(rf"^  {claim['verdict']} by {claim['metric']}\b", out, re.MULTILINE)
     assert len(claim["rows"]) == 6
     for row in claim["rows"]:
         assert row["measure"] == "ratio"
@@ -98,12 +107,17 @@ def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -
 
     torch = pytest.importorskip("torch")
     out = validate("report", "--store", str(finished))[1]
-    counts = {"holds": "1 claims hold, 0 fail", "fails": "0 claims hold, 1 fail"}
-    assert out.splitlines()[-3].startswith(counts[reported(finished)["claims"][0]["verdict"]])
-    assert out.splitlines()[-2].startswith("8 cells of the store took ")
+    counts = {"holds": "1 claim holds, 0 fail", "fails": "0 claims hold, 1 fails"}
+    lines = out.splitlines()
+    for line, by in ((lines[0], "gradient"), (lines[3], "loss")):
+        told = line.removeprefix("By metric  ")
+        assert told.startswith(f"By {by} {counts[reported(finished)['claims'][0]['by'][by]['verdict']]}")
+    where, runs, closing = " ".join(" ".join(lines[4:]).split()).partition(" 1 of 1 claims are finished")
+    assert where.startswith("Runs 8 cells of the store took ")
+    assert (runs, closing) == (" 1 of 1 claims are finished", " (quick).")
     (machine,) = reported(finished)["machines"]
     path = {"compiled": "local steps compiled", "torch": "local steps in torch"}[machine["local_steps"]]
-    assert out.splitlines()[-2].endswith(f" on cpu, PyTorch {torch.__version__}, threads: 1, {processor()}, {path}.")
+    assert where.endswith(f" on cpu, PyTorch {torch.__version__}, threads: 1, {processor()}, {path}.")
     assert machine.keys() == {
         *("device", "threads", "torch", "processor", "local_steps", "cells", "seconds", "processor_seconds")
     }
@@ -202,9 +216,9 @@ def test_a_store_that_was_altered_is_refused_in_one_line(
         db.execute(change)
     code, out, err = validate("report", "--store", str(store))
     assert (code, out) == (1, "")
-    assert err.startswith(f"hfl-plan: {store}: ")
+    assert err.startswith(f"no answer[N001]: {store}: ")
     assert told in err
-    assert err.count("\n") == 1
+    assert err.count("\n") == 2
 
 
 def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,29 +241,32 @@ def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkey
         (["report"], 1, "does not exist. `hfl-plan validate run` makes it."),
         (["resume"], 1, "does not exist. `hfl-plan validate run` makes it."),
         (["run", CLAIM, "--workers", "0"], 2, "--workers"),
-        (["run", CLAIM, "--engine", "slurm"], 1, "no engine is called 'slurm': local or ray."),
+        (["run", CLAIM, "--engine", "slurm"], 2, "--engine: 'slurm' is not one of local, ray"),
+        (["run", CLAIM, "--local-steps", "compield"], 2, "Did you mean compiled?"),
     ],
 )
 def test_refusals_are_one_line(validate: Any, tmp_path: Path, words: list[str], code: int, wanted: str) -> None:
     found, out, err = validate(*words, "--store", str(tmp_path / "none.db"))
     assert (found, out) == (code, "")
-    assert wanted in err
-    assert err.startswith("hfl-plan: ")
-    assert err.count("\n") == 1
+    assert wanted in err.replace("\n  help: ", ". ")
+    assert re.match(r"(error|no answer)\[[EN]\d{3}\]: ", err)
+    assert err.count("\n") == 2
 
 
 def test_a_run_that_is_refused_leaves_a_store_as_it_is(finished: Path, validate: Any, tmp_path: Path) -> None:
-    for wrong in (["--engine", "slurm"], ["--device", "tpu"]):
-        assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == 1
+    for wrong, code in ((["--engine", "slurm"], 2), (["--device", "tpu"], 1)):
+        assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == code
         assert [claim["id"] for claim in reported(finished)["claims"]] == [CLAIM]
-        assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == 1
+        assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == code
     assert not (tmp_path / "none.db").exists()
 
 
 def test_a_store_in_a_folder_that_is_not_there_is_refused(validate: Any, tmp_path: Path) -> None:
     code, out, err = validate("run", CLAIM, "--store", str(tmp_path / "no" / "a.db"))
     assert (code, out) == (1, "")
-    assert err == f"hfl-plan: the folder {tmp_path / 'no'} does not exist. Make it, or name another file.\n"
+    assert err == (
+        f"no answer[N001]: the folder {tmp_path / 'no'} does not exist\n  help: Make it, or name another file.\n"
+    )
 
 
 def test_a_store_of_something_else_is_refused_and_left_alone(validate: Any, tmp_path: Path) -> None:
@@ -267,10 +284,11 @@ def test_without_torch_the_way_out_is_named(validate: Any, monkeypatch: pytest.M
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *rest: None if name == "torch" else there(name, *rest)
     )
-    for words in (["list"], ["run", "--store", str(tmp_path / "x.db")]):
-        code, out, err = validate(*words)
-        assert (code, out) == (1, "")
-        assert err == "hfl-plan: validate: torch is not installed. Install hfl-plan[validation].\n"
+    code, out, err = validate("run", "--store", str(tmp_path / "x.db"))
+    assert (code, out) == (1, "")
+    assert err == (
+        "no answer[N004]: validate: torch is not installed\n  help: Run pip install 'hfl-plan[validation]'.\n"
+    )
     assert not (tmp_path / "x.db").exists()
 
 
@@ -283,7 +301,9 @@ def test_without_matplotlib_the_way_out_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
     assert (code, out) == (1, "")
-    assert err == "hfl-plan: --pictures: matplotlib is not installed. Install hfl-plan[plots].\n"
+    assert err == (
+        "no answer[N004]: --pictures: matplotlib is not installed\n  help: Run pip install 'hfl-plan[plots]'.\n"
+    )
     assert not (tmp_path / "p").exists()
 
 
@@ -402,7 +422,7 @@ def test_a_report_draws_every_finished_claim(finished: Path, validate: Any, tmp_
     pytest.importorskip("matplotlib")
     code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
     assert (code, err) == (0, "")
-    assert f"3 files are in {tmp_path / 'p'}." in out
+    assert f"3 files are in {tmp_path / 'p'}." in " ".join(out.split())
     rows = list(csv.DictReader((tmp_path / "p" / f"{CLAIM}.csv").read_text().splitlines()))
     told = reported(finished)["claims"][0]["rows"]
     assert [float(row["value"]) for row in rows] == [row["ratio"] for row in told]
@@ -414,8 +434,8 @@ def test_a_folder_that_cannot_be_written_is_refused(finished: Path, validate: An
     for folder in (tmp_path / "file", tmp_path / "file" / "below"):
         code, out, err = validate("report", "--store", str(finished), "--pictures", str(folder))
         assert (code, out) == (1, "")
-        assert err.startswith(f"hfl-plan: --pictures: {folder} cannot be written: ")
-        assert err.count("\n") == 1
+        assert err.startswith(f"no answer[N001]: --pictures: {folder} cannot be written: ")
+        assert err.count("\n") == 2
     assert (tmp_path / "file").read_text() == "mine"
 
 

@@ -43,11 +43,28 @@ def test_a_case_is_solved_beside_its_bound(plan) -> None:
     assert json.loads(same[1])["value"] == answer["value"]
 
 
+@needs_solver
+def test_a_bound_that_says_nothing_at_a_step_is_named_with_its_reason(plan) -> None:
+    far = [word if word != "eta_eff=0.3" else "eta_eff=1.5" for word in CELL]
+    code, out, err = plan("--tiers", "ring:2/star:2", *far, "--deltas", "1/1")
+    assert (code, err) == (0, "")
+    assert "Bounds at this step" not in out
+    assert "Bounds that say nothing at this step" in out
+    assert "L eta_eff = 1.5 is not above 0 and below 1" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ([*CELL], "name a bound, or a tree"),
         (["--tiers", "ring/star:2", *CELL], "lacks sizes"),
+        (["--tiers", "2/2", *CELL], "has sizes without patterns"),
+        (["--tiers", "ring:2/star:2", *CELL, "--deltas", "1/1", "--set", "sigma=1"], "worst cases are without noise"),
+        (
+            ["--tiers", "ring:2/star:2", *CELL, "--deltas", "1/1", "--set", "zeta=1"],
+            "has no use for zeta. Leave",
+        ),
+        (["--tiers", "ring:2/star:2", *CELL, "--deltas", "1/1", "--set", "G=2"], "has no use for G. --tiers and its"),
         (["--tiers", "ring:2/moon:2", *CELL], "is not a pattern"),
         (["--tiers", "ring:0/star:2", *CELL, "--deltas", "1/1"], "1 or more"),
         (["--tiers", "ring:2/star:2", *CELL], "needs the heterogeneity"),
@@ -64,4 +81,4 @@ def test_a_case_is_solved_beside_its_bound(plan) -> None:
 def test_refusals(plan, words: list[str], said: str) -> None:
     code, out, err = plan(*words)
     assert (code, out) == (2, "")
-    assert said in err
+    assert said in err.replace("\n  help: ", ". ")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documents import own
 from test_cli import loaded, run
 
 from planner.data import grouping, label_shift, resampling
@@ -214,7 +215,7 @@ def test_nested_groups_give_a_deviation_for_each_tier_of_a_file(tmp_path: Path) 
     file.write_text(text)
     said = parse(str(file))
     read = read_counts(file)
-    scale = 2.0 / math.sqrt(1 - 1 / 3)
+    scale = 4 * 2.0 / math.sqrt(1 - 1 / 3)  # one label stands four sigma from an even mixture
     assert said.deviations_of_tiers(2.0) == pytest.approx([scale * d for d in deviations(read)])
     profile = tmp_path / "profile.json"
     profile.write_text(from_counts(read, measure(read, draws=50), length=3.0).text())
@@ -228,15 +229,15 @@ def test_measure_says_each_tier_of_nested_groups_in_any_format(plan, tmp_path: P
     text, _, _ = nested(np.random.default_rng(3), 3)
     file = tmp_path / "nested.csv"
     file.write_text(text)
-    found = json.loads(plan("measure", str(file), "--counts-are", "all", "--json")[1])
+    found = own(plan("measure", str(file), "--counts-are", "all", "--json")[1])
     assert [tier["tier"] for tier in found["tiers"]] == ["tier 1", "tier 2", "client"]
     wanted = [d**2 for d in deviations(read_counts(file), counts="all")]
     assert [tier["squared"]["value"] for tier in found["tiers"]] == pytest.approx(wanted)
     assert found["ratio"]["value"] is None
     assert found["scale"]["zeta"] is None
     lines = plan("measure", str(file), "--counts-are", "all", "--format", "csv")[1].splitlines()
-    assert [line.split(",")[:3] for line in lines[1:]] == [
-        [f"delta{i}^2", tier, f"{square:.4g}"]
+    assert [[*line.split(",")[:2], f"{float(line.split(',')[2]):.4g}"] for line in lines[1:]] == [
+        [f"delta{i}", tier, f"{square:.4g}"]
         for i, (tier, square) in enumerate(zip(("tier 1", "tier 2", "client"), wanted, strict=True), 1)
     ]
     assert plan("measure", str(file), "--groups-are", "chosen")[0] == 2
@@ -451,13 +452,14 @@ def test_measure_says_the_ratio_and_that_the_scale_is_unknown(plan, tmp_path: Pa
     file = write(tmp_path, counts)
     code, out, err = plan("measure", str(file))
     assert (code, err) == (0, "")
-    assert "Absolute scale: unknown" in out
-    assert "30 clients in 5 groups, 4 labels, 2,400 samples" in out
+    assert "Unknown  the absolute scale" in out
+    assert "30 clients, 4 labels, 2,400 samples" in out
+    assert "within groups" in out
     code, out, err = plan("measure", str(file), "--json")
     assert (code, err) == (0, "")
-    found = json.loads(out)
+    found = own(out)
     wanted = measure(counts)
-    assert found["schema"] == "hfl-plan/measure/1"
+    assert found["schema"] == "hfl-plan/measure/2"
     assert found["ratio"]["value"] == pytest.approx(wanted.ratio.value)
     assert found["ratio"]["low"] < found["ratio"]["value"] < found["ratio"]["high"]
     assert found["scale"] == {**found["scale"], "known": False, "zeta": None, "delta": None}
@@ -470,8 +472,8 @@ def test_scale_and_gram_say_the_same(plan, tmp_path: Path, counts: LabelCounts) 
     rows = [[label, *("9" if a == b else "0" for b in counts.labels)] for a, label in enumerate(counts.labels)]
     rows = [[label, *("9" if label == other else "0" for other in counts.labels)] for label in counts.labels]
     gram.write_text("\n".join(",".join(r) for r in [["label", *counts.labels], *rows]) + "\n")
-    scaled = json.loads(plan("measure", str(file), "--scale", "3", "--json")[1])
-    turned = json.loads(plan("measure", str(file), "--gram", str(gram), "--json")[1])
+    scaled = own(plan("measure", str(file), "--scale", "3", "--json")[1])
+    turned = own(plan("measure", str(file), "--gram", str(gram), "--json")[1])
     for name in ("zeta", "delta"):
         assert scaled["scale"][name] == pytest.approx(turned["scale"][name], rel=1e-9)
         assert scaled["scale"][name] == pytest.approx(3 * math.sqrt(scaled[f"{name}2"]["value"]), rel=1e-12)
@@ -481,7 +483,7 @@ def test_scale_and_gram_say_the_same(plan, tmp_path: Path, counts: LabelCounts) 
 def test_who_dominates(plan, tmp_path: Path) -> None:
     counts = np.array([[5, 5], [5, 5], [5, 5], [100, 0], [5, 5], [5, 5]])
     file = write(tmp_path, table(counts, np.array([0, 0, 1, 1, 2, 2])))
-    found = json.loads(plan("measure", str(file), "--counts-are", "all", "--json")[1])
+    found = own(plan("measure", str(file), "--counts-are", "all", "--json")[1])
     assert found["dominant_clients"][0]["share_of_zeta2"] == pytest.approx(0.5)
     assert {row["client"] for row in found["dominant_clients"]} == {"c002", "c003"}
     assert found["dominant_groups"][0]["group"] == "site 1"
@@ -509,8 +511,8 @@ def test_the_profile_tells_of_nobody_and_goes_back_in(plan, tmp_path: Path, coun
     for name in ("G", "M", "zeta", "delta"):
         assert from_profile[name]["value"] == pytest.approx(from_counts[name]["value"], rel=1e-4)
     assert (from_counts["G"], from_counts["M"]) == (
-        {"value": 5, "origin": "derived", "note": "counted in the file of heterogeneity"},
-        {"value": 6, "origin": "derived", "note": "counted in the file of heterogeneity"},
+        {"value": 5, "origin": "derived", "unit": "", "source": "counted in the file of heterogeneity", "reading": ""},
+        {"value": 6, "origin": "derived", "unit": "", "source": "counted in the file of heterogeneity", "reading": ""},
     )
     assert from_counts["zeta"]["origin"] == "default"
     assert [p.name for p in tmp_path.iterdir() if p.name.endswith(".part")] == []
@@ -521,7 +523,7 @@ def test_recommend_keeps_the_ratio_and_takes_the_scale_that_is_known(plan, tmp_p
     ratio = measure(counts, draws=2).ratio.value
     code, out, err = plan("recommend", "--heterogeneity", str(file), "--sigma", "0.3", "--json")
     assert (code, err) == (0, "")
-    answer = json.loads(out)
+    answer = own(out)
     zeta, delta = (answer["scenario"][name]["value"] for name in ("zeta", "delta"))
     assert zeta**2 / delta**2 == pytest.approx(ratio, rel=1e-9)
     assert any("not how large" in warning for warning in answer["warnings"])
@@ -545,17 +547,18 @@ def test_constants_of_a_profile_are_used_where_none_are_given(plan, tmp_path: Pa
 
 def test_other_counts_of_groups_and_unequal_ones_are_said(plan, tmp_path: Path, counts: LabelCounts) -> None:
     file = write(tmp_path, counts)
-    answer = json.loads(plan("recommend", "--heterogeneity", str(file), "--G", "9", "--json")[1])
-    assert answer["scenario"]["G"] == {"value": 9, "origin": "given"}
+    answer = own(plan("recommend", "--heterogeneity", str(file), "--G", "9", "--json")[1])
+    assert answer["scenario"]["G"] == {"value": 9, "origin": "given", "unit": "", "source": "", "reading": ""}
     assert any("5 groups of 6 clients" in warning for warning in answer["warnings"])
     group_of = np.array([0] * 10 + [1] * 20)
-    answer = json.loads(
+    answer = own(
         plan("recommend", "--heterogeneity", str(write(tmp_path, table(counts.counts, group_of))), "--json")[1]
     )
     assert answer["scenario"]["M"]["value"] == 15
     assert any("10 to 20 clients" in warning for warning in answer["warnings"])
     _, out, _ = plan("measure", str(file))
     assert "10 to 20 clients" in out
+    _, out, _ = plan("measure", str(file), "--explain", "warnings")
     assert "--weighting clients" in out
 
 
@@ -563,13 +566,13 @@ def test_one_group_and_single_clients_answer(plan, tmp_path: Path, counts: Label
     single = write(tmp_path, table(counts.counts, np.zeros(30, dtype=int)))
     code, out, _ = plan("measure", str(single))
     assert code == 0
-    assert "there is none, for delta is 0" in out
-    found = json.loads(plan("measure", str(single), "--json")[1])
+    assert "Clients inside a group differ more" in out
+    found = own(plan("measure", str(single), "--json")[1])
     assert found["ratio"]["value"] is None
     assert found["delta2"]["value"] == 0
     assert plan("recommend", "--heterogeneity", str(single), "--json")[0] == 0
     lone = write(tmp_path, table(counts.counts, np.arange(30)))
-    found = json.loads(plan("measure", str(lone), "--json")[1])
+    found = own(plan("measure", str(lone), "--json")[1])
     assert found["zeta2"]["value"] == 0
     assert found["concentrations"]["intra"] is None
     assert plan("recommend", "--heterogeneity", str(lone), "--json")[0] == 0
@@ -606,7 +609,7 @@ def test_misuse(plan, tmp_path: Path, counts: LabelCounts, words: list[str], wan
     before = file.read_text()
     code, out, err = plan(*(word.replace("{file}", str(file)) for word in words))
     assert (code != 0, out) == (True, "")
-    assert wanted in err
+    assert wanted in err.replace("\n  help: ", ". ")
     assert len(err.strip().splitlines()) <= 2
     assert file.read_text() == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["counts.csv"]
@@ -633,7 +636,7 @@ def test_profiles_that_are_none(plan, tmp_path: Path, counts: LabelCounts, chang
     profile.write_text(json.dumps(document))
     code, out, err = plan("recommend", "--heterogeneity", str(profile))
     assert (code, out) == (2, "")
-    assert wanted in err
+    assert wanted in err.replace("\n  help: ", ". ")
     assert len(err.strip().splitlines()) <= 2
 
 

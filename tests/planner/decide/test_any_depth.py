@@ -75,7 +75,7 @@ def test_the_nearest_changes_are_changes_by_the_question_posed_anew(depth: int) 
     first = min(now, key=lambda t: now[t])
     seen = 0
     for name, each in inputs(question, "time").items():
-        if name in ("R", "sigma") or "^2/" in name or each.value <= 0:
+        if name == "R" or "^2/" in name:
             continue
         for change, solved in nearest(each, question, "time", [first]):
             seen += 1

@@ -17,43 +17,43 @@ def answer(**changes: Any) -> Any:
 
 def test_rounds_are_those_of_clients_that_are_alike_and_transfers_carry_two_vectors() -> None:
     found = answer(target=0.05, bounds="sharp", heterogeneity="zeta=4,delta=4")
-    corrected = found.corrected
-    own = next(row for row in found.ranking if row.topology == "star-star")
+    corrected = found.recommend.corrected
+    own = next(row for row in found.ranking if row.id == "star-star")
     alike = answer(target=0.05, bounds="sharp", heterogeneity="zeta=0,delta=0", model_size="8MB")
-    row = next(row for row in alike.ranking if row.topology == "star-star")
-    assert corrected.topology == "star-star"
+    row = next(row for row in alike.ranking if row.id == "star-star")
+    assert corrected.id == "star-star"
     assert corrected.rounds == row.rounds < own.rounds
-    assert corrected.seconds_per_round == pytest.approx(row.seconds_per_round, rel=1e-12)
-    assert corrected.bytes_per_round == pytest.approx(2 * own.bytes_per_round, rel=1e-12)
-    assert corrected.seconds == pytest.approx(corrected.rounds * row.seconds_per_round, rel=1e-12)
-    assert corrected.bytes == pytest.approx(corrected.rounds * row.bytes_per_round, rel=1e-12)
+    assert corrected.round_seconds == pytest.approx(row.round_seconds, rel=1e-12)
+    assert corrected.round_bytes == pytest.approx(2 * own.round_bytes, rel=1e-12)
+    assert corrected.time_seconds == pytest.approx(corrected.rounds * row.round_seconds, rel=1e-12)
+    assert corrected.traffic_bytes == pytest.approx(corrected.rounds * row.round_bytes, rel=1e-12)
     assert corrected.bound_id == "fang2024.mtgc"
     assert "not run" in corrected.rounds_from
-    assert found.to_json()["corrected"]["vectors"] == 2
-    assert "If you can afford one more vector in every transfer: Star-Star with gradient correction" in str(found)
+    assert found.to_json()["recommend"]["corrected"]["vectors"] == 2
+    assert "Star-Star with gradient correction (MTGC) sends one more vector" in found.explain("methods")
     assert found.recommended == answer(target=0.05, bounds="sharp", heterogeneity="zeta=4,delta=4").recommended
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"heterogeneity": "iid"}, {"S1": 3, "S2": 5}, {"availability": "99%"}],
+    [{"heterogeneity": "zeta=0,delta=0"}, {"S1": 3, "S2": 5}, {"availability": "99%"}],
     ids=["alike", "sampled", "absent"],
 )
 def test_nothing_is_said_where_nothing_is_known(changes: dict[str, Any]) -> None:
     found = answer(**changes)
-    assert found.corrected is None
-    assert "gradient correction" not in str(found)
+    assert found.recommend.corrected is None
+    assert "gradient correction" not in found.explain("methods")
 
 
 def test_it_is_said_where_it_would_save_nothing() -> None:
     found = planner.recommend(G=10, M=10, heterogeneity="inter")
-    own = next(row for row in found.ranking if row.topology == "star-star")
-    assert found.corrected is not None
-    assert found.corrected.rounds == own.rounds
-    assert "would save no rounds by this prediction" in str(found)
+    own = next(row for row in found.ranking if row.id == "star-star")
+    assert found.recommend.corrected is not None
+    assert found.recommend.corrected.rounds == own.rounds
+    assert "would save no rounds by this prediction" in " ".join(found.explain("methods").split())
 
 
 def test_trees_of_stars_have_it_at_every_depth() -> None:
     found = planner.recommend(tiers="3/3/3", K=10, heterogeneity="1/1/1")
-    assert found.corrected is not None
-    assert found.corrected.topology == "star-star-star"
+    assert found.recommend.corrected is not None
+    assert found.recommend.corrected.id == "star-star-star"

@@ -12,7 +12,10 @@ from hflbounds import family
 from hflbounds.evaluate.compare import crossings
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
+from planner.decide.sensitivity import flip as follow
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.answers import Sensitivity
+from planner.io.wording import times
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
@@ -34,11 +37,27 @@ KEYS = {
 
 
 def answer(**given: object) -> Recommendation:
-    """By symbols, and by keys of the file with dots as double underscores."""
-    given = dict(given)
+    """By symbols, and by keys of the file with dots as double underscores; by the gradient, which bounds are on."""
+    given = {"plan__metric": "gradient", **given}
+    if not {"plan__bounds", "plan__cap", "plan__predictor"} & set(given):
+        given["plan__predictor"] = "typical"
+    if not {"R", "problem__rounds", "problem__target"} & set(given):
+        given["R"] = 1000
+    if not any(key.startswith(("network", "compute", "model", "plan__objective")) for key in given):
+        given["plan__objective"] = "rounds"
     if "zeta" in given or "delta" in given:
         given["H"] = f"zeta={given.pop('zeta', 0)},delta={given.pop('delta', 0)}"
     return recommend(load(options={KEYS.get(k, k.replace("__", ".")): (k, v) for k, v in given.items()}))
+
+
+def flips_of(found: Recommendation) -> list[Sensitivity]:
+    """Its break-even points, nearest first."""
+    return [one for one in found.sensitivity if one.break_even is not None]
+
+
+def texts(found: Recommendation) -> list[str]:
+    """What it warns of."""
+    return [one.text for one in found.warnings]
 
 
 def guaranteed(**given: object) -> Recommendation:
@@ -55,11 +74,11 @@ def test_values_and_rates_at_the_papers_setting() -> None:
         "ring-ring": (0.01248339753, 0.114784, 200),
     }
     for row in guaranteed(**PAPER).ranking:
-        value, step, chain = wanted[row.topology]
-        assert row.value == pytest.approx(value, rel=1e-9)
-        assert row.eta_eff == pytest.approx(step, rel=1e-5)  # six digits are given
-        assert row.eta == pytest.approx(row.eta_eff / chain, rel=1e-14)
-        assert sum(row.terms.values()) == pytest.approx(row.value, rel=1e-12)
+        value, step, chain = wanted[row.id]
+        assert row.bound_value == pytest.approx(value, rel=1e-9)
+        assert row.rate_bound == pytest.approx(step, rel=1e-5)  # six digits are given
+        assert row.rate_bound_raw == pytest.approx(row.rate_bound / chain, rel=1e-14)
+        assert sum(row.terms.values()) == pytest.approx(row.bound_value, rel=1e-12)
 
 
 def test_rounds_are_the_first_at_which_the_second_encoding_meets_the_target() -> None:
@@ -67,7 +86,7 @@ def test_rounds_are_the_first_at_which_the_second_encoding_meets_the_target() ->
     result = guaranteed(**PAPER)
     target = result.scenario["target"].value
     for row in result.ranking:
-        bound = f"hflbounds.sharp.{row.topology}"
+        bound = f"hflbounds.sharp.{row.id}"
         rest = {k: v for k, v in PAPER.items() if k != "R"}
 
         def best(rounds: int, bound: str = bound, rest: dict[str, object] = rest) -> float:
@@ -77,46 +96,46 @@ def test_rounds_are_the_first_at_which_the_second_encoding_meets_the_target() ->
         assert row.rounds is not None
         assert best(row.rounds) <= target * (1 + 1e-6)
         assert best(row.rounds - 3) > target
-    assert {row.topology: row.rounds for row in result.ranking}["star-star"] == 5000
+    assert {row.id: row.rounds for row in result.ranking}["star-star"] == 5000
 
 
 def test_seconds_and_bytes_are_rounds_times_a_round() -> None:
     for row in answer(**PAPER, network__client_link__up="20Mbit/s").ranking:
-        assert row.seconds == pytest.approx(row.rounds * row.seconds_per_round)
-        assert row.bytes == pytest.approx(row.rounds * row.bytes_per_round)
+        assert row.time_seconds == pytest.approx(row.rounds * row.round_seconds)
+        assert row.traffic_bytes == pytest.approx(row.rounds * row.round_bytes)
 
 
 def test_the_order_by_rounds_does_not_depend_on_the_scale_of_loss_or_parameters() -> None:
     """product F3: (A, L) -> (aA, lL) with sigma, zeta, delta scaled alike leaves all rounds as they are."""
-    plain = {row.topology: row.rounds for row in answer(**PAPER).ranking}
+    plain = {row.id: row.rounds for row in answer(**PAPER).ranking}
     for loss, length in ((7.0, 1.0), (1.0, 0.3), (0.2, 40.0)):
         moved = dict(PAPER)
         moved["A"] = PAPER["A"] * loss
         moved["L"] = PAPER["L"] * loss / length**2
         for name in ("sigma", "zeta", "delta"):
             moved[name] = PAPER[name] * loss / length
-        assert {row.topology: row.rounds for row in answer(**moved).ranking} == plain
+        assert {row.id: row.rounds for row in answer(**moved).ranking} == plain
 
 
 def test_the_relative_target_needs_no_loss_scale() -> None:
     few = guaranteed(G=10, M=10, H="both", problem__target="5%")
     assert few.scenario["R"].value is None
-    assert all(row.value <= few.scenario["target"].value for row in few.ranking)
+    assert all(row.bound_value <= few.scenario["target"].value for row in few.ranking)
 
 
 def test_the_bound_always_prefers_ring_ring_per_round() -> None:
     for preset in ("iid", "intra", "inter", "both"):
-        assert guaranteed(G=12, M=25, H=preset).ranking[0].topology == "ring-ring"
+        assert guaranteed(G=12, M=25, H=preset).ranking[0].id == "ring-ring"
 
 
 def test_the_clock_overrules_rounds_and_the_answer_says_so_with_the_break_even() -> None:
     result = guaranteed(G=12, M=25, P=2, K=5, H="both", network__client_link__up="20Mbit/s", model__size="44.8MB")
     assert result.objective == "time"
     assert result.recommended == ("star-star",)
-    sentence = next(s for s in result.explanation if "would win if" in s)
-    rows = {row.topology: row for row in result.ranking}
+    sentence = next(line for line in str(result.explain("break-even")).splitlines() if "Break-even: " in line)
+    rows = {row.id: row for row in result.ranking}
     ratio = rows["star-star"].rounds / rows["ring-ring"].rounds
-    assert f"less than {ratio:.3g} times as long" in sentence
+    assert f"Break-even: {times(ratio)}" in sentence
 
 
 def test_shared_uplinks_are_asked_about() -> None:
@@ -124,38 +143,45 @@ def test_shared_uplinks_are_asked_about() -> None:
     given = {"G": 12, "M": 25, "P": 2, "K": 5, "H": "both", "network__client_link__up": "20Mbit/s"}
     given |= {"network__client_link__down": "100Mbit/s", "model__size": "44.8MB", "network__server_link__preset": "lan"}
     result = guaranteed(**given)
-    assert any("the answer becomes Star-Ring" in w for w in result.warnings)
-    assert guaranteed(**given, network__client_link__sharing="per-server").ranking[0].topology == "star-ring"
+    assert (result.verdict.status, result.verdict.on) == ("depends", "client_link.sharing")
+    assert [(case.value, case.best[0]) for case in result.verdict.cases] == [
+        ("per-client", "star-star"),
+        ("per-server", "star-ring"),
+    ]
+    assert any("--link-sharing" in step.argv for step in result.next if step.asks)
+    assert guaranteed(**given, network__client_link__sharing="per-server").ranking[0].id == "star-ring"
     silent = guaranteed(**given, network__client_link__sharing="per-client")
-    assert not any("--link-sharing" in w for w in silent.warnings)
+    assert silent.verdict.best == ("star-star",)
+    assert not any("--link-sharing" in step.argv for step in silent.next)
 
 
 def test_one_group_makes_the_top_tier_a_tie() -> None:
     result = guaranteed(G=1, M=30, H="both")
-    rows = {row.topology: row for row in result.ranking}
+    rows = {row.id: row for row in result.ranking}
     assert rows["star-star"].rounds == rows["ring-star"].rounds
     assert rows["star-ring"].rounds == rows["ring-ring"].rounds
     assert set(result.recommended) == {"star-ring", "ring-ring"}
-    assert any("by structure" in s for s in result.explanation)
+    assert "with one group the top tier is neither star nor ring" in result.verdict.text
 
 
 def test_one_client_makes_the_low_tier_a_tie() -> None:
-    rows = {row.topology: row for row in answer(G=30, M=1, H="both").ranking}
+    rows = {row.id: row for row in answer(G=30, M=1, H="both").ranking}
     assert rows["star-star"].rounds == rows["star-ring"].rounds
     assert rows["ring-star"].rounds == rows["ring-ring"].rounds
 
 
 def test_without_noise_and_heterogeneity_all_four_tie() -> None:
     for bounds in ("hflbounds.sharp", "zhou2026.thm1"):
-        result = answer(G=10, M=10, H="iid", sigma=0, plan__bounds=bounds)
+        result = answer(G=10, M=10, zeta=0, delta=0, sigma=0, plan__bounds=bounds)
         assert set(result.recommended) == set(TOPOLOGIES)
-        assert result.confidence.level == "tie"
+        assert result.verdict.status == "toss-up"
+        assert "without noise and heterogeneity" in result.verdict.text
 
 
 def test_a_target_already_met_takes_no_rounds() -> None:
     result = answer(G=10, M=10, H="both", problem__target=100)
     assert {row.rounds for row in result.ranking} == {0}
-    assert "before the first round" in result.explanation[0]
+    assert "before the first round" in result.verdict.text
 
 
 def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
@@ -167,13 +193,13 @@ def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
 
 def test_partial_participation_uses_the_theorem_under_sampling() -> None:
     result = guaranteed(**{**PAPER, "S1": 5, "S2": 5})
-    assert result.bounds == "hflbounds.exact-partial"
-    assert result.constants == "explicit"
+    assert result.recommend.bounds == "hflbounds.exact-partial"
+    assert result.recommend.constants == "explicit"
     printed = guaranteed(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="zhou2026.thm2")
-    assert (printed.constants, printed.cap) == ("hidden", "common")
+    assert (printed.recommend.constants, printed.recommend.cap) == ("hidden", "common")
     rounded = guaranteed(**{**PAPER, "S1": 5, "S2": 5}, plan__bounds="hflbounds.sharp-partial")
-    assert [row.topology for row in printed.ranking] == [row.topology for row in rounded.ranking]
-    assert guaranteed(**{**PAPER, "S1": 10, "S2": 10}).bounds == "hflbounds.exact"
+    assert [row.id for row in printed.ranking] == [row.id for row in rounded.ranking]
+    assert guaranteed(**{**PAPER, "S1": 10, "S2": 10}).recommend.bounds == "hflbounds.exact"
 
 
 def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
@@ -183,8 +209,8 @@ def test_families_that_do_not_fit_are_refused_with_the_one_that_does() -> None:
         answer(**PAPER, plan__bounds="zhou2026.thm2")
     with pytest.raises(ScenarioError, match="Known are"):
         answer(**PAPER, plan__bounds="thm9")
-    assert answer(**PAPER, plan__bounds="thm1").bounds == "zhou2026.thm1"
-    assert answer(**PAPER, fleet__order="random").bounds == "hflbounds.exact-random"
+    assert answer(**PAPER, plan__bounds="thm1").recommend.bounds == "zhou2026.thm1"
+    assert answer(**PAPER, fleet__order="random").recommend.bounds == "hflbounds.exact-random"
     shuffled = answer(**PAPER, plan__bounds="sharp-shuffle")  # nobody gave an order, so the bounds' own holds
     assert (shuffled.scenario["order"].value, shuffled.scenario["order"].origin) == ("random", "derived")
     with pytest.raises(ScenarioError, match="everyone in random order"):
@@ -198,7 +224,7 @@ def test_printed_caps_alone_reverse_the_order() -> None:
     """
     short = {"G": 10, "M": 10, "K": 2, "R": 20, "H": "iid", "sigma": 0.1, "plan__bounds": "zhou2026.thm1"}
     own = answer(**short, plan__cap="own")
-    assert [own.ranking[0].topology, own.ranking[3].topology] == ["star-star", "ring-ring"]
+    assert [own.ranking[0].id, own.ranking[3].id] == ["star-star", "ring-ring"]
     assert all(row.cap_binds for row in own.ranking)
     assert set(answer(**short, plan__cap="common").recommended) == set(TOPOLOGIES)
 
@@ -217,7 +243,7 @@ def test_p_best_is_certain_where_everything_was_given() -> None:
     assert {row.p_best for row in result.ranking} == {0.0, 1.0}
     assert (
         0
-        < answer(G=4, M=60, H="both", plan__objective="bytes", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
+        < answer(G=4, M=60, H="both", plan__objective="traffic", plan__bounds="thm1", plan__cap="own").ranking[0].p_best
         <= 1
     )
 
@@ -228,13 +254,17 @@ def test_flips_really_flip() -> None:
     extra = {"plan__bounds": "thm1", "plan__cap": "none", "network__client_link__preset": "5g", "plan__resolution": 0}
     result = answer(**given, **extra)
     checked = 0
-    for flip in result.flips:
+    for flip in flips_of(result):
         if flip.parameter not in KEYS and flip.parameter not in ("zeta", "delta"):
             continue
-        beyond = flip.at if isinstance(flip.at, int) else flip.at * (1.001 if flip.at > flip.from_ else 0.999)
-        before = flip.from_ + 0.98 * (flip.at - flip.from_)
-        assert answer(**{**given, flip.parameter: beyond}, **extra).ranking[0].topology == flip.to
-        if not isinstance(flip.at, int):
+        beyond = (
+            flip.break_even
+            if isinstance(flip.break_even, int)
+            else flip.break_even * (1.001 if flip.break_even > flip.now else 0.999)
+        )
+        before = flip.now + 0.98 * (flip.break_even - flip.now)
+        assert answer(**{**given, flip.parameter: beyond}, **extra).ranking[0].id == flip.best_beyond[0]
+        if not isinstance(flip.break_even, int):
             assert answer(**{**given, flip.parameter: before}, **extra).recommended == result.recommended
         checked += 1
     assert checked >= 3
@@ -252,15 +282,21 @@ def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite() -> Non
     for bounds, cap, sigma in cases:
         caps = {} if bounds.endswith("cor1") else {"plan__cap": cap}
         data = answer(G=10, M=10, H="both", sigma=sigma, plan__bounds=bounds, **caps).to_json()
-        fields = {"schema", "scenario", "objective", "bounds", "ranking", "recommended", "confidence", "flips"}
-        assert fields | {"evidence", "warnings"} <= data.keys()
-        row = {"topology", "rank", "tie", "bound_id", "value", "eta_eff", "eta", "rounds", "seconds", "bytes", "terms"}
-        assert all(row | {"p_best"} <= r.keys() for r in data["ranking"])
-        assert data["confidence"].keys() == {"level", "p_best", "margin"}
+        shared = {"schema", "version", "command", "scenario", "objective", "metric", "target", "verdict", "rows"}
+        shared |= {"assumptions", "warnings", "sensitivity", "evidence", "next"}
+        assert shared | {"title", "recommend"} == data.keys()
+        row = {"id", "rank", "tie", "rounds", "time_seconds", "traffic_bytes", "rate_bound", "bound_id", "terms"}
+        assert all(row <= r.keys() for r in data["rows"])
+        assert all(
+            r[key].keys() == {"value", "low", "high", "level", "origin"}
+            for r in data["rows"]
+            for key in ("rounds", "ratio")
+            if r[key]
+        )
         assert all(known.keys() >= {"value", "origin"} for known in data["scenario"].values())
         _finite(data)
-        for r in data["ranking"]:
-            if r["eta"] is None:
+        for r in data["rows"]:
+            if r["rate_bound"] is None and not r["baseline"]:
                 assert r["why"]
 
 
@@ -277,24 +313,30 @@ def _finite(data: object) -> None:
 
 def test_a_topology_that_needs_more_rounds_than_allowed_is_not_recommended() -> None:
     """Star-Star is quicker by the clock, but would need 1,167 rounds of the 800 allowed."""
-    result = guaranteed(G=12, M=25, H="both", R=800, problem__target=0.08, network__client_link__up="20Mbit/s")
-    rows = {row.topology: row for row in result.ranking}
+    given = {"G": 12, "M": 25, "L": 1, "sigma": 1, "zeta": 1, "delta": 1}
+    given |= {"problem__target": 0.08, "network__client_link__up": "20Mbit/s"}
+    result = guaranteed(**given, R=800)
+    rows = {row.id: row for row in result.ranking}
     assert rows["star-star"].rounds is None
     assert "800" in rows["star-star"].why
     assert result.recommended == ("ring-star",)
     assert rows["star-star"].p_best < 1
-    free = guaranteed(G=12, M=25, H="both", problem__target=0.08, network__client_link__up="20Mbit/s")
-    assert free.ranking[0].topology == "star-star"
+    free = guaranteed(**given)
+    assert free.ranking[0].id == "star-star"
     assert free.ranking[0].rounds > 800
 
 
 def test_twins_share_one_bound_with_its_value_rate_and_rounds() -> None:
-    rows = {row.topology: row for row in guaranteed(G=30, M=1, H="both", problem__target=0.02).ranking}
+    rows = {row.id: row for row in guaranteed(G=30, M=1, H="both", problem__target=0.02).ranking}
     for a, b in (("star-star", "star-ring"), ("ring-star", "ring-ring")):
         assert rows[a].bound_id == rows[b].bound_id
-        assert (rows[a].value, rows[a].eta, rows[a].rounds) == (rows[b].value, rows[b].eta, rows[b].rounds)
-        assert rows[a].value <= 0.02
-    horizon = {row.topology: row.rounds for row in guaranteed(G=30, M=1, H="both", R=700).ranking}
+        assert (rows[a].bound_value, rows[a].rate_bound_raw, rows[a].rounds) == (
+            rows[b].bound_value,
+            rows[b].rate_bound_raw,
+            rows[b].rounds,
+        )
+        assert rows[a].bound_value <= 0.02
+    horizon = {row.id: row.rounds for row in guaranteed(G=30, M=1, H="both", R=700).ranking}
     assert horizon["star-star"] == 700
 
 
@@ -302,11 +344,11 @@ def test_evidence_is_about_the_order_that_this_family_predicts() -> None:
     """At 30 rounds the printed caps place Star-Star first: measured pairs where rings won are then contrary."""
     shared = {"G": 10, "M": 10, "H": "iid"}
     runs = "planner/data/order_by_regime.csv"
-    by = {e.where: e for e in guaranteed(**shared).evidence}
-    capped = {e.where: e for e in guaranteed(**shared, plan__bounds="zhou2026.thm1-proof").evidence}
-    assert by[runs].agrees == 10
+    by = {e.dataset: e for e in guaranteed(**shared).evidence}
+    capped = {e.dataset: e for e in guaranteed(**shared, plan__bounds="zhou2026.thm1-proof").evidence}
+    assert by[runs].right == 10
     assert "2 tie, 0 contrary" in by[runs].note
-    assert capped[runs].agrees < 10
+    assert capped[runs].right < 10
     assert ", 10 contrary" in capped[runs].note
     assert not guaranteed(**shared, S1=5).evidence  # no record is about partial participation
 
@@ -314,17 +356,50 @@ def test_evidence_is_about_the_order_that_this_family_predicts() -> None:
 def test_heterogeneity_beyond_what_was_measured_is_doubted_without_noise_too() -> None:
     for sigma in (0, 1e-9, 0.1):
         result = guaranteed(G=10, M=10, H="zeta=0,delta=1", sigma=sigma)
-        assert result.ranking[0].topology.startswith("ring")
-        assert any("Measured runs contradict" in w for w in result.warnings)
+        assert result.ranking[0].id.startswith("ring")
+        assert any("Measured runs contradict" in w for w in texts(result))
     calm = guaranteed(G=10, M=10, H="zeta=1,delta=0.05", sigma=1)
-    assert not any("Measured runs contradict" in w for w in calm.warnings)
+    assert not any("Measured runs contradict" in w for w in texts(calm))
 
 
 def test_by_rounds_nothing_flips_where_ring_ring_is_first_by_proof() -> None:
     for given in ({"G": 10, "M": 10}, {"G": 3, "M": 400}, {"G": 50, "M": 2, "S1": 5}):
-        result = guaranteed(**given, H="both")
-        assert result.flips == ()
-        assert "by proof" in result.flips_searched
+        shared = {"plan__bounds": "hflbounds.sharp-partial"} if "S1" in given else {}
+        result = guaranteed(**given, **shared, zeta=1, delta=1, sigma=1, L=1)
+        assert flips_of(result) == []
+        assert "by proof" in result.recommend.flips_searched
+
+
+def test_the_exact_bound_orders_by_no_proof() -> None:
+    """By it stars drift less than rings where a round has few steps, so that a first place of Ring-Ring can flip."""
+    given = {"G": 3, "M": 10, "P": 2, "K": 2, "zeta": 0.1, "delta": 0.05, "plan__predictor": "bound"}
+    result = answer(**given, plan__resolution=0)
+    assert result.ranking[0].id == "ring-ring"
+    (found,) = (one for one in flips_of(result) if one.parameter == "sigma")
+    beyond = answer(**given, sigma=float(found.break_even) * 0.999, plan__resolution=0)
+    assert beyond.ranking[0].id == found.best_beyond[0] != "ring-ring"
+
+
+def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma() -> None:
+    """Zeta from 0, and sigma alone; each as `flip` has it."""
+    given = {"G": 10, "M": 10, "H": "zeta=0,delta=1", "R": 1000, "sigma": 1, "L": 1}
+    named = {"plan.metric": ("", "gradient"), "plan.predictor": ("", "typical"), "plan.objective": ("", "rounds")}
+    scenario = load(options={KEYS[k]: (k, v) for k, v in given.items()} | named)
+    lines = {line.parameter: line for line in follow(scenario, only=("zeta", "sigma")).lines}
+    short = {f.parameter: f for f in flips_of(recommend(scenario)) if f.parameter in lines}
+    assert short.keys() == {"zeta", "sigma"}
+    assert short["zeta"].now == 0
+    for name, found in short.items():
+        above = lines[name].above
+        assert above is not None
+        assert float(found.break_even) == pytest.approx(float(above.at), rel=1e-3)
+        assert found.best_beyond[0] in above.to
+
+
+def test_guarantees_beside_draws_say_of_which_order_they_are() -> None:
+    said = "Worst case to the target, every ring in an order drawn afresh:"
+    assert said in answer(G=4, M=6, S2=2, H="both").explain("guarantees")
+    assert said not in answer(G=4, M=6, H="both").explain("guarantees")
 
 
 def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
@@ -333,22 +408,22 @@ def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
     given |= {"network__client_link__up": "75Mbit/s", "network__server_link__preset": "lan", "model__size": "6MB"}
     given |= {"compute__step_time": "30ms", "plan__resolution": 0}
     result = guaranteed(**given)
-    solved = [flip for flip in result.flips if flip.exact]
+    solved = [flip for flip in flips_of(result) if flip.method == "exact"]
     assert len(solved) >= 3
     for flip in solved:
         path = {"model_size": "model__size", "step_time": "compute__step_time"}.get(
             flip.parameter, "network__" + flip.parameter.replace(".", "__")
         )
         unit = {"bit/s": "bit/s", "bytes": "B", "s": "s"}[flip.unit]
-        rows = {row.topology: row for row in guaranteed(**(given | {path: f"{flip.at!r}{unit}"})).ranking}
-        old, new = rows[result.recommended[0]], rows[flip.to]
-        assert new.seconds == pytest.approx(old.seconds, rel=1e-6)
+        rows = {row.id: row for row in guaranteed(**(given | {path: f"{flip.break_even!r}{unit}"})).ranking}
+        old, new = rows[result.recommended[0]], rows[flip.best_beyond[0]]
+        assert new.time_seconds == pytest.approx(old.time_seconds, rel=1e-6)
 
 
 def test_large_fleets_with_random_compute_times_are_answered_soon() -> None:
     result = answer(G=200, M=200, H="both", network__client_link__up="20Mbit/s", compute__straggler="lognormal:0.5")
     assert result.ranking[0].rounds
-    assert "too large" in result.flips_searched
+    assert "too large" in result.recommend.flips_searched
 
 
 def test_p_best_does_not_depend_on_which_of_a_and_l_was_given() -> None:
@@ -371,7 +446,16 @@ def test_a_relative_target_follows_the_gap_it_is_relative_to() -> None:
 
 def test_a_refuted_bound_is_used_by_its_full_id_only_and_said_to_be_refuted() -> None:
     by_id = answer(G=10, M=10, H="both", plan__bounds="zhou2025.thm1")
-    assert any("refuted by a counterexample (zhou2025.D2)" in warning for warning in by_id.warnings)
+    assert any("refuted by a counterexample (zhou2025.D2)" in warning for warning in texts(by_id))
     by_label = answer(G=10, M=10, H="both", plan__bounds="thm1")  # the camera ready's, which is not refuted
-    assert by_label.bounds == "zhou2026.thm1"
-    assert not any("refuted" in warning for warning in by_label.warnings)
+    assert by_label.recommend.bounds == "zhou2026.thm1"
+    assert not any("refuted" in warning for warning in texts(by_label))
+
+
+def test_of_topologies_that_take_one_round_each_the_one_with_less_left_comes_first() -> None:
+    """Without noise or differences more steps leave less: a round of Ring-Ring chains 200, of Star-Ring 20."""
+    given = {"G": 10, "M": 10, "zeta": 0, "delta": 0, "sigma": 0.01, "R": 6, "problem__curvature_scatter": 0}
+    found = answer(**given, plan__metric="loss", plan__predictor="spectrum")
+    first, *others = (row for row in found.ranking if row.rounds == 1)
+    assert first.id == "ring-ring"
+    assert {row.id for row in others} == {"star-ring", "ring-star"} and {row.tie for row in others} == {1}

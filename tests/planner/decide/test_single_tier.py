@@ -16,6 +16,7 @@ from planner.scenario.resolve import load
 
 def two_tiers() -> Question:
     said = {"fleet.groups": 10, "fleet.clients_per_group": 12, "fleet.group_rounds": 3, "fleet.clients_per_round": 4}
+    said |= {"problem.smoothness": 1, "problem.sigma": 1, "problem.heterogeneity": "zeta=1,delta=1"}
     return ask(load(None, {key: (key, value) for key, value in said.items()} | {"plan.seed": ("--seed", 0)}))
 
 

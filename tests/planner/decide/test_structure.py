@@ -18,6 +18,7 @@ from test_cli import run
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.json_documents import schema_of
 from planner.predict.question import ask, with_default_order
 from planner.scenario import divisions
 from planner.scenario.divisions import divisors, expected, near_divisors
@@ -45,7 +46,7 @@ def alone(**given: object) -> dict[str, dict[str, float]]:
     found = {}
     for topology, rounds in question.rounds().items():
         cost = question.of_a_round(topology)
-        found[topology] = {"rounds": rounds, "time": rounds * cost.seconds, "bytes": rounds * cost.bytes}
+        found[topology] = {"rounds": rounds, "time": rounds * cost.seconds, "traffic": rounds * cost.bytes}
     return found
 
 
@@ -102,28 +103,30 @@ def test_divisors_are_those_of_trial_division() -> None:
 # ---------------------------------------------------------------- the search
 
 
-@pytest.mark.parametrize("objective", ["rounds", "time", "bytes"])
+@pytest.mark.parametrize("objective", ["rounds", "time", "traffic"])
 @pytest.mark.parametrize("local", [{"P": 1}, {"P": 4}])
 def test_the_best_division_is_that_of_a_loop_over_explicit_deviations(objective: str, local: dict[str, int]) -> None:
     given = {**local, "target": 0.05}
     found = answer(N=100, H="zeta=0.6,delta=0.8", o=objective, **given)
-    assert [d.groups for d in found.divisions] == N100
+    assert [d.groups for d in found.recommend.divisions] == N100
     by_hand = {}
     own: dict[str, tuple[float, int]] = {}
-    for groups, row in zip(N100, found.divisions, strict=True):
+    for groups, row in zip(N100, found.recommend.divisions, strict=True):
         zeta, delta = math.sqrt((100 - groups) / 99), math.sqrt((groups - 1) / 99)  # H = 1
         every = alone(G=groups, M=100 // groups, H=f"zeta={zeta!r},delta={delta!r}", **given)
         for topology, taken in every.items():
             own[topology] = min(own.get(topology, (math.inf, 0)), (taken[objective], groups))
         first = min(every, key=lambda topology: every[topology][objective])
         assert (row.zeta, row.delta) == pytest.approx((zeta, delta), rel=1e-12)
-        assert (row.topology, row.rounds) == (first, every[first]["rounds"])
-        assert (row.seconds, row.bytes) == pytest.approx((every[first]["time"], every[first]["bytes"]), rel=1e-12)
+        assert (row.best, row.rounds) == (first, every[first]["rounds"])
+        assert (row.time_seconds, row.traffic_bytes) == pytest.approx(
+            (every[first]["time"], every[first]["traffic"]), rel=1e-12
+        )
         by_hand[groups] = every[first][objective]
     assert found.scenario["G"].value == min(by_hand, key=lambda g: by_hand[g])
     assert found.scenario["G"].value * found.scenario["M"].value == found.scenario["clients"].value == 100
-    best = next(d for d in found.divisions if d.groups == found.scenario["G"].value)
-    assert (best.tie, best.topology, best.rounds) == (1, found.ranking[0].topology, found.ranking[0].rounds)
+    best = next(d for d in found.recommend.divisions if d.groups == found.scenario["G"].value)
+    assert (best.tie, best.best, best.rounds) == (1, found.ranking[0].id, found.ranking[0].rounds)
     if (objective, local) != ("time", {"P": 1}):  # nested stars with one pass are one star, whatever the division
         assert len(set(by_hand.values())) > 1
     names = {"star-star": "Star-Star", "star-ring": "Star-Ring", "ring-star": "Ring-Star", "ring-ring": "Ring-Ring"}
@@ -133,7 +136,7 @@ def test_the_best_division_is_that_of_a_loop_over_explicit_deviations(objective:
         f"{name} G = {own[topology][1]}" + (f" ({times[topology]} times as much)" if times[topology] != "1" else "")
         for topology, name in names.items()
     )
-    assert f"Each topology at its own best: {listed}." in found.explanation[1]
+    assert f"Each topology at its own best: {listed}." in found.recommend.notes[0]
 
 
 def test_one_target_for_all_divisions() -> None:
@@ -141,17 +144,20 @@ def test_one_target_for_all_divisions() -> None:
     found = answer(N=100, H="zeta=0.6,delta=0.8", R=400)
     flat = answer(G=1, M=100, H="zeta=1", R=400)
     assert found.scenario["target"].value == flat.scenario["target"].value
-    first = next(d for d in found.divisions if d.groups == 1)
+    first = next(d for d in found.recommend.divisions if d.groups == 1)
     assert first.rounds == flat.ranking[0].rounds
     with pytest.raises(NoAnswerError, match="Give more --rounds"):
         answer(N=100, H="both", R=1)
 
 
 def test_where_groups_are_free_only_the_sum_of_squares_counts() -> None:
-    intra, inter = (answer(N=60, H=preset) for preset in ("intra", "inter"))
-    assert intra.divisions == inter.divisions
-    assert any("say the same" in w for w in intra.warnings)
-    assert answer(N=60, H="zeta=0.6,delta=0.8").divisions == answer(N=60, H="zeta=1").divisions
+    for preset, (zeta, delta) in {"intra": (2.5, 0.11), "inter": (0.33, 2.7)}.items():  # sigma, docs/real-data.md
+        found = answer(N=60, H=preset)
+        swapped = answer(N=60, H=f"zeta={1.9 * delta!r},delta={1.9 * zeta!r}")
+        assert found.recommend.divisions == swapped.recommend.divisions
+        assert any("intra and inter say much the same" in one.text for one in found.warnings)
+        assert not any("say much the same" in one.text for one in swapped.warnings)
+    assert answer(N=60, H="zeta=0.6,delta=0.8").recommend.divisions == answer(N=60, H="zeta=1").recommend.divisions
 
 
 # ---------------------------------------------------------------- what theory says
@@ -197,14 +203,14 @@ def test_label_counts_choose_the_groups_as_enumeration_does(tmp_path: Path) -> N
     file = csv_of([[1_000_000 * n for n in row] for row in rows], tmp_path / "counts.csv")
     found = answer(N=6, H=file, sigma=1)
     shares = [tuple(Fraction(n, 10) for n in row) for row in rows]
-    scale2 = Fraction(3, 2)  # a one-label client among three labels stands sigma from an even mixture
-    for row in found.divisions:
+    scale2 = 16 * Fraction(3, 2)  # a one-label client among three labels stands 4 sigma from an even mixture
+    for row in found.recommend.divisions:
         every = [deviations(shares, d) for d in divisions_of(tuple(range(6)), 6 // row.groups)]
         zeta2, delta2 = min(every, key=lambda pair: pair[1])
         assert row.grouping == "chosen"
         assert row.delta**2 == pytest.approx(float(scale2 * delta2), abs=1e-6)
         assert row.zeta**2 == pytest.approx(float(scale2 * zeta2), abs=1e-6)
-    assert any("chosen by label counts" in s for s in found.explanation)
+    assert any("chosen by label counts" in s for s in (found.verdict.text, *found.recommend.notes))
 
 
 def test_many_clients_are_taken_at_random_and_the_answer_says_so(
@@ -213,11 +219,12 @@ def test_many_clients_are_taken_at_random_and_the_answer_says_so(
     rows = [[1_000_000, 0, 0], [0, 1_000_000, 0], [0, 0, 1_000_000], [1_000_000, 0, 0]]
     file = csv_of(rows, tmp_path / "counts.csv")
     monkeypatch.setattr(divisions, "LARGEST_CHOSEN", 3)
-    found = answer(N=4, H=file)
-    assert {d.grouping for d in found.divisions} == {"random"}
-    assert any("at random: choosing them for more than 3 clients" in w for w in found.warnings)
-    total2 = 1.5 * (1 - (0.25 + 0.0625 + 0.0625))  # 1 - |mean|^2 of four one-label clients, two of them alike
-    for d in found.divisions:
+    found = answer(N=4, H=file, sigma=1.9)
+    assert {d.grouping for d in found.recommend.divisions} == {"random"}
+    assert any("at random: choosing them for more than 3 clients" in w for w in (one.text for one in found.warnings))
+    # 1 - |mean|^2 of four one-label clients, two of them alike, who stand 4 sigma = 7.6 from an even mixture
+    total2 = 7.6**2 * 1.5 * (1 - (0.25 + 0.0625 + 0.0625))
+    for d in found.recommend.divisions:
         assert d.delta**2 == pytest.approx(total2 * (d.groups - 1) / 3, rel=1e-5)
     with pytest.raises(ScenarioError, match="5 contradicts the 4 clients"):
         answer(N=5, H=file)
@@ -225,7 +232,7 @@ def test_many_clients_are_taken_at_random_and_the_answer_says_so(
 
 def test_clients_that_are_all_alike_have_nothing_to_regroup(tmp_path: Path) -> None:
     found = answer(N=4, H=csv_of([[5, 5, 0]] * 4, tmp_path / "counts.csv"))
-    assert {(d.zeta, d.delta) for d in found.divisions} == {(0.0, 0.0)}
+    assert {(d.zeta, d.delta) for d in found.recommend.divisions} == {(0.0, 0.0)}
     with pytest.raises(ScenarioError, match="cannot be read"):
         answer(N=4, H=str(tmp_path / "none.csv"))
 
@@ -235,13 +242,13 @@ def test_clients_that_are_all_alike_have_nothing_to_regroup(tmp_path: Path) -> N
 
 def test_who_takes_part_stays_and_limits_the_divisions() -> None:
     found = answer(N=100, H="both", S1=5, S2=4)
-    assert [d.groups for d in found.divisions] == [5, 10, 20, 25]
+    assert [d.groups for d in found.recommend.divisions] == [5, 10, 20, 25]
     assert (found.scenario["S1"].value, found.scenario["S2"].value) == (5, 4)
-    assert any("P = 1, K = 2, S1 = 5, S2 = 4 stay" in s for s in found.explanation)
+    assert any("P = 1, K = 2, S1 = 5, S2 = 4 stay" in s for s in (found.verdict.text, *found.recommend.notes))
     with pytest.raises(ScenarioError, match=r"room for S1 = 30 and S2 = 30"):
         answer(N=100, H="both", S1=30, S2=30)
     only_groups = answer(N=100, H="both", S1=20)  # everyone at G = 20 is another theorem's
-    assert [d.groups for d in only_groups.divisions] == [25, 50, 100]
+    assert [d.groups for d in only_groups.recommend.divisions] == [25, 50, 100]
 
 
 def test_clients_beside_groups_must_agree() -> None:
@@ -256,16 +263,16 @@ def test_clients_beside_groups_must_agree() -> None:
 
 def test_flips_of_the_counts_searched_are_left_out() -> None:
     found = answer(N=60, H="both", o="time")
-    assert not {flip.parameter for flip in found.flips} & {"G", "M"}
-    assert "G, M" not in found.flips_searched
-    assert "P, K" in found.flips_searched
+    assert not {flip.parameter for flip in found.sensitivity if flip.break_even is not None} & {"G", "M"}
+    assert "G, M" not in found.recommend.flips_searched
+    assert "P, K" in found.recommend.flips_searched
 
 
 def test_star_star_is_one_algorithm_in_every_division_and_the_answer_says_so() -> None:
     def said(**given: object) -> bool:
         found = answer(N=60, H="both", o="time", **given)
-        assert {d.topology for d in found.divisions} >= {"star-star"}
-        return any("one algorithm, however clients are grouped" in w for w in found.warnings)
+        assert {d.best for d in found.recommend.divisions} >= {"star-star"}
+        return any("one algorithm, however clients are grouped" in w for w in (one.text for one in found.warnings))
 
     assert said(P=1)
     assert not said(P=3)
@@ -283,7 +290,7 @@ def test_groups_of_nearly_one_size_are_those_with_few_empty_places() -> None:
                 wanted.append(groups)
         assert near_divisors(number) == wanted
         assert set(divisors(number)) <= set(wanted)
-    assert [d.groups for d in answer(N=100, H="both").divisions] == N100  # it has divisors enough
+    assert [d.groups for d in answer(N=100, H="both").recommend.divisions] == N100  # it has divisors enough
 
 
 @pytest.mark.parametrize("sizes", [(3, 2), (2, 2, 1), (4, 1)])
@@ -306,25 +313,25 @@ def test_the_expectation_holds_for_any_sizes_where_every_client_counts_the_same(
 
 def test_a_prime_number_of_clients_is_divided_and_the_answer_says_how_unequally() -> None:
     prime = answer(N=101, H="zeta=1", target=0.05)
-    assert {d.groups for d in prime.divisions} == set(near_divisors(101)) >= {1, 7, 101}
-    assert any("differ by one client" in w and "fill 95%" in w for w in prime.warnings)
-    seven = next(d for d in prime.divisions if d.groups == 7)  # four of 14 and three of 15
+    assert {d.groups for d in prime.recommend.divisions} == set(near_divisors(101)) >= {1, 7, 101}
+    assert any("differ by one client" in w and "fill 95%" in w for w in (one.text for one in prime.warnings))
+    seven = next(d for d in prime.recommend.divisions if d.groups == 7)  # four of 14 and three of 15
     deviates = f"zeta={math.sqrt(94 / 100)!r},delta={math.sqrt(6 / 100)!r}"
-    mean, largest = (alone(G=7, M=m, H=deviates, target=0.05)[str(seven.topology)] for m in (14, 15))
+    mean, largest = (alone(G=7, M=m, H=deviates, target=0.05)[str(seven.best)] for m in (14, 15))
     assert (seven.clients_per_group, seven.clients_per_round, seven.rounds) == (14, 15, mean["rounds"])
-    assert seven.seconds == pytest.approx(mean["rounds"] / largest["rounds"] * largest["time"])
-    assert seven.bytes == pytest.approx(mean["rounds"] / largest["rounds"] * largest["bytes"])
-    assert seven.bytes > mean["bytes"]
+    assert seven.time_seconds == pytest.approx(mean["rounds"] / largest["rounds"] * largest["time"])
+    assert seven.traffic_bytes == pytest.approx(mean["rounds"] / largest["rounds"] * largest["traffic"])
+    assert seven.traffic_bytes > mean["traffic"]
     only = answer(N=101, G="6:7", H="zeta=1", target=0.05)
-    assert "6 groups of 16 or 17" in only.explanation[1]
+    assert "6 groups of 16 or 17" in only.recommend.notes[0]
 
 
 def test_label_counts_choose_groups_of_nearly_one_size(tmp_path: Path) -> None:
     rows = [[1_000_000 * n for n in (i % 7, (3 * i) % 5 + 1, i % 3)] for i in range(23)]
     found = answer(N=23, H=csv_of(rows, tmp_path / "counts.csv"), sigma=1)
-    total2 = found.divisions[0].zeta ** 2
-    assert [d.groups for d in found.divisions] == [1, 2, 3, 4, 6, 8, 12, 23]
-    for d in found.divisions:
+    total2 = found.recommend.divisions[0].zeta ** 2
+    assert [d.groups for d in found.recommend.divisions] == [1, 2, 3, 4, 6, 8, 12, 23]
+    for d in found.recommend.divisions:
         assert d.grouping == "chosen"
         assert d.zeta**2 + d.delta**2 == pytest.approx(total2, rel=1e-6)
         assert d.groups in (1, 23) or d.delta**2 < 0.2 * total2 * (d.groups - 1) / 22  # than random ones
@@ -343,7 +350,7 @@ def by_hand(divisions: list[dict[str, object]], objective: str, **ranges: range)
     return found
 
 
-@pytest.mark.parametrize("objective", ["time", "bytes"])
+@pytest.mark.parametrize("objective", ["time", "traffic"])
 def test_the_best_plan_is_that_of_a_loop_over_all_of_them(objective: str) -> None:
     given = {"target": 0.05, "sigma": 1}
     found = answer(N=12, H="zeta=0.6,delta=0.8", P="1:3", K="1:4", o=objective, **given)
@@ -354,39 +361,41 @@ def test_the_best_plan_is_that_of_a_loop_over_all_of_them(objective: str) -> Non
     every = by_hand(fleets, objective, P=range(1, 4), K=range(1, 5))
     known = found.scenario
     assert min(every, key=lambda plan: every[plan]) == (known["G"].value, known["P"].value, known["K"].value)
-    assert (known["P"].origin, known["P"].note) == ("derived", "searched from 1 to 3")
+    assert (known["P"].origin, known["P"].source) == ("derived", "searched from 1 to 3")
 
     def taken(row: object) -> float:
-        return getattr(row, {"time": "seconds", "bytes": "bytes"}[objective])
+        return getattr(row, {"time": "time_seconds", "traffic": "traffic_bytes"}[objective])
 
-    for row in found.divisions:
+    for row in found.recommend.divisions:
         assert taken(row) == pytest.approx(min(total for plan, total in every.items() if plan[0] == row.groups))
-    assert [row.group_rounds for row in found.choices["P"]] == [1, 2, 3]
+    assert [row.group_rounds for row in found.recommend.choices["P"]] == [1, 2, 3]
     for at, letter in ((1, "P"), (2, "K")):
-        for row in found.choices[letter]:
+        for row in found.recommend.choices[letter]:
             value = (row.group_rounds, row.local_steps)[at - 1]
             assert taken(row) == pytest.approx(min(total for plan, total in every.items() if plan[at] == value))
     assert taken(found.ranking[0]) == pytest.approx(min(every.values()))
-    assert {flip.parameter for flip in found.flips}.isdisjoint({"G", "M", "P", "K"})
+    assert {flip.parameter for flip in found.sensitivity if flip.break_even is not None}.isdisjoint(
+        {"G", "M", "P", "K"}
+    )
 
 
 def test_who_is_drawn_is_searched_without_everyone_at_once() -> None:
     given = {"H": "zeta=1", "target": 0.2, "sigma": 0.5}
-    found = answer(G=3, M=4, S1="1:3", S2="1:4", o="bytes", **given)
+    found = answer(G=3, M=4, S1="1:3", S2="1:4", o="traffic", **given)
     fleet = [{"G": 3, "M": 4, **given}]
-    every = by_hand(fleet, "bytes", S1=range(1, 4), S2=range(1, 5))
+    every = by_hand(fleet, "traffic", S1=range(1, 4), S2=range(1, 5))
     del every[(3, 3, 4)]  # everyone at once is another theorem's
     best = min(every, key=lambda plan: every[plan])
     assert best == (3, found.scenario["S1"].value, found.scenario["S2"].value)
-    assert found.ranking[0].bytes == pytest.approx(every[best])
-    assert found.divisions[0].grouping == "given"
-    assert {row.groups_per_round for row in found.choices["S1"]} == {1, 2, 3}
-    assert not any("ways here" in w for w in found.warnings)
+    assert found.ranking[0].traffic_bytes == pytest.approx(every[best])
+    assert found.recommend.divisions[0].grouping == "given"
+    assert {row.groups_per_round for row in found.recommend.choices["S1"]} == {1, 2, 3}
+    assert not any("ways here" in w for w in (one.text for one in found.warnings))
     with pytest.raises(ScenarioError, match="S2 = 5 exceeds the 4 there are"):
         answer(G=3, M=4, S2="1:5", **given)
-    free = answer(N=12, S1="2:12", o="bytes", **given)
-    assert [row.groups for row in free.divisions] == [3, 4, 6, 12]
-    assert all(2 <= row.groups_per_round < row.groups for row in free.divisions)
+    free = answer(N=12, S1="2:12", o="traffic", **given)
+    assert [row.groups for row in free.recommend.divisions] == [3, 4, 6, 12]
+    assert all(2 <= row.groups_per_round < row.groups for row in free.recommend.divisions)
 
 
 def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
@@ -401,9 +410,9 @@ def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
     )
     assert 1 <= found.scenario["P"].value <= 8
     assert 1 <= found.scenario["K"].value < 200
-    assert found.ranking[0].seconds == pytest.approx(least, rel=1e-3)
-    assert any("1,800,000 ways" in w and "may lie between" in w for w in found.warnings)
-    assert len(found.choices["K"]) < 1000
+    assert found.ranking[0].time_seconds == pytest.approx(least, rel=1e-3)
+    assert any("1,800,000 ways" in w and "may lie between" in w for w in (one.text for one in found.warnings))
+    assert len(found.recommend.choices["K"]) < 1000
 
 
 def test_ranges_are_decided_by_time_unless_told_otherwise() -> None:
@@ -411,22 +420,22 @@ def test_ranges_are_decided_by_time_unless_told_otherwise() -> None:
     loose = {"plan__bounds": "hflbounds.sharp"}  # which charges drift by the step of a whole round
     free = answer(G=4, M=4, K="1:3", P="1:2", H="both", o="rounds", target=0.05, **loose)
     assert (free.scenario["K"].value, free.scenario["P"].value) == (3, 2)
-    assert any("By rounds, P and K cost nothing" in w for w in free.warnings)
-    dear = answer(G=4, M=4, K="1:3", H="both", o="bytes", target=0.01, **loose)
-    assert any("By traffic, K costs" in w for w in dear.warnings)
-    assert any("K = 3 is the most that was allowed" in w for w in dear.warnings)
-    assert "P = 1 stays as it is" in dear.explanation[1]
+    assert any("By rounds, P and K cost nothing" in w for w in (one.text for one in free.warnings))
+    dear = answer(G=4, M=4, K="1:3", H="both", o="traffic", target=0.01, **loose)
+    assert any("By traffic, K costs" in w for w in (one.text for one in dear.warnings))
+    assert any("K = 3 is the most that was allowed" in w for w in (one.text for one in dear.warnings))
+    assert "P = 1 stays as it is" in dear.recommend.notes[0]
 
 
 def test_random_compute_times_are_drawn_for_fewer_plans() -> None:
     found = answer(G=3, M=3, K="1:400", P="1:9", H="both", target=0.05, compute__straggler="lognormal:0.3")
-    assert any("3,600 ways" in w for w in found.warnings)
-    assert found.ranking[0].seconds is not None
+    assert any("3,600 ways" in w for w in (one.text for one in found.warnings))
+    assert found.ranking[0].time_seconds is not None
 
 
 def test_a_range_of_groups_stands_beside_all_clients() -> None:
     found = answer(N=100, G="4:25", H="both")
-    assert [d.groups for d in found.divisions] == [4, 5, 10, 20, 25]
+    assert [d.groups for d in found.recommend.divisions] == [4, 5, 10, 20, 25]
     with pytest.raises(ScenarioError, match="Give --clients beside it"):
         answer(G="4:25", M=5, H="both")
     with pytest.raises(ScenarioError, match="room for from 60 to 70 groups"):
@@ -460,18 +469,18 @@ def test_ranges_that_are_none_are_refused_in_one_line(value: str, wanted: str) -
 
 
 def test_few_many_and_prime_clients() -> None:
-    assert [d.groups for d in answer(N=1, H="both").divisions] == [1]
+    assert [d.groups for d in answer(N=1, H="both").recommend.divisions] == [1]
     huge = answer(N=720720, H="both", o="rounds")
-    assert len(huge.divisions) == divisions.MOST < len(divisors(720720)) == 240
-    assert (huge.divisions[0].groups, huge.divisions[-1].groups) == (1, 720720)
-    assert any("in 240 ways; 48 of them are searched" in w for w in huge.warnings)
+    assert len(huge.recommend.divisions) == divisions.MOST < len(divisors(720720)) == 240
+    assert (huge.recommend.divisions[0].groups, huge.recommend.divisions[-1].groups) == (1, 720720)
+    assert any("in 240 ways; 48 of them are searched" in w for w in (one.text for one in huge.warnings))
 
 
 def test_a_target_out_of_reach_or_met_already() -> None:
     with pytest.raises(NoAnswerError, match="is not reached"):
         answer(N=12, H="both", target=1e-9, R=10)
     met = answer(N=12, H="both", target=100)
-    assert any("Any of 6 divisions" in s for s in met.explanation)
+    assert any("Any of 6 divisions" in s for s in (met.verdict.text, *met.recommend.notes))
 
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -481,21 +490,29 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     code, out, err = plan("--clients", "36", "-H", "both", "--json")
     assert (code, err) == (0, "")
     document = json.loads(out)
-    jsonschema.validate(document, Recommendation.model_json_schema())
-    assert [d["groups"] for d in document["divisions"]] == [1, 2, 3, 4, 6, 9, 12, 18, 36]
+    jsonschema.validate(document, schema_of(Recommendation))
+    assert [d["groups"] for d in document["recommend"]["divisions"]] == [1, 2, 3, 4, 6, 9, 12, 18, 36]
     code, out, _ = plan("--G", "6", "--M", "6", "-H", "both", "--json")
     assert code == 0
-    assert "divisions" not in json.loads(out)
+    assert json.loads(out)["recommend"]["divisions"] == []
     for bad in ("0", "-3", "2.5", "many", "99999999"):
         code, out, err = plan("--clients", bad)
-        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert (code, out, err.count("\n")) == (2, "", 2)
+        assert err.startswith("error[E022]: --clients: ") and "\n  help: " in err
         assert "whole number from 1" in err
     code, out, err = plan("--clients", "100", "--G", "7")
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert (code, out, err.count("\n")) == (2, "", 2)
+    assert err.startswith("error[E001]: --clients: 100 clients contradict --groups 7: N = G M\n  help: ")
+
+
+def kept(document: dict[str, object], folder: Path) -> Path:
+    """A file with the document."""
+    (folder / "kept.json").write_text(json.dumps(document))
+    return folder / "kept.json"
 
 
 def test_every_format_has_what_was_searched(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = ["recommend", "--clients", "36", "-H", "both", "--local-steps", "1:20", "--set", "plan.draws=0"]
 
@@ -505,25 +522,18 @@ def test_every_format_has_what_was_searched(
         return out
 
     document = json.loads(plan("json"))
-    jsonschema.validate(document, Recommendation.model_json_schema())
-    assert len(document["choices"]["K"]) == 20
+    jsonschema.validate(document, schema_of(Recommendation))
+    assert len(document["recommend"]["choices"]["K"]) == 20
     lines = list(csv.DictReader(io.StringIO(plan("csv"))))
-    assert [line["part"] for line in lines] == ["ranking"] * 4 + ["divisions"] * 9 + ["K"] * 20
-    for part, rows in (("divisions", document["divisions"]), ("K", document["choices"]["K"])):
-        for line, row in zip((line for line in lines if line["part"] == part), rows, strict=True):
-            assert (int(line["groups"]), int(line["local_steps"])) == (row["groups"], row["local_steps"])
-            assert float(line["seconds"]) == row["seconds"]
-            assert line["rank"] == ""
-    assert {line["local_steps"] for line in lines[:4]} == {str(document["scenario"]["K"]["value"])}
-    md, latex, table = plan("md"), plan("latex"), plan("table")
-    first = document["divisions"][0]
-    assert "## By number of groups" in md
-    assert f"| {first['groups']} | 36 | {first['local_steps']} | 1.41 | 0 | Star-Star | {first['rounds']:,} |" in md
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{table}") == 3
-    assert r"$G$ & $M$ & $K$ & $\zeta$ & $\delta$ & topology" in latex
-    for text in (md, latex, table):
-        assert text.count("more, none better") == 1  # nine divisions are shown whole, of twenty steps a part
-    assert [line.split()[0] for line in table.split("By number of groups\n")[1].splitlines()[:1]] == ["G"]
+    assert [line["id"] for line in lines] == [row["id"] for row in document["rows"]]
+    for form in ("markdown", "latex", "table"):
+        assert plan(form)
+    table = str(Recommendation.load(kept(document, tmp_path)).explain("counts"))
+    first = document["recommend"]["divisions"][0]
+    assert table.count("more, none better") == 1  # nine divisions are shown whole, of twenty steps a part
+    whole = f"{1.9 * math.hypot(3, 0.95):.3g}"  # the preset both in sigma, all of it within the one group
+    row = table.split("By number of groups\n")[1].splitlines()[1].replace("=", "").split()
+    assert row[:6] == [str(first["groups"]), "36", str(first["local_steps"]), whole, "0", "Star-Star"]
     best = str(document["scenario"]["K"]["value"])
     shown = [line.replace("=", "").split()[2] for line in table.split("By K\n")[1].splitlines()[1:13]]
     assert best in shown

@@ -48,6 +48,10 @@ SHORT = {
 def scenario(**said: Any) -> Scenario:
     """By letters, or keys with ``__`` for the dot; ten groups of ten, and everything exact, where nothing is said."""
     given = {"G": "10", "M": "10", "sigma": "1", "L": "1", "A": "2.3", "H": "zeta=0.5,delta=0.5"} | said
+    given = {"plan__metric": "gradient", "plan__predictor": None if "bounds" in str(said) else "typical"} | given
+    given |= {} if {"R", "target", "problem__rounds", "problem__target"} & set(given) else {"problem__rounds": "1000"}
+    if not any(name.startswith(("network", "compute", "model", "plan__objective")) for name in given):
+        given["plan__objective"] = "rounds"
     keys = {SHORT.get(name, name.replace("__", ".")): value for name, value in given.items() if value is not None}
     return load(None, {key: (key, value) for key, value in keys.items()})
 
@@ -157,7 +161,7 @@ def test_what_was_written_is_kept_with_its_reading() -> None:
 
 
 def test_only_what_moves_the_order_is_drawn() -> None:
-    told = scenario(sigma=None, L="2", A=None, network__client_link__up="20Mbit/s", plan__objective="bytes")
+    told = scenario(sigma=None, L="2", A=None, network__client_link__up="20Mbit/s", plan__objective="traffic")
     assert [(c.name, c.kind) for c in uncertainty.columns(ask(told), told, "bytes")] == [
         ("sigma", "assumed"),
         ("L A", "assumed"),
@@ -575,7 +579,7 @@ def test_errors_of_the_record_multiply_rounds_in_the_direction_of_the_record(mon
         asked = scenario(plan__draws=draws, plan__predictor="typical", sigma="0.999:1.001")
         totals = {t: (100.0 if t == "star-star" else 200.0) for t in ids}
         law = fixed(asked, lambda v, totals=totals: dict(totals))
-        near, _ = uncertainty.agreement(law, asked, totals)
+        near = uncertainty.agreement(law, asked, asked.objective, totals).model
         assert near is not None
         assert near.p_best["star-star"] == 0 and near.p_best["ring-ring"] == 1
 
@@ -632,7 +636,7 @@ def test_the_law_of_the_clock_is_what_a_round_costs(method: str, tiers: str, sha
 
 def test_traffic_and_rounds_do_not_hang_on_the_clock() -> None:
     told = scenario(sigma="0.5:2", network__client_link__up="10:40Mbit/s")
-    for objective in ("rounds", "bytes"):
+    for objective in ("rounds", "traffic"):
         drawn = uncertainty.columns(ask(told), told, objective)  # type: ignore[arg-type]
         assert [c.name for c in drawn] == ["sigma"]
 
@@ -733,8 +737,8 @@ def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, s
     assert len(found.sets) == 5
     for each in found.sets:
         answer = recommend(scenario(**said, plan__bounds=each.bounds, plan__draws="0"))
-        assert each.order == tuple(row.topology for row in answer.ranking if row.rounds is not None)
-        assert each.first == answer.recommended and each.cap == answer.cap
+        assert each.order == tuple(row.id for row in answer.ranking if row.rounds is not None)
+        assert each.first == answer.recommended and each.cap == answer.recommend.cap
     assert found.first_in == sum("ring-ring" in s.first for s in found.sets) and found.of == len(found.sets)
 
 
@@ -743,25 +747,23 @@ def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, s
 
 def test_an_answer_keeps_three_kinds_apart() -> None:
     data = recommend(scenario(sigma=None, H="both", plan__draws="512")).to_json()
-    found = data["uncertainty"]
+    found = data["recommend"]["uncertainty"]
     assert found.keys() == {"inputs", "constants", "model"}
     assert found["inputs"]["draws"] == 512
     assert [d["name"] for d in found["inputs"]["drawn"]] == ["zeta", "delta", "sigma"]
-    for row in data["ranking"]:
-        assert row["p_best"] == found["inputs"]["p_best"][row["topology"]]["value"]
-    shares = found["model"]["p_best"] if found["model"] else found["inputs"]["p_best"]
-    assert data["confidence"]["p_best"] == shares[data["recommended"][0]]
-    assert found["inputs"]["regret"]["of"] == found["constants"]["topology"] == data["recommended"][0]
+    for row in data["rows"][:4]:
+        assert row["p_best"] == found["inputs"]["p_best"][row["id"]]["value"]
+    assert found["inputs"]["regret"]["of"] == found["constants"]["topology"] == data["rows"][0]["id"]
 
 
 def test_without_draws_nothing_is_said() -> None:
     answer = recommend(scenario(sigma=None, plan__draws="0"))
-    assert answer.uncertainty is None
+    assert answer.recommend.uncertainty is None
     assert {row.p_best for row in answer.ranking} == {None}
 
 
 def test_everything_exact_needs_no_draws() -> None:
-    found = recommend(scenario()).uncertainty
+    found = recommend(scenario()).recommend.uncertainty
     assert found is not None and found.inputs.draws == 0 and found.inputs.drawn == ()
     assert {share.error for share in found.inputs.p_best.values()} == {0.0}
 
@@ -771,9 +773,10 @@ def test_the_table_says_it_in_a_few_lines(capsys: pytest.CaptureFixture[str], mo
     arguments += ["--set", "plan.draws=256", "--bounds", "sharp"]
     code, out, err = run(*arguments, capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
-    block = out.split("How sure\n")[1].split("\n\n")[0].splitlines()
-    assert len(block) <= 4
-    assert "zeta 0.1 to 2; delta 0.287 to 0.87 (90 %); sigma and L A within a factor 3 either way" in block[0]
-    assert "admissible sets of constants" in block[-1]
-    code, out, err = run(*arguments, "--format", "md", capsys=capsys, monkeypatch=monkeypatch)
-    assert code == 0 and out.count("| zeta | given, log-uniform | 0.1 | 0.4472 | 2 |") == 1
+    code, out, err = run(*arguments, "--explain", "uncertainty", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    assert "Drawn: zeta 0.1 to 2; delta 0.287 to 0.87 (90 %); sigma, L A" in said
+    arguments += ["--explain", "sensitivity", "-f", "markdown"]
+    code, out, err = run(*arguments, capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0 and out.count("| zeta | given | 0.1 | 0.447 | 2 |") == 1

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from documents import own
 from test_cli import run
 
 ROOT = Path(__file__).parents[3]
@@ -19,11 +20,11 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
 
 
 def family(document: dict, name: str) -> dict:
-    return next(f for f in document["families"] if f["id"] == name)
+    return next(one for one in document["recommend"]["others"] if one["id"] == name)
 
 
 def amounts(row: dict) -> tuple:
-    return row["rounds"], row["seconds"], row["bytes"]
+    return row["rounds"], row["time_seconds"], row["traffic_bytes"]
 
 
 def test_overlap_is_what_its_command_says(plan) -> None:
@@ -31,24 +32,25 @@ def test_overlap_is_what_its_command_says(plan) -> None:
     _, alone, _ = plan(
         "overlap", "examples/coverage57.csv", "--heterogeneity", "inter", "-E", "2", "--Ge", "1", "--json"
     )
-    row, own = family(json.loads(beside), "hhfl"), json.loads(alone)
-    assert amounts(row) == amounts(own["options"]["hhfl"])
-    assert not row["comparable"]
-    assert own["verdict"] in row["why"]
+    row, told = family(json.loads(beside), "hhfl"), own(alone)
+    assert amounts(row) == tuple(told["options"]["hhfl"][key] for key in ("rounds", "seconds", "bytes"))
+    assert told["verdict"] in row["why"]
 
 
 def test_hubs_are_what_their_command_says(plan) -> None:
     _, beside, _ = plan("recommend", *FLEET, "--edges", "200", "--json")
     _, alone, _ = plan("hubs", "--nodes", "57", "--edges", "200", "--heterogeneity", "inter", "--json")
-    assert amounts(family(json.loads(beside), "hsl")) == amounts(json.loads(alone)["best"])
+    assert amounts(family(json.loads(beside), "hsl")) == tuple(
+        own(alone)["best"][key] for key in ("rounds", "seconds", "bytes")
+    )
 
 
 def test_regions_are_what_their_command_says(plan) -> None:
     times = ("--region-times", "10s,12s,60s")
     _, beside, _ = plan("recommend", *FLEET, *times, "--json")
     _, alone, _ = plan("async", *FLEET, *times, "--json")
-    own = json.loads(alone)
-    best = next(row for row in own["buffers"] if row["K_buf"] == own["recommended_by_theorem"])
+    told = own(alone)
+    best = next(row for row in told["buffers"] if row["K_buf"] == told["recommended_by_theorem"])
     assert amounts(family(json.loads(beside), "hga-fl")) == (best["steps"], best["seconds"], best["bytes"])
 
 
@@ -56,9 +58,10 @@ def test_the_ranking_stays(plan) -> None:
     _, plain, _ = plan("recommend", *FLEET, "--json")
     _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
     first, second = json.loads(plain), json.loads(beside)
-    assert first["ranking"] == second["ranking"]
-    assert [f["id"] for f in first["families"]] == [f["id"] for f in second["families"]]
-    assert {f["rounds"] for f in first["families"] if f["id"] in ("hhfl", "hsl", "hga-fl")} == {None}
+    assert first["rows"] == second["rows"]
+    others = [one["recommend"]["others"] for one in (first, second)]
+    assert [one["id"] for one in others[0]] == [one["id"] for one in others[1]] == ["hhfl", "hsl", "hga-fl"]
+    assert {one["rounds"] for one in others[0]} == {None}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_the_target_of_asynchrony_is_named(plan) -> None:
     _, out, _ = plan("recommend", *FLEET, "--target", "1%", "--region-times", "10s,12s,60s", "--json")
     document = json.loads(out)
     assert "its own target" in family(document, "hga-fl")["why"]
-    assert any("--step-time" in warning for warning in document["warnings"])
+    assert any("--step-time" in one["text"] for one in document["warnings"])
 
 
 def test_other_metrics_leave_asynchrony_its_own(plan) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from documents import own
 from test_cli import run
 
 from hflbounds import get
@@ -62,10 +62,10 @@ def price_of(here: Budgets, objective: str) -> float:
     named = {name: getattr(here, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
     needed = get("sharma2025.thm4-4").rounds_to(TARGET, **FEW.values, **named)
     seconds = float(WIRES.hubs(FEW.n, named))
-    return needed * {"rounds": 1, "time": seconds, "bytes": here.edges(FEW.n)}[objective]
+    return needed * {"rounds": 1, "time": seconds, "traffic": here.edges(FEW.n)}[objective]
 
 
-@pytest.mark.parametrize("objective", ["rounds", "time", "bytes"])
+@pytest.mark.parametrize("objective", ["rounds", "time", "traffic"])
 @pytest.mark.parametrize(
     "limits",
     [
@@ -264,46 +264,49 @@ def test_a_round_by_hand() -> None:
 def answer(plan, *words: str) -> dict:
     code, out, err = plan("hubs", *words, "--json")
     assert (code, err) == (0, "")
-    return json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    return own(out)
 
 
 def test_both_limits_are_kept_and_all_is_said(plan) -> None:
     found = answer(plan, "--nodes", "60", "--edges", "240", "--per-node", "8", "--per-hub", "40", "-H", "inter")
     best = found["best"]
-    assert found["schema"] == "hfl-plan/hubs/1"
+    assert found["schema"] == "hfl-plan/hubs/2"
     assert best["edges"] == best["n_h"] * (best["b_hs"] + best["b_hh"]) + 60 * best["b_sh"] <= 240
     assert best["models_of_a_hub"] == pytest.approx(best["b_hs"] + 2 * best["b_hh"] + 60 * best["b_sh"] / best["n_h"])
     assert best["models_of_a_hub"] <= 40
     assert best["models_of_a_node"] <= 8
     assert [one["protocol"] for one in found["others"]] == ["EL-Local", "EL-Oracle", "FedAvg"]
     assert found["others"][0]["edges"] == 240
-    assert best["rounds"] == min(row["rounds"] for row in found["by_hubs"])
+    assert best["seconds"] == min(row["seconds"] for row in found["by_hubs"])
     assert best["bytes"] == pytest.approx(best["rounds"] * best["edges"] * 44.7e6)
     assert best["seconds"] == pytest.approx(best["rounds"] * best["seconds_per_round"])
     assert found["without_a_hub"]["rounds"] >= best["rounds"]
-    assert found["scenario"]["H"]["value"] == 1
-    assert found["objective"] == "rounds"
+    assert found["scenario"]["H"]["value"] == pytest.approx(1.9 * math.hypot(0.33, 2.7))  # preset inter, sigma = 1.9
+    assert found["objective"] == "time"
     assert answer(plan, "--nodes", "60", "--edges", "240", "--hub-link", "lan", "-H", "inter")["objective"] == "time"
 
 
 def test_few_edges_are_better_without_hubs(plan) -> None:
     code, out, err = plan("hubs", "--nodes", "2", "--edges", "6", "-H", "both")
     assert (code, err) == (0, "")
-    assert "does better without hubs" in out.splitlines()[0]
+    assert "is better by time without hubs" in out.splitlines()[0]
 
 
 def test_hubs_that_hear_everybody_are_servers(plan) -> None:
-    code, out, err = plan("hubs", "--nodes", "40", "--edges", "160", "-H", "inter")
+    words = ("--nodes", "40", "--edges", "160", "-H", "inter", "--objective", "rounds")
+    code, out, err = plan("hubs", *words, "--explain", "protocols")
     assert (code, err) == (0, "")
     assert "Each hub hears every node: that is 2 servers" in out
+    best = answer(plan, *words)["best"]
+    assert (best["n_h"], best["b_hs"]) == (2, 40)  # a hub that hears all is a server, and needs fewest rounds
 
 
 def test_the_gap_of_label_counts(plan, tmp_path: Path) -> None:
-    """Nodes of one label each, half of them each: shares are 1/2 from the mean in both labels, so H is one sigma."""
+    """Nodes of one label each, half of them each: 1/2 from the mean in both labels, so H is 4 sigma, as of one."""
     path = tmp_path / "counts.csv"
     path.write_text("client,cat,dog\n" + "".join(f"n{i},{7 * (i % 2)},{7 * (1 - i % 2)}\n" for i in range(20)))
     found = answer(plan, "--nodes", "20", "--edges", "80", "-H", str(path), "--sigma", "2")
-    assert found["scenario"]["H"]["value"] == pytest.approx(2.0)
+    assert found["scenario"]["H"]["value"] == pytest.approx(4 * 2.0)
     code, _, err = plan("hubs", "--nodes", "21", "--edges", "80", "-H", str(path))
     assert code == 2
     assert "has 20 clients, and there are 21 nodes" in err

@@ -10,6 +10,7 @@ import csv
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -412,9 +413,14 @@ def test_a_predictor_of_another_package_is_accepted_everywhere(constant: None, p
     code, out, err = plan("recommend", *given, "--objective", "rounds", "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
-    assert [row["topology"] for row in found["ranking"]] == ["ring-ring", "ring-star", "star-ring", "star-star"]
-    assert [row["rounds"] for row in found["ranking"]] == [10, 20, 30, 40]
-    assert found["uncertainty"]["model"] is None
+    assert [row["id"] for row in found["rows"] if not row["baseline"]] == [
+        "ring-ring",
+        "ring-star",
+        "star-ring",
+        "star-star",
+    ]
+    assert [row["rounds"]["value"] for row in found["rows"] if not row["baseline"]] == [10, 20, 30, 40]
+    assert found["recommend"]["uncertainty"]["model"] is None
     for words in (["flip", *given], ["tune", *given, "--local-steps", "1:4"]):
         code, out, err = plan(*words)
         assert (code, err) == (0, ""), words
@@ -449,7 +455,7 @@ def question_of(row: Mapping[str, str], predictor: str) -> Question:
         "fleet__groups": row["G"], "fleet__clients_per_group": row["M"], "fleet__group_rounds": row["P"],
         "fleet__local_steps": row["K"], "problem__initial_gap": row["A"], "problem__sigma": row["sigma"],
         "problem__smoothness": 1, "problem__heterogeneity": f"zeta={row['zeta']},delta={row['delta']}",
-        "problem__target": row["target"], "plan__predictor": predictor,
+        "problem__target": row["target"], "plan__predictor": predictor, "plan__metric": "gradient",
     }  # fmt: skip
     if row["S1"] == row["G"] and row["S2"] == row["M"]:
         return asked(**told, fleet__order=row["order"])
@@ -464,18 +470,18 @@ def kind(row: Mapping[str, str]) -> str:
 def test_the_record_is_what_predictions_make_of_the_measurements(wanted: str) -> None:
     """Regret, tau and errors of a row of each kind, from the measured rounds and the predicted ones."""
     measured = {(r["scenario"], r["family"], r["reference"]): r for r in table("measured_orders.csv")}
-    rows = [r for r in table("predictor_record.csv") if kind(r) == wanted and "1" not in (r["S1"], r["S2"])]
+    rows = [r for r in table("record_gradient.csv") if kind(r) == wanted and "1" not in (r["S1"], r["S2"])]
     for row in rows[3 :: len(rows) // 3]:
         source = measured[row["scenario"], row["family"], row["reference"]]
         rounds = np.array([min(float(source[t]), float(source["rounds"])) for t in TOPOLOGIES])
-        for predictor in ("typical", "bound"):
+        for predictor in ("typical", "spectrum", "bound"):
             found = question_of(source, predictor).rounds()
             predicted = np.array([float(found[t]) for t in TOPOLOGIES])
             regret = rounds[predicted.argmin()] / rounds.min() - 1
             assert float(row[f"regret_{predictor}"]) == pytest.approx(regret, abs=6e-5)
-            if predictor == "typical":
+            if predictor != "bound":
                 off = np.log(rounds / predicted)
-                recorded = [float(row[f"error_{t}"]) for t in TOPOLOGIES]
+                recorded = [float(row[f"error_{predictor}_{t}"]) for t in TOPOLOGIES]
                 np.testing.assert_allclose(recorded, off - off[0], atol=6e-5)
             signs = [
                 (np.sign(predicted[i] - predicted[j]), np.sign(rounds[i] - rounds[j]))
@@ -490,19 +496,19 @@ def test_every_measured_scenario_is_on_record_once() -> None:
     keys = ("scenario", "family", "reference")
     recorded, measured = (
         Counter(tuple(r[k] for k in keys) for r in table(name))
-        for name in ("predictor_record.csv", "measured_orders.csv")
+        for name in ("record_gradient.csv", "measured_orders.csv")
     )
     assert set(recorded) == set(measured)
     assert set(recorded.values()) == {1}
     assert {r["scenario"] for r in table("measured_orders.csv")}.isdisjoint(
         r["scenario"] for r in table("measured_orders_kept.csv")
     )
-    assert len(record.record().places) == len(recorded)
+    assert len(record.record("gradient").places) == len(recorded)
 
 
 @pytest.mark.parametrize(
     ("predictor", "model", "quantity"),
-    [("typical", "digits-logistic", "loss"), ("bound", "digits-mlp", "error"), ("typical", "digits-mlp", "error")],
+    [("spectrum", "digits-logistic", "loss"), ("bound", "digits-mlp", "error"), ("spectrum", "digits-mlp", "error")],
 )
 def test_the_record_on_digits_is_what_presets_make_of_the_measurements(
     predictor: str, model: str, quantity: str
@@ -513,7 +519,7 @@ def test_the_record_on_digits_is_what_presets_make_of_the_measurements(
             continue
         told: dict[str, object] = {"problem__heterogeneity": row["scheme"], "problem__rounds": row["reference"]}
         told |= {"fleet__groups": row["G"], "fleet__clients_per_group": row["M"], "fleet__group_rounds": row["P"]}
-        if predictor == "typical":
+        if predictor == "spectrum":
             told["plan__metric"] = {"loss": "loss", "error": "accuracy"}[quantity]
         found = asked(**told, fleet__local_steps=row["K"], plan__predictor=predictor).rounds()
         rounds = {t: min(float(row[t]), float(row["rounds"])) for t in TOPOLOGIES}
@@ -587,17 +593,24 @@ GIVEN: dict[str, object] = {
     "problem__smoothness": 1, "problem__initial_gap": 1.5, "problem__sigma": 1.2, "problem__rounds": 40,
     "problem__heterogeneity": "zeta=0.4,delta=0.9", "plan__objective": "rounds",
 }  # fmt: skip
+TYPICAL: dict[str, object] = {"plan__predictor": "typical", "plan__metric": "gradient"}
 
 
 def recommended(**given: object) -> Any:
     return recommend(load_scenario(**{**GIVEN, **given}))
 
 
-def test_the_predictor_is_typical_unless_a_bound_is_asked_about() -> None:
-    assert asked(**GIVEN).predictor.id == "typical"
-    assert asked(**GIVEN, plan__cap=0.5).predictor.id == "bound"
-    assert asked(**GIVEN, plan__bounds="hflbounds.sharp").predictor.id == "bound"
-    assert asked(**GIVEN, plan__bounds="hflbounds.sharp", plan__predictor="typical").predictor.id == "typical"
+def test_the_predictor_is_the_one_with_the_best_record_unless_a_bound_is_asked_about() -> None:
+    def chosen(**more: object) -> tuple[str, str]:
+        found = asked(**GIVEN, **more)
+        return found.predictor.id, found.metric
+
+    assert chosen() == ("spectrum", "loss")
+    assert chosen(plan__metric="accuracy") == ("spectrum", "accuracy")
+    assert chosen(plan__metric="gradient") == ("spectrum", "gradient")
+    assert chosen(plan__cap=0.5) == ("bound", "gradient")
+    assert chosen(plan__bounds="hflbounds.sharp") == ("bound", "gradient")
+    assert chosen(plan__bounds="hflbounds.sharp", plan__predictor="typical") == ("typical", "gradient")
     with pytest.raises(ScenarioError, match=r"'sharp' is not one of bound, .*typical"):
         asked(**GIVEN, plan__predictor="sharp")
 
@@ -631,39 +644,45 @@ def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> N
     import jsonschema
 
     schema = json.loads(plan("schema")[1])
-    for words in (["--metric", "accuracy"], ["--predictor", "bound"], ["--predictor", "surrogate"], []):
+    for words in (
+        ["--metric", "accuracy"],
+        ["--predictor", "bound"],
+        ["--predictor", "surrogate"],
+        [],
+        ["--predictor", "typical"],
+    ):
         code, out, err = plan("recommend", "--G", "3", "--M", "2", *words, "--json")
         assert (code, err) == (0, "")
         found = json.loads(out, parse_constant=pytest.fail)
         jsonschema.validate(found, schema)
-        assert (found["predictor"], found["metric"]) == (
-            words[1] if "--predictor" in words else "typical",
-            words[1] if "--metric" in words else "gradient",
+        assert (found["recommend"]["predictor"], found["metric"]) == (
+            words[1] if "--predictor" in words else "spectrum",
+            words[1] if "--metric" in words else "gradient" if words else "loss",
         )
-        assert (found["uncertainty"]["model"] is None) == bool(words)
+        without_record = words[-1:] in (["accuracy"], ["bound"], ["surrogate"])
+        assert (found["recommend"]["uncertainty"]["model"] is None) == without_record
 
 
 def test_rows_have_the_bounds_guarantee_and_a_rate_of_a_local_step() -> None:
-    answer = recommended()
+    answer = recommended(**TYPICAL)
     values = {"G": 6, "M": 5, "P": 2, "K": 3, "S1": 6, "S2": 5, "L": 1, "A": 1.5, "sigma": 1.2, "zeta": 0.4}
     target = answer.scenario["target"].value
     chain = {"star-star": 6, "star-ring": 30, "ring-star": 36, "ring-ring": 180}
     for row in answer.ranking:
-        sure = get(f"hflbounds.exact.{row.topology}").rounds_to(target, cap="own", **values, delta=0.9)
+        sure = get(f"hflbounds.exact.{row.id}").rounds_to(target, cap="own", **values, delta=0.9)
         assert row.rounds_guaranteed == float(sure)
-        assert row.start_eta * chain[row.topology] == pytest.approx(row.start_eta_eff, rel=1e-12)
-        assert 0.01 < row.start_eta_eff < 100
-    whose = [line for line in str(answer).splitlines() if "no guarantee" in line]
-    assert whose
+        assert row.rate_predicted_raw * chain[row.id] == pytest.approx(row.rate_predicted, rel=1e-12)
+        assert 0.01 < row.rate_predicted < 100
+    assert "no guarantee" in answer.explain("target")
 
 
 def test_a_start_rate_is_given_where_one_round_is_enough() -> None:
     """The mean over one round has the start alone, which no rate moves: the rate is then the one for two."""
-    rows = {row.topology: row for row in recommended(problem__rounds=1).ranking}
+    rows = {row.id: row for row in recommended(**TYPICAL, problem__rounds=1).ranking}
     assert {row.rounds for row in rows.values()} == {1}
-    two = {row.topology: row for row in recommended(problem__rounds=2).ranking}
-    assert rows["star-star"].start_eta == two["star-star"].start_eta
-    assert all(row.start_eta_eff > 0.05 for row in rows.values())
+    two = {row.id: row for row in recommended(**TYPICAL, problem__rounds=2).ranking}
+    assert rows["star-star"].rate_predicted_raw == two["star-star"].rate_predicted_raw
+    assert all(row.rate_predicted > 0.05 for row in rows.values())
 
 
 @pytest.mark.parametrize("predictor", ["typical", "bound"])
@@ -675,27 +694,25 @@ def test_single_tiers_are_the_answers_of_the_single_tier_scenario(predictor: str
         problem__heterogeneity=f"zeta={math.hypot(0.4, 0.9)!r},delta=0", problem__rounds=None,
         problem__target=two.scenario["target"].value, network__tiers=1, plan__predictor=predictor,
     )  # fmt: skip
-    rows = {row.topology: row for row in single.ranking}
-    families = {row.id: row for row in two.families}
+    rows = {row.id: row for row in single.ranking}
+    families = {row.id: row for row in two.rows}
     for key, topology in (("fedavg", "star-star"), ("sfl", "star-ring")):
         assert families[key].rounds == rows[topology].rounds
-        assert families[key].seconds == pytest.approx(rows[topology].seconds, rel=1e-9)
-        assert families[key].bytes == pytest.approx(rows[topology].bytes, rel=1e-9)
-    best = {row.topology: row for row in two.ranking}[two.recommended[0]]
-    assert families[best.topology].rounds == best.rounds
-    compared = [row.seconds for row in two.families if row.comparable]
-    assert compared == sorted(compared)
-    assert [row.id for row in two.families if not row.comparable] == ["hhfl", "hsl", "hga-fl"]
-    said = str(two)
-    for word in ("FedAvg, one tier", "hfl-plan overlap", "hfl-plan hubs", "hfl-plan async"):
+        assert families[key].time_seconds == pytest.approx(rows[topology].time_seconds, rel=1e-9)
+        assert families[key].traffic_bytes == pytest.approx(rows[topology].traffic_bytes, rel=1e-9)
+    assert [one.id for one in two.recommend.others] == ["hhfl", "hsl", "hga-fl"]
+    assert {row.rounds_from for row in two.rows} == {"bound" if predictor == "bound" else "predicted"}
+    assert {one.rounds_from for one in two.recommend.others} == {"not run"}
+    said = " ".join(two.explain().split())
+    for word in ("FedAvg, 1 tier", "hfl-plan overlap", "hfl-plan hubs", "hfl-plan async"):
         assert word in said
 
 
 def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() -> None:
     """Nothing is drawn of inputs that were all given: each of the hundred nearest rows' errors is as likely."""
-    answer = recommended()
-    assert not answer.uncertainty.inputs.drawn
-    rows = table("predictor_record.csv")
+    answer = recommended(**TYPICAL)
+    assert not answer.recommend.uncertainty.inputs.drawn
+    rows = table("record_gradient.csv")
     here = {"G": 6, "M": 5, "P": 2, "K": 3, "S1": 6, "S2": 5, "L": 1, "A": 1.5, "sigma": 1.2, "zeta": 0.4, "delta": 0.9}
     unit = 1.5
 
@@ -713,25 +730,27 @@ def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() 
         return sum(x * x for x in squared)
 
     nearest = sorted(rows, key=distance)[:100]
-    exact = asked(**GIVEN).rounds()
-    totals = np.array([[float(exact[t]) * math.exp(float(r[f"error_{t}"])) for t in TOPOLOGIES] for r in nearest])
+    exact = asked(**GIVEN, **TYPICAL).rounds()
+    off = np.array([[float(r[f"error_typical_{t}"]) for t in TOPOLOGIES] for r in nearest])
+    totals = np.array([float(exact[t]) for t in TOPOLOGIES]) * np.exp(off)
     share = dict(zip(TOPOLOGIES, (totals <= totals.min(1, keepdims=True) * 1.02).mean(0), strict=True))
-    model = answer.uncertainty.model
+    model = answer.recommend.uncertainty.model
     assert model.right == sum(float(r["regret_typical"]) <= 0.02 for r in nearest)
     assert model.regret_p90 == pytest.approx(np.quantile([float(r["regret_typical"]) for r in nearest], 0.9))
     for topology, p in share.items():
         assert model.p_best[topology] == pytest.approx(p, abs=4 * math.sqrt(0.25 / 1024))
-    assert answer.confidence.p_best == model.p_best[answer.ranking[0].topology]
-    (near,) = (e for e in answer.evidence if e.where.endswith("predictor_record.csv"))
-    assert (near.agrees, near.of, near.regret_p90) == (model.right, 100, model.regret_p90)
-    assert f"In {model.right} of the 100 measured scenarios" in str(answer).replace("\n", " ")
+    assert answer.verdict.confidence == model.probability <= 0.99
+    (near,) = (e for e in answer.evidence if e.dataset.endswith("record_gradient.csv"))
+    assert (near.right, near.of, near.regret_p90) == (model.right, 100, model.regret_p90)
+    assert f"right in {model.right} of the 100 nearest measured cases" in str(answer)
 
 
 @pytest.mark.parametrize(
     ("given", "rows"),
     [
-        ({}, {"mean_gradient"}),
-        ({"plan__metric": "loss"}, {"loss"}),
+        ({}, {"loss"}),
+        ({"plan__metric": "gradient"}, {"mean_gradient"}),
+        ({"plan__predictor": "typical"}, {"mean_gradient"}),
         ({"plan__metric": "accuracy"}, {"error"}),
         ({"plan__predictor": "bound"}, {"mean_gradient"}),
     ],
@@ -741,41 +760,42 @@ def test_evidence_on_digits_is_about_the_metric_and_the_predictor(given: dict[st
     wanted = Counter(
         (int(r["right"]), int(r["rows"]), float(r["regret_p90"]))
         for r in table("digits_record.csv")
-        if r["predictor"] == answer.predictor and r["quantity"] in rows
+        if r["predictor"] == answer.recommend.predictor and r["quantity"] in rows
     )
-    found = Counter((e.agrees, e.of, e.regret_p90) for e in answer.evidence if e.where.endswith("measured_digits.csv"))
+    found = Counter((e.right, e.of, e.regret_p90) for e in answer.evidence if e.dataset.endswith("measured_digits.csv"))
     assert found == wanted
     assert found
 
 
-def test_the_answer_says_what_accuracy_would_change() -> None:
+def test_the_answer_says_what_loss_would_change() -> None:
     told: dict[str, object] = {
-        "fleet__groups": 20, "fleet__clients_per_group": 5, "problem__heterogeneity": "inter", "problem__rounds": 200,
+        "fleet__groups": 12, "fleet__clients_per_group": 25, "problem__heterogeneity": "both", "problem__sigma": 0.3,
         "plan__objective": "rounds",
     }  # fmt: skip
-    by_gradient = recommend(load_scenario(**told))
-    by_accuracy = recommend(load_scenario(**told, plan__metric="accuracy"))
-    rounds = {row.topology: row.rounds for row in by_accuracy.ranking}
-    assert by_gradient.recommended[0] not in by_accuracy.recommended  # the case that there is something to say
-    (said,) = (line for line in by_gradient.explanation if "--metric accuracy" in line)
-    assert "Ring-Ring comes first" in said
-    assert by_accuracy.ranking[0].topology == "ring-ring"
-    less = 1 - rounds["ring-ring"] / rounds[by_gradient.recommended[0]]
-    assert f"{less:.0%} below Star-Ring" in said
-    assert not any("--metric accuracy" in line for line in by_accuracy.explanation)
+    by_gradient = recommend(load_scenario(**told, plan__metric="gradient"))
+    by_loss = recommend(load_scenario(**told))
+    rounds = {row.id: row.rounds for row in by_loss.ranking}
+    assert by_gradient.recommended[0] not in by_loss.recommended  # the case that there is something to say
+    (said,) = (one.text for one in by_gradient.warnings if "--metric loss" in one.text)
+    first = by_loss.ranking[0].id
+    assert f"{first.title()} comes first" in said
+    less = 1 - rounds[first] / rounds[by_gradient.recommended[0]]
+    (percent,) = re.findall(r"(\d+)% below", said)
+    assert abs(int(percent) / 100 - less) < 0.03  # rounds of the answer are whole
+    assert not any("--metric" in one.text for one in by_loss.warnings)
 
 
 def test_a_target_not_reached_in_time_says_what_the_predictor_expects_there() -> None:
     from planner.errors import NoAnswerError
 
-    question = asked(**GIVEN, problem__target=1e-4)
+    question = asked(**GIVEN, **TYPICAL, problem__target=1e-4)
     least = min(float(typical.PREDICTOR.reached(question, t, 40, question.values)) for t in TOPOLOGIES)
     first = min(float(n) for n in replace(question, horizon=None).rounds().values())
     with pytest.raises(NoAnswerError, match="not reached within 40 rounds: the least expected there is") as refusal:
-        recommended(problem__target=1e-4)
+        recommended(**TYPICAL, problem__target=1e-4)
     assert f" {least:.4g}, by " in str(refusal.value)
     assert f"Allow {math.ceil(first):,} rounds" in str(refusal.value)
-    allowed = recommended(problem__target=1e-4, problem__rounds=math.ceil(first))
+    allowed = recommended(**TYPICAL, problem__target=1e-4, problem__rounds=math.ceil(first))
     assert allowed.ranking[0].rounds == math.ceil(first)
 
 
@@ -783,16 +803,18 @@ def test_who_is_away_is_asked_about_each_metric_anew() -> None:
     """Attended questions keep what they computed; what they keep is of one metric."""
     given = {**GIVEN, "problem__heterogeneity": "zeta=1,delta=3"}
     given |= {"availability__client": "90%", "availability__policy": "skip"}
-    question = ask(load_scenario(**given))
+    question = ask(load_scenario(**given, plan__metric="gradient"))
     gradient = question.rounds()
-    moved = question.varied(metric="accuracy").rounds()
-    fresh = ask(load_scenario(**given, plan__metric="accuracy")).rounds()
+    moved = question.varied(metric="loss").rounds()
+    fresh = ask(load_scenario(**given, plan__metric="loss")).rounds()
     assert moved == fresh
     assert moved != gradient
 
 
 def test_without_draws_the_same_comes_first() -> None:
-    given = {"fleet__groups": 10, "fleet__clients_per_group": 10, "problem__heterogeneity": "both"}
+    given = {"fleet__groups": 10, "fleet__clients_per_group": 10, "problem__heterogeneity": "zeta=1,delta=1"}
+    given |= {**TYPICAL, "problem__rounds": 1000, "problem__sigma": 1, "problem__smoothness": 1}
+    given |= {"plan__objective": "rounds"}
     with_draws, without = (recommend(load_scenario(**given, **more)) for more in ({}, {"plan__draws": 0}))
     assert with_draws.recommended == without.recommended
     assert len(with_draws.recommended) > 1

@@ -18,7 +18,12 @@ from planner.scenario.resolve import load
 
 
 def asked(tree: str, **more: object) -> Question:
-    options: dict[str, Any] = {"network.tiers": tree, **{key.replace("__", "."): value for key, value in more.items()}}
+    options: dict[str, Any] = {
+        "network.tiers": tree,
+        "plan.metric": "gradient",
+        "plan.predictor": "typical",
+        **{key.replace("__", "."): value for key, value in more.items()},
+    }
     return ask(load(options={key: (key, value) for key, value in options.items()}))
 
 
@@ -41,7 +46,7 @@ def test_every_topology_of_a_depth_is_predicted_and_timed(tree: str, depth: int,
     assert found[question.reference] == pytest.approx(question.horizon, rel=1e-6)  # whose reach is the target
     for topology, rounds in found.items():
         constants = {name: question.values[name] for name in constants_of(depth)}
-        fleet = typical.Fleet(question.sized(topology), int(question.values["K"]), typical.FADES["gradient"])
+        fleet = typical.Fleet(question.sized(topology), int(question.values["K"]), typical.FADE)
         assert float(rounds) == pytest.approx(float(fleet.rounds_to(question.goal(), constants)), rel=1e-12)
         best = question.best_bound(topology, 10)
         assert best is not None

@@ -23,7 +23,7 @@ import pytest
 from hflbounds.topology import Tier, Topology, two_tier
 from planner.errors import ScenarioError
 from planner.predict.predictors import predictors
-from planner.predict.predictors.spectrum import CURVATURES, Fleet
+from planner.predict.predictors.spectrum import CURVATURES, Fleet, _round, _squares
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
 from validation.reference import Settings, global_round
@@ -235,14 +235,19 @@ def test_an_answer_says_that_its_target_is_a_loss_and_guarantees_nothing(plan: A
     code, out, err = plan("recommend", *BY_LOSS, "--target", "0.3", "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
-    assert (found["metric"], found["quantity"], found["scenario"]["target"]["value"]) == ("loss", "loss gap", 0.3)
-    assert found["bounds"] == ""
-    assert {row["rounds_guaranteed"] for row in found["ranking"]} == {None}
-    assert not found["uncertainty"]["constants"]["sets"]
+    assert (found["metric"], found["target"]["metric"], found["scenario"]["target"]["value"]) == (
+        "loss",
+        "loss gap",
+        0.3,
+    )
+    assert found["recommend"]["bounds"] == ""
+    assert {row["rounds_guaranteed"] for row in found["rows"]} == {None}
+    assert not found["recommend"]["uncertainty"]["constants"]["sets"]
     said = plan("recommend", *BY_LOSS, "--target", "0.3")[1]
-    assert "The target is a loss gap of 0.3." in said
+    assert "Target: a loss gap of 0.3\n" in said
     assert "gradient of" not in said
-    assert json.loads(plan("recommend", *BY_LOSS[:-2], "--json")[1])["quantity"] == "mean squared gradient"
+    by_gradient = json.loads(plan("recommend", *BY_LOSS[:-1], "gradient", "--json")[1])
+    assert by_gradient["target"]["metric"] == "mean squared gradient"
 
 
 def test_steps_and_rates_are_tuned_to_a_loss(plan: Any) -> None:
@@ -261,7 +266,7 @@ def test_bounds_are_about_no_loss(plan: Any) -> None:
         assert "bounds are on the squared gradient" in err
     code, _, err = plan("async", *BY_LOSS, "--region-times", "1s,2s,3s,4s", "--target", "0.1")
     assert code == 2
-    assert "loss gap" in err or "No such option" in err
+    assert "squared gradient" in err
 
 
 def test_a_target_that_the_rounds_allowed_miss_is_refused(plan: Any) -> None:
@@ -270,15 +275,19 @@ def test_a_target_that_the_rounds_allowed_miss_is_refused(plan: Any) -> None:
     assert "not reached within 3 rounds" in err
 
 
-def test_another_metric_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="spectrum knows gradient and loss alone"):
-        asked(**GIVEN, plan__metric="accuracy")
+def test_accuracy_goes_by_loss_and_has_no_targets_of_its_own() -> None:
+    by_loss, by_accuracy = asked(**GIVEN), asked(**GIVEN, plan__metric="accuracy")
+    assert by_accuracy.rounds() == by_loss.rounds()
+    assert by_accuracy.quantity.reached == "test accuracy"
+    with pytest.raises(ScenarioError, match="accuracy is predicted by the training loss"):
+        asked(**GIVEN, plan__metric="accuracy", problem__target=0.3)
 
 
 def test_rates_are_those_at_which_least_is_left() -> None:
     """A grid of raw rates 1 % apart, each curvature by hand, for one client with noise."""
     question = asked(fleet__groups=1, fleet__clients_per_group=1, fleet__local_steps=2, problem__smoothness=4,
-                     problem__initial_gap=1.5, problem__sigma=1.2, problem__rounds=30)  # fmt: skip
+                     problem__initial_gap=1.5, problem__sigma=1.2, problem__curvature_scatter=0,
+                     problem__rounds=30)  # fmt: skip
     steps = np.geomspace(1e-3, 1.98, 800)[:, None]
     factor = (1 - steps * CURVATURES) ** 2
     noise = sum(factor**k for k in range(60)) * steps**2 * CURVATURES / 2
@@ -290,7 +299,7 @@ def test_rates_are_those_at_which_least_is_left() -> None:
 
 
 @pytest.mark.parametrize("goal", ["rounds", "target"])
-def test_the_record_by_loss_is_what_predictions_make_of_the_measurements(goal: str, plan: Any) -> None:
+def test_the_record_by_loss_is_what_predictions_make_of_the_measurements(goal: str) -> None:
     with (ROOT / "docs" / "evidence" / "measured_losses.csv").open(encoding="utf-8", newline="") as file:
         measured = list(csv.DictReader(file))
     regrets = []
@@ -298,7 +307,8 @@ def test_the_record_by_loss_is_what_predictions_make_of_the_measurements(goal: s
         told: dict[str, object] = {
             "fleet__groups": row["G"], "fleet__clients_per_group": row["M"], "fleet__group_rounds": row["P"],
             "fleet__local_steps": row["K"], "problem__initial_gap": row["A"], "problem__sigma": row["sigma"],
-            "problem__smoothness": 1, "problem__heterogeneity": f"zeta={row['zeta']},delta={row['delta']}",
+            "problem__smoothness": 1, "problem__curvature_scatter": 0,
+            "problem__heterogeneity": f"zeta={row['zeta']},delta={row['delta']}",
         }  # fmt: skip
         told |= {"problem__target": row["target"]} if goal == "target" else {"problem__rounds": row["reference"]}
         if (row["S1"], row["S2"]) == (row["G"], row["M"]):
@@ -308,14 +318,55 @@ def test_the_record_by_loss_is_what_predictions_make_of_the_measurements(goal: s
         found = asked(**told).rounds()
         rounds = {t: min(float(row[t]), float(row["rounds"])) for t in TOPOLOGIES}
         regrets.append(rounds[min(found, key=lambda t: float(found[t]))] / min(rounds.values()) - 1)
-    with (ROOT / "planner" / "data" / "losses_record.csv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "planner" / "data" / "metric_record.csv").open(encoding="utf-8", newline="") as file:
         (kept,) = (
-            r for r in csv.DictReader(file) if (r["predictor"], r["goal"], r["family"]) == ("spectrum", goal, "all")
+            r
+            for r in csv.DictReader(file)
+            if (r["predictor"], r["metric"], r["goal"], r["family"]) == ("spectrum", "loss", goal, "all")
         )
     assert int(kept["rows"]) == len(regrets) == 360
     assert int(kept["right"]) == sum(r <= 0.02 for r in regrets)
     assert float(kept["regret_mean"]) == pytest.approx(np.mean(regrets), abs=6e-4)
-    words = ["--target", "0.3"] if goal == "target" else []
-    shown = json.loads(plan("recommend", *BY_LOSS, *words, "--json")[1])["evidence"]
-    (of_mine,) = (e for e in shown if e["where"] == "docs/evidence/measured_losses.csv")
-    assert (of_mine["agrees"], of_mine["of"]) == (int(kept["right"]), 360)
+
+
+# --- mini-batches whose curvature scatters ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+def test_scatter_of_curvature_is_that_of_every_sequence_of_signs(topology: str) -> None:
+    """Curvatures 1 + scatter and 1 - scatter with equal chances: the literal round for every sequence of them."""
+    G, M, K, scatter = 2, 2, 2, 0.7
+    fleet = Fleet(two_tier(topology, G=G, M=M, P=1), K, measure="loss", scatter=scatter)
+    log_factor, noise = _squares(fleet.topology, K, scatter)
+    signs = np.array(list(itertools.product((-1.0, 1.0), repeat=G * M * K)))  # shape (sequences, steps)
+    steps = np.eye(1 + G * M * K)  # the start, and the noise of every local step
+    for rate, curvature in ((40, 23), (100, 20), (140, 12)):
+        v, h = float(fleet.steps[rate]), float(CURVATURES[curvature])
+
+        def gradient(g: int, p: int, m: int, k: int, x: Array, h: float = h) -> Array:
+            step = (g * M + m) * K + k
+            return np.asarray(h * (1 + scatter * signs[:, step, None]) * x + steps[1 + step])
+
+        plan = Settings(topology=topology, G=G, M=M, P=1, K=K, S1=None, S2=None)
+        found = global_round(np.tile(steps[0], (len(signs), 1)), plan, v, gradient)
+        squares = (found**2).mean(0)
+        assert math.exp(log_factor[rate, curvature]) == pytest.approx(squares[0], rel=1e-10)
+        assert v**2 * noise[rate, curvature] == pytest.approx(squares[1:].sum(), rel=1e-10)
+
+
+def test_without_scatter_squares_are_those_of_the_round_in_closed_form() -> None:
+    tree = Topology((Tier("ring", size=3), Tier("star", size=4, passes=2), Tier("ring", size=2)))
+    log_factor, noise = _squares(tree, 3, 0.0)
+    plain = _round(tree, 3)
+    some = np.s_[::7, ::5]
+    np.testing.assert_allclose(log_factor[some], 2 * plain.map.log_size[some], rtol=1e-9, atol=1e-14)  # near 1
+    np.testing.assert_allclose(noise[some], plain.noise[some], rtol=1e-9)
+
+
+def test_scatter_slows_what_chains_steps_and_changes_nothing_by_gradient() -> None:
+    fleet = {"fleet__groups": 5, "fleet__clients_per_group": 5, "problem__heterogeneity": "iid"}
+    fleet |= {"problem__rounds": 100, "problem__sigma": 0.1}
+    plain, scattered = (asked(**fleet, problem__curvature_scatter=s).rounds() for s in (0, 1.5))
+    assert scattered["ring-ring"] / scattered["star-star"] > plain["ring-ring"] / plain["star-star"]
+    same = [asked(**fleet, problem__curvature_scatter=s, plan__metric="gradient").rounds() for s in (0, 1.5)]
+    assert same[0] == same[1]

@@ -11,6 +11,9 @@ PAGE = (Path(__file__).parents[3] / "docs" / "validation.md").read_text()
 CELL = re.compile(r"(holds|fails|cannot tell): (\d+) / (\d+) / (\d+)|not run")
 
 
+METRICS = ("gradient", "loss", "accuracy")
+
+
 def rows() -> dict[str, list[str]]:
     """The cells of the table, by claim."""
     lines = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \|$", PAGE, flags=re.MULTILINE)
@@ -41,3 +44,33 @@ def test_verdicts_are_judged_by_their_counts() -> None:
 def test_families_of_claims() -> None:
     assert {v.claim for v in verdicts.beginning("hga-")} >= {"hga-rules", "hga-repaired", "hga-theorem"}
     assert str(verdicts.verdicts("hga-theorem")[0]).startswith("hga-theorem fails (")
+
+
+def by_metric() -> dict[tuple[str, str], list[str]]:
+    """The cells of the second table, by claim and size."""
+    table = PAGE.partition("| claim, size |")[2]
+    lines = re.findall(r"^\| ([a-z0-9-]+), (quick|full) \| (.*) \|$", table, flags=re.MULTILINE)
+    return {(claim, size): rest.split(" | ") for claim, size, rest in lines}
+
+
+def test_the_table_by_metric_is_the_record_and_its_own_column_is_the_other_table() -> None:
+    table, first = by_metric(), rows()
+    assert len([claim for claim, size in table if size == "quick"]) == len(first) - 5  # of distances, and of bounds
+    for (claim, size), (*cells, _) in table.items():
+        own = [cell.strip("*") for cell in cells if cell.startswith("**")]
+        assert own == [first[claim][1 if size == "quick" else 2]]
+        shown = {metric: cell.strip("*").partition(":")[0] for metric, cell in zip(METRICS, cells, strict=True)}
+        found = verdicts.verdicts(claim)[0]
+        if found.by_size == size:
+            assert found.by == {metric: verdict for metric, verdict in shown.items() if verdict != "-"}
+        for cell in cells:
+            if match := CELL.fullmatch(cell.strip("*")):
+                assert match[2] != "0" or match[1] != "holds" or claim.startswith("order-")
+
+
+def test_a_verdict_that_another_metric_does_not_share_is_said_with_it() -> None:
+    (order,) = verdicts.verdicts("random-order")
+    assert order.by["gradient"] == "holds"
+    assert order.by["loss"] == "fails"
+    assert f"by loss fails at {order.by_size} size" in str(order)
+    assert "by " not in str(verdicts.verdicts("hsl-nodes")[0]).partition(")")[0]

@@ -12,7 +12,7 @@ from test_cli import run
 from planner.report.render import formats
 
 QUESTIONS = {
-    "flip": ["flip", "-G", "10", "-M", "10", "-H", "inter", "-o", "time", "-p", "server_uplink", "-p", "step-time"],
+    "flip": ["flip", "-G10", "-M10", "-H", "inter", "--objective=time", "-p", "server_uplink", "-p", "step-time"],
     "map": ["flip", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--map", "G,M", "--cells", "4"],
     "tune": ["tune", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--K", "1,4", "--P", "1,2"],
 }
@@ -40,7 +40,7 @@ def test_every_format_answers(
     }
     assert len(rows) == wanted[question] > 0
     assert found["html"].count("<section") == found["html"].count("</section>") == 1
-    assert found["md"].startswith("# ")
-    code, _, err = run(*QUESTIONS[question], "--json", "--format", "md", capsys=capsys, monkeypatch=monkeypatch)
+    assert found["markdown"].startswith("# ")
+    code, _, err = run(*QUESTIONS[question], "--json", "--format", "markdown", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 2
     assert "contradicts --json" in err

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from planner.report import terminal
 from planner.report.document import Column, Document, Figure, Heading, Items, Note, Paragraph, Table
 from planner.report.render import formats, render
 
@@ -64,12 +65,34 @@ def test_a_pipe_is_never_wrapped_and_a_terminal_always() -> None:
     assert "traffic" not in shown  # the least needed column goes whole
 
 
+STRANGE = "Zürich 東京 e\u0301\tafter\x07\rbell\nsecond line"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        WHOLE,
+        Document("", (Paragraph(""), Heading(""), Items("Said", (STRANGE, ""))), {}),
+        Document(STRANGE, (Paragraph(STRANGE, "bold"), Note(STRANGE)), {}),
+        Document(
+            "",
+            (Table((Column("a"), Column("b", "count")), ((STRANGE.replace("\t", ""), 1), ("x", 100_000)), indent=3),),
+            {},
+        ),
+        Document("", (Table((Column("東京"), Column("left", "count", left=True)), (("x", 5), ("ab", 10))),), {}),
+        Document("", (Table((Column("a"),), ()), Table((Column("a"),), (("x",),), detail=True)), {}),
+    ],
+)
+def test_a_pipe_gets_what_rich_writes_where_there_is_room(document: Document) -> None:
+    assert render("table", document) == terminal.render(document, width=10_000, color=False)
+
+
 def test_numbers_are_to_the_right_and_words_to_the_left() -> None:
     lines = render("table", WHOLE).splitlines()
     head = next(line for line in lines if line.startswith("topology"))
     row = next(line for line in lines if "12,000" in line)
     assert head.index("rounds") + len("rounds") == row.index("12,000") + len("12,000")
-    assert "|---|---:|---:|---:|" in render("md", WHOLE)
+    assert "|---|---:|---:|---:|" in render("markdown", WHOLE)
     assert r"\begin{tabular}{lrrr}" in render("latex", WHOLE)
 
 
@@ -101,7 +124,7 @@ def test_html_closes_every_element_and_takes_no_text_for_one() -> None:
 
 
 def test_markdown_and_latex_escape_what_they_would_obey() -> None:
-    markdown = render("md", WHOLE)
+    markdown = render("markdown", WHOLE)
     assert "<b>" not in markdown
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 5 for line in markdown.splitlines() if line.startswith("| "))
     latex = [line for line in render("latex", WHOLE).splitlines() if not line.startswith("%")]

@@ -1,0 +1,43 @@
+"""``hfl-plan export``: options. The project is `planner.export.project`'s."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from planner.cli.options import Said
+
+if TYPE_CHECKING:
+    from planner.report.document import Document
+
+
+def export(  # reason: one parameter for every option
+    said: Said,
+    source: Annotated[
+        Path | None, Argument(metavar="[SCENARIO.toml|RUN.json]", help="scenario, or run kept by `recommend --save`")
+    ] = None,
+    to: Annotated[str, Option("--to", help="framework: python, flower or nvflare")] = "python",
+    topology: Annotated[str | None, Option("--topology", help="topology [the best]")] = None,
+    rate: Annotated[
+        float | None, Option("--rate", help="learning rate of a local step [predicted, or the pilot's]", min=0)
+    ] = None,
+    groups: Annotated[
+        Path | None, Option("--groups-file", help="CSV group,client with names [the file of label counts]")
+    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", metavar="DIR", help="new folder [required]")] = None,
+) -> Document:
+    """Export a project that runs a plan: the loop, the plan and a task to replace by yours.
+
+    The plan is priced again for what runs it, as Flower and NVFlare send every model through one server.
+
+    Examples:
+        hfl-plan export examples/hospitals.toml --to flower --output job
+    """
+    if output is None:
+        raise typer.BadParameter("--output: is missing. Name a new folder: -o my-project")
+    from planner.report.answers.export import document, exported
+
+    return document(exported(said.config, said.options, source, to, topology, rate, groups, output))

@@ -1,0 +1,99 @@
+"""``hfl-plan init``: a first scenario file, by questions or from an example."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from planner.cli import completion
+from planner.cli.options import Said, declare
+from planner.cli.output import Asked, Result
+from planner.errors import PlannerError, ScenarioError
+
+if TYPE_CHECKING:
+    from planner.scenario.start import Question
+
+ASKED = (
+    *("fleet.groups", "fleet.clients_per_group", "model.size", "network.client_link.up"),
+    *("network.client_link.sharing", "problem.heterogeneity", "plan.objective"),
+)
+
+
+@declare(only=ASKED)
+def init(
+    said: Said,
+    example: Annotated[
+        str | None,
+        Option(
+            "--example",
+            metavar="NAME",
+            help="example to start from: phones, hospitals, cell-site or regions",
+            autocompletion=completion.of_words(("phones", "hospitals", "cell-site", "regions")),
+        ),
+    ] = None,
+    output: Annotated[
+        str | None, Option("--output", "-o", metavar="FILE", help="scenario .toml; - is stdout [scenario.toml]")
+    ] = None,
+    yes: Annotated[bool, Option("--yes", "-y", help="take the default where no option answers a question")] = False,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Result | str:
+    """Write a first scenario: answer six questions at most, or take an example.
+
+    An option answers its question in advance.
+
+    Examples:
+        hfl-plan init --example hospitals
+        hfl-plan init -G 12 -M 25 --uplink 20Mbit/s --yes
+    """
+    from planner.io import atomic
+    from planner.report.answers.init import document
+    from planner.scenario.start import EXAMPLES, QUESTIONS, checked, written
+    from planner.scenario.start import example as files_of
+
+    if output not in (None, "-") and Path(str(output)).suffix != ".toml":
+        raise ScenarioError(f"--output: {output!a:.80} does not end in .toml. Name scenario.toml.", code="E035")
+    if example is not None:
+        files = files_of(example)
+        name = output or EXAMPLES[example]
+        files = {name if file == EXAMPLES[example] else file: text for file, text in files.items()}
+    else:
+        name = output or "scenario.toml"
+        if name != "-":
+            atomic.place(name, asked.force)
+        given = {key: checked(key, value) for key, (_, value) in said.options.items()}
+        told = {k: v for i, q in enumerate(QUESTIONS, 1) for k, v in answered(q, i, given, yes).items()}
+        files = {name: written(given | told)}
+    if output == "-":
+        return files["-"]
+    for file in files:
+        atomic.place(file, asked.force)
+    for file, text in files.items():
+        atomic.write(file, text, asked.force)
+    return Result(document(tuple(files), name))
+
+
+def answered(question: Question, number: int, given: dict[str, str], yes: bool) -> dict[str, object]:
+    """Ask, until the answer can be read.
+
+    Raises:
+        ScenarioError: If it cannot, and nobody is there to ask again; or if input ends.
+    """
+    if any(key in given for key in question.keys):
+        return {}
+    if yes:
+        return dict(question.read(question.usual))
+    while True:
+        sys.stderr.write(f"{number} {question.text} [{question.usual}] ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            raise ScenarioError("init: the input ended before the last question. Add --yes, or --example hospitals.")
+        try:
+            return dict(question.read(line.strip() or question.usual))
+        except PlannerError as error:
+            if not sys.stdin.isatty():
+                raise
+            sys.stderr.write(f"{' '.join(filter(None, error.parts))}\n")

@@ -1,0 +1,105 @@
+"""``hfl-plan network``: options. The answers are in `planner.report.answers.network`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from planner.cli import completion
+from planner.cli.options import Said, declare
+from planner.cli.output import Asked
+
+if TYPE_CHECKING:
+    from planner.report.document import Document
+
+ACTIONS = ("place", "order", "links", "overlays", "groups")
+
+
+@declare(
+    only=(
+        *(f"problem.{name}" for name in ("heterogeneity", "sigma", "smoothness", "initial_gap", "rounds", "metric")),
+        *("fleet.local_steps", "fleet.group_rounds", "model.size", "compute.step_time", "plan.seed"),
+    )
+)
+def network(  # reason: one parameter for every option
+    said: Said,
+    action: Annotated[
+        str,
+        Argument(
+            metavar="WHAT", help="place, order, links, overlays or groups", autocompletion=completion.of_words(ACTIONS)
+        ),
+    ],
+    source: Annotated[
+        str,
+        Argument(
+            metavar="NETWORK",
+            help="CSV a,b,latency_ms,bandwidth_mbit; matrix latency_ms,<place>...; node,lat,lon; .gml; .graphml; "
+            "or gaia, aws-na, geant, exodus, ebone",
+        ),
+    ],
+    fleet: Annotated[
+        Path | None, Option("--fleet", help="CSV client,group,node,samples,step_time [one client per place]")
+    ] = None,
+    server: Annotated[str | None, Option("--server", help="current place of the top server")] = None,
+    group_servers: Annotated[
+        Path | None, Option("--group-servers", help="CSV group,node: current places of group servers")
+    ] = None,
+    tiers: Annotated[str | None, Option("--tiers", help="topology, such as star/ring or star [all]")] = None,
+    bandwidth: Annotated[str | None, Option("--bandwidth", help="bandwidth of links without one: 1Gbit/s")] = None,
+    latency_model: Annotated[
+        str | None, Option("--latency-model", help="latency from distance [0.0085ms/km+4ms]")
+    ] = None,
+    up: Annotated[str | None, Option("--up", help="uplink of places without their own")] = None,
+    down: Annotated[str | None, Option("--down", help="downlink of places without their own")] = None,
+    bandwidths: Annotated[Path | None, Option("--bandwidths", help="matrix bandwidth_mbit,<place>...")] = None,
+    access: Annotated[Path | None, Option("--access", help="CSV node,up_mbit,down_mbit")] = None,
+    fill: Annotated[str | None, Option("--fill", help="detour: route unmeasured pairs over other places")] = None,
+    routing: Annotated[
+        str, Option("--routing", help="routing: direct, or stored (each place receives the whole model first)")
+    ] = "direct",
+    counts: Annotated[
+        Path | None, Option("--counts", help="label counts of the clients, for groups: client,<label>...")
+    ] = None,
+    layout: Annotated[
+        Path | None, Option("--layout", help="file for the fleet in its best order, for place; --fleet reads it")
+    ] = None,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Document:
+    """Place servers, order rings and find bottlenecks on a given network.
+
+    Examples:
+        hfl-plan network place geant
+        hfl-plan network order exodus
+    """
+    from planner.families.sited import answer
+    from planner.families.sited.question import Wanted, pose
+    from planner.io import atomic
+    from planner.io.progress import progress
+    from planner.io.text import one_of
+    from planner.report.answers import network as answers
+
+    section = one_of(action, ACTIONS, "WHAT")
+    if layout is not None:
+        atomic.place(layout, asked.force, "--layout")
+    wanted = Wanted(
+        source, bandwidths, access, fleet, server, group_servers, tiers, bandwidth, latency_model, up, down, fill,
+        routing,
+    )  # fmt: skip
+    question = pose(wanted, said.config, said.options)
+    if section == "place":
+        trees = answer.trees(question, progress)
+        if layout is not None:
+            atomic.write(layout, answers.layout_as_csv(question, trees[0]), asked.force, "--layout")
+        document = answers.places(question, trees)
+    elif section == "order":
+        document = answers.orders(question, answer.orders(question, progress))
+    elif section == "links":
+        document = answers.waits(question, answer.waits(question, progress))
+    elif section == "overlays":
+        document = answers.plans(question, answer.plans(question, progress))
+    else:
+        document = answers.groupings(question, answer.regrouped(question, counts, said.config, said.options, progress))
+    progress("")
+    return document

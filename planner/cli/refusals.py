@@ -1,0 +1,75 @@
+"""Refusals on stderr: ``error[E012]: place: fact``, and ``help:`` with a way out."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from planner.cli.output import MISUSE, NO_ANSWER
+
+THEORY = {
+    "UnknownBoundError": "E040",
+    "DomainError": "E041",
+    "ComparisonError": "E042",
+    "FormatError": "E043",
+    "TopologyError": "E044",
+    "ConditionError": "N005",
+    "MissingExtraError": "N004",
+    "SolverError": "N004",
+}
+"""Codes of what `hflbounds` refuses, by the names of its errors."""
+USAGE = {
+    "NoSuchOption": "E012",
+    "MissingParameter": "E011",
+    "BadOptionUsage": "E013",
+    "BadArgumentUsage": "E014",
+    "BadParameter": "E015",
+}
+"""Codes of wrong command lines, by the names of their errors."""
+
+
+def of(error: Exception) -> int:
+    """Say why there is no answer, and return the exit code."""
+    from hflbounds.errors import HflBoundsError
+    from planner.errors import PlannerError, parted
+
+    if isinstance(error, PlannerError):
+        return refuse(error.code, *error.parts)
+    if isinstance(error, HflBoundsError):
+        code = next((THEORY[c.__name__] for c in type(error).__mro__ if c.__name__ in THEORY), "E001")
+        return refuse(code, *parted(str(error).replace("; did you", ". Did you").replace("; see `", ". See `")))
+    if isinstance(error, OSError):
+        return refuse("N002", f"the answer could not be written: {error.strerror}", "Check the disk and the pipe.")
+    fact = f"internal error, {type(error).__name__}: {error}".splitlines()[0]
+    return refuse("N009", fact, "HFL_PLAN_DEBUG=1 shows where; please report it.")
+
+
+def of_command_line(error: Any) -> int:
+    """Say what is wrong with the command line, and return the exit code."""
+    from planner.errors import parted
+    from planner.io.text import suggest
+
+    kind = next((name for name in (c.__name__ for c in type(error).__mro__) if name in USAGE), "")
+    code, where = USAGE.get(kind, "E010"), getattr(error, "ctx", None)
+    path = where.command_path if where is not None else "hfl-plan"
+    fact, help_ = parted(error.format_message().removeprefix("Invalid value: ").removeprefix("Invalid value for "))
+    if kind == "NoSuchOption":
+        fact = f"there is no option {error.option_name}"
+        known = [name for p in where.command.get_params(where) for name in p.opts] if where is not None else []
+        help_ = suggest(error.option_name, known) or f"`{path} --help` lists the options."
+    elif code == "E010" and fact.startswith("No such command"):
+        word = fact.partition("'")[2].rpartition("'")[0]
+        fact = f"there is no command {word!a:.60}"
+        help_ = suggest(word, where.command.commands if where is not None else ()) or f"`{path} --help` lists them."
+    elif kind == "BadArgumentUsage" or fact.startswith("Got unexpected extra"):
+        code = "E014"
+    return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")
+
+
+def refuse(code: str, fact: str, help_: str) -> int:
+    """Write a refusal to stderr, and return the exit code: 1 without an answer, 2 for misuse."""
+    answerless = code.startswith("N")
+    lines = [f"{'no answer' if answerless else 'error'}[{code}]: {fact}"]
+    lines.append(f"  help: {help_ or f'`hfl-plan explain {code}` says more.'}")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return NO_ANSWER if answerless else MISUSE

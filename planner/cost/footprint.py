@@ -1,0 +1,97 @@
+"""Energy, carbon and money of one global round, by part; what no number is known for is named, and not guessed.
+
+Clients that take part draw power all round long: at their local steps, while they send or receive, and while they wait
+for others. The network takes energy for each byte. Servers are not counted. Sources of the parts: Qiu et al., 2021
+(arXiv:2102.07627) and Savazzi et al., 2021 (arXiv:2103.10346) count training and communication likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import fsum
+
+from planner.cost.patterns import schedules
+from planner.cost.round import RoundCost, RoundSpec
+from planner.cost.uneven import on_air
+from planner.cost.wires import wire
+from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rates
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What one global round takes.
+
+    Attributes:
+        joules: By part: ``training``, ``radio``, ``waiting``, ``network``; those that are known.
+        energy: Their sum [J].
+        carbon: Of that energy [kg CO2e]; None where the grid is not known.
+        money: Of devices, electricity and traffic, in the currency of the prices; None where no price is known.
+        unknown: Parts that are left out, for want of a number.
+    """
+
+    joules: dict[str, Coefficient]
+    energy: Coefficient | None
+    carbon: Coefficient | None
+    money: Coefficient | None
+    unknown: tuple[str, ...]
+
+
+def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
+    """Work out what a round takes, from its time, its traffic and what devices and links draw.
+
+    A client sends and receives at the full rate of its link here, also where the rate is shared. Without a power of the
+    radio, that time counts as waiting.
+    """
+    devices = spec.topology.taking_part
+    work = spec.topology.work(spec.K) * spec.compute.step_time  # device-seconds, as all below
+    air = _on_air(spec) if rates.radio else 0.0
+    seconds = {"training": work, "radio": air, "waiting": max(devices * cost.seconds - work - air, 0.0)}
+    powers = {"training": rates.training, "radio": rates.radio, "waiting": rates.idle}
+    joules = {part: power.times(seconds[part]) for part, power in powers.items() if power}
+    unknown = [part for part, power in powers.items() if not power and part != "radio"]
+    device = _sum(joules.values()) if joules else None
+    tiers = len(cost.bytes_by_tier)
+    carried = list(zip(cost.bytes_by_tier, rates.links[-tiers:], strict=True))
+    if any(moved and not rate for moved, rate in carried):
+        unknown.append("network")
+    if known := [rate.times(moved) for moved, rate in carried if rate and moved]:
+        joules["network"] = _sum(known)
+    energy = _sum(joules.values()) if joules else None
+    bill: list[Coefficient] = []
+    if rates.device_hour:
+        bill.append(rates.device_hour.times(devices * cost.seconds / 3600))
+    if rates.kwh and device:
+        bill.append(_product(rates.kwh, device.times(1 / J_PER_KWH)))
+    bill += [
+        price.times(moved / BYTES_PER_GB)
+        for moved, price in zip(cost.bytes_by_tier, rates.gigabytes[-tiers:], strict=True)
+        if price
+    ]
+    return Footprint(
+        joules,
+        energy,
+        _product(rates.carbon, energy) if rates.carbon and energy else None,
+        _sum(bill) if bill else None,
+        tuple(unknown),
+    )
+
+
+def _on_air(spec: RoundSpec) -> float:
+    """Device-seconds of sending and receiving on the links of clients."""
+    if spec.topology.uneven:
+        return on_air(spec)
+    tier, link = spec.topology.tiers[-1], spec.network.links[-1]
+    nodes = tier.passes
+    for above in spec.topology.tiers[:-1]:
+        nodes *= above.passes * above.taking_part
+    return nodes * schedules()[tier.pattern.id].on_air(tier.taking_part, wire(link, spec.model_bytes))
+
+
+def _sum(parts: Iterable[Coefficient]) -> Coefficient:
+    every = list(parts)
+    return Coefficient(*(fsum(getattr(one, name) for one in every) for name in ("value", "low", "high")))
+
+
+def _product(one: Coefficient, other: Coefficient) -> Coefficient:
+    return Coefficient(one.value * other.value, one.low * other.low, one.high * other.high)

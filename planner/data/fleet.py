@@ -1,0 +1,253 @@
+"""Fleets by list: every client with its group, its samples, its speed, its link and whether it comes.
+
+A CSV has the columns ``client`` and ``group``, nested groups as in ``north/edge 3``, and of ``samples``, ``step_time``,
+``link`` and ``availability`` those that are known; an empty field is what the scenario says of all. A column ``node``
+is for `hfl-plan network`. Columns may come in any order, clients too: those of a group run in the order of the file.
+The same by group are the tables of ``[[fleet.groups]]``. Wrong places are named as file:line:field.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.errors import PlannerError, ScenarioError
+from planner.io.csv_rows import CsvTable, Ids, near
+
+COLUMNS: Final = ("samples", "step_time", "link", "availability")
+LARGEST_FLEET: Final = 250_000  # clients of a list
+DEEPEST: Final = 7  # names in the path of a group
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A fleet client by client, those of a group next to each other; equal contents compare equal.
+
+    Attributes:
+        source: What the list is called in messages.
+        clients: Names.
+        groups: Paths of the groups, such as ``north/edge 3``, in the order in which they first come.
+        sizes: Children of every node above each tier, top first; the last are clients of the groups.
+        samples: Of every client; None where nobody said.
+        step_time: Mean time of a local step of every client [s]; NaN for what the scenario says; None for all.
+        link: Preset of every client's link; "" for what the scenario says; None for all.
+        availability: Probability that a client that is asked completes its turn; as ``step_time``.
+    """
+
+    source: str
+    clients: tuple[str, ...]
+    groups: tuple[str, ...]
+    sizes: tuple[Ints, ...]
+    samples: Floats | None = None
+    step_time: Floats | None = None
+    link: tuple[str, ...] | None = None
+    availability: Floats | None = None
+
+    @property
+    def depth(self) -> int:
+        """Number of tiers."""
+        return len(self.sizes)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """Nodes of every tier, top first; the last are clients."""
+        return tuple(int(one.sum()) for one in self.sizes)
+
+    def of_all(self, column: str) -> bool:
+        """Whether a column says something of every client."""
+        told = getattr(self, column)
+        return told is not None and not any(one == "" or one != one for one in told)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the contents, but not of names."""
+        parts = [*self.sizes, *(one for one in (self.samples, self.step_time, self.availability) if one is not None)]
+        told = hashlib.blake2b(repr((self.link, [one.shape for one in parts])).encode(), digest_size=16)
+        for part in parts:
+            told.update(part.tobytes())
+        return told.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Listed) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> Listed:
+    """Read a fleet client by client.
+
+    Args:
+        path: Of the CSV.
+        readers: By column, what reads a field: given its text and what it is called in a refusal.
+
+    Raises:
+        ScenarioError: Naming file, line and field, the fact and the way out.
+    """
+    table = CsvTable(path)
+    table.need("client", "Write client,group and a line for each client")
+    if "group" not in table:
+        fact = "there is no column 'group'" + near("group", table.header)
+        table.refuse(fact, "Write the group of every client, nested ones as north/edge 3")
+    headings = ("client", "group", *COLUMNS, "node")  # `hfl-plan network` reads the last
+    table.only(headings, f"in a fleet (known are {', '.join(headings)})", "Remove it")
+    told = [name for name in COLUMNS if name in table]
+    known: dict[str, dict[str, Any]] = {name: {} for name in told}
+    clients, groups, paths = Ids(), Ids(), dict[str, tuple[str, ...]]()
+    group_of: list[int] = []
+    columns: dict[str, list[Any]] = {name: [] for name in told}
+    for row in table.rows():
+        client = row.name("client", "a client")
+        if not clients.add(client, row)[1]:
+            line = clients.lines[clients.index[client]]
+            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
+        if len(clients) > LARGEST_FLEET:
+            row.refuse(
+                f"the list has more than {LARGEST_FLEET:,} clients",
+                "Say clients that are alike by group, [[fleet.groups]] with clients = 5000, or list a sample",
+            )
+        path_ = row["group"]
+        if path_ not in groups.index:
+            if not path_:
+                row.refuse(f"client {client!a:.60} has no group", "Write its group", "group")
+            try:
+                paths[path_] = _names(path_)
+            except ValueError as error:
+                row.refuse(str(error), "Write names as in north/edge 3", "group")
+            first = next(iter(paths))
+            if len(paths[path_]) != len(paths[first]):
+                row.refuse(
+                    f"the group {path_!a:.60} is {_deep(paths[path_])} deep, and {first!a:.60} on line "
+                    f"{groups.lines[0]} is {_deep(paths[first])}",
+                    "Give every client a path of as many names",
+                    "group",
+                )
+        group_of.append(groups.add(path_, row)[0])
+        for name in told:
+            text = row[name]
+            if text not in known[name]:
+                at = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
+                known[name][text] = _field(name, text, at, readers)
+            columns[name].append(known[name][text])
+    if not len(clients):
+        table.refuse("there is a header, and no client below it", "Add a line for each client")
+    if "samples" in told and (lost := [i for i, number in enumerate(columns["samples"]) if math.isnan(number)]):
+        i = lost[0]
+        table.refuse(
+            f"client {clients.names[i]!a:.60} has no samples, and others have",
+            "Write them for every client, or leave the column out",
+            "samples",
+            clients.lines[i],
+        )
+    return _arranged(str(path), clients.names, [paths[name] for name in groups.names], group_of, columns)
+
+
+def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
+    """Make a fleet of groups of clients that are alike.
+
+    Args:
+        rows: The tables of ``[[fleet.groups]]``, read: ``clients``, and of ``name`` and `COLUMNS` what is known.
+        field: What the list is called in messages.
+
+    Raises:
+        ScenarioError: For names that come twice, or lie deeper than others.
+    """
+    paths: list[tuple[str, ...]] = []
+    for i, row in enumerate(rows, 1):
+        at = f"{field}[{i}]"
+        if "clients" not in row:
+            raise ScenarioError(f"{at}.clients: is missing. Say how many clients the group has.")
+        name = row.get("name") or f"group {i}"
+        try:
+            paths.append(_names(name))
+        except ValueError as error:
+            raise ScenarioError(f"{at}.name: {error}. Write names as in north/edge 3.") from None
+        if paths[-1] in paths[:-1]:
+            raise ScenarioError(f"{at}.name: {name!a:.60} is the name of group {paths.index(paths[-1]) + 1} too.")
+        if len(paths[-1]) != len(paths[0]):
+            raise ScenarioError(
+                f"{at}.name: {name!a:.60} is {_deep(paths[-1])} deep, and {'/'.join(paths[0])!a:.60} is "
+                f"{_deep(paths[0])}. Give every group a path of as many names."
+            )
+    counts = [row["clients"] for row in rows]
+    if sum(counts) > LARGEST_FLEET:
+        raise ScenarioError(f"{field}: {sum(counts):,} clients in all are more than {LARGEST_FLEET:,}.")
+    told = [name for name in COLUMNS if any(name in row for row in rows)]
+    if "samples" in told and (lost := [i for i, row in enumerate(rows, 1) if "samples" not in row]):
+        raise ScenarioError(f"{field}[{lost[0]}].samples: is missing, and others have it. Write it for every group.")
+    nothing: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan) | {"link": ""}
+    group_of = [g for g, count in enumerate(counts) for _ in range(count)]
+    columns = {name: [rows[g].get(name, nothing[name]) for g in group_of] for name in told}
+    names = [f"{'/'.join(paths[g])} {i}" for g, count in enumerate(counts) for i in range(1, count + 1)]
+    return _arranged(field, names, paths, group_of, columns)
+
+
+def _field(name: str, text: str, at: str, readers: Mapping[str, Callable[[Any, str], Any]]) -> Any:
+    if not text:
+        return "" if name == "link" else math.nan
+    try:
+        return readers[name](text, at)
+    except ScenarioError:
+        raise
+    except PlannerError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def _names(path: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in path.split("/"))
+    if not all(names) or not path.isprintable() or len(path) > 200:
+        raise ValueError(f"{path!a:.60} is not a path of names")
+    if len(names) > DEEPEST:
+        raise ValueError(f"{path!a:.60} is {len(names)} names deep, and at most {DEEPEST} are read")
+    return names
+
+
+def _deep(path: Sequence[str]) -> str:
+    return f"{len(path)} name{'s' * (len(path) != 1)}"
+
+
+def _arranged(
+    source: str,
+    clients: Sequence[str],
+    paths: Sequence[tuple[str, ...]],
+    group_of: Sequence[int],
+    columns: Mapping[str, Sequence[Any]],
+) -> Listed:
+    """Put nodes below one parent next to each other, each in the order in which it first comes."""
+    first: dict[tuple[str, ...], int] = {}
+    for path in paths:
+        for depth in range(1, len(path) + 1):
+            first.setdefault(path[:depth], len(first))
+    order = sorted(range(len(paths)), key=lambda g: [first[paths[g][:d]] for d in range(1, len(paths[g]) + 1)])
+    place = np.empty(len(paths), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    at = place[np.asarray(group_of, dtype=np.int64)]
+    row = np.argsort(at, kind="stable")
+    arranged, sizes = [paths[g] for g in order], []
+    for depth in range(len(paths[0])):
+        nodes = list(dict.fromkeys(path[: depth + 1] for path in arranged))
+        above = {path: i for i, path in enumerate(dict.fromkeys(node[:depth] for node in nodes))}
+        sizes.append(np.bincount([above[node[:depth]] for node in nodes], minlength=len(above)))
+    sizes.append(np.bincount(at, minlength=len(paths)))
+    numbers = {name: np.asarray(columns[name], dtype=np.float64)[row] for name in columns if name != "link"}
+    links = tuple(columns["link"][i] for i in row) if "link" in columns else None
+    return Listed(
+        source,
+        tuple(clients[i] for i in row),
+        tuple("/".join(path) for path in arranged),
+        tuple(one.astype(np.int64) for one in sizes),
+        numbers.get("samples"),
+        numbers.get("step_time"),
+        links if links is not None and any(links) else None,
+        numbers.get("availability"),
+    )

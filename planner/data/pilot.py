@@ -1,0 +1,222 @@
+"""A pilot: what a short race of topologies on a user's own model and data measured, as JSON that others may read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from planner.errors import ScenarioError
+from planner.io.text_files import capped
+
+SCHEMA = "hfl-plan/pilot/1"
+LARGEST_FILE = 1 << 24  # bytes
+DIGITS = 7  # significant ones that are kept of every number
+Metric = Literal["loss", "accuracy"]
+Status = Literal["best", "toss-up", "too-short", "constant", "no-progress", "diverged"]
+Count = Annotated[int, Field(ge=1, le=10**9)]
+Counts = Annotated[list[Count], Field(min_length=1, max_length=8)]
+Seed = Annotated[int, Field(ge=0)]
+Number = float | None
+"""Null where a run has diverged, or a target was not reached."""
+
+
+class Part(BaseModel):
+    """A part of a pilot: frozen, closed, finite."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
+    )
+
+
+class Interval(Part):
+    """A number and its interval over seeds; null where one seed gives none."""
+
+    value: float
+    low: Number = None
+    high: Number = None
+
+
+class Software(Part):
+    """What ran it."""
+
+    hfl_plan: str
+    torch: str
+
+
+class Problem(Part):
+    """What was trained."""
+
+    name: str = Field(max_length=200, description="of the hook or the data set")
+    proxy: bool = Field(False, description="whether label counts were laid on another data set")
+    digest: str = Field(max_length=64, description="of the data and the first model")
+    clients: Count
+    samples: Count
+    parameters: Count
+    tested: int = Field(ge=0, description="samples of the test; 0 without one")
+
+
+class Fleet(Part):
+    """Who takes part, top tier first."""
+
+    sizes: Counts
+    drawn: Counts
+    passes: Counts
+    local_steps: Count
+    batch: Count
+    order: Literal["fixed", "random"]
+
+
+class Tried(Part):
+    """A rate that was tried, on the tuning seeds."""
+
+    rate: float = Field(gt=0, description="raw")
+    rounds: Count
+    value: Number = Field(description="of the metric at the end, smoothed; null where it diverged")
+
+
+class Runner(Part):
+    """A topology of the race."""
+
+    id: str = Field(max_length=100)
+    alike: list[str] = Field(description="topologies that are the same algorithm in this fleet")
+    chain: Count = Field(description="local steps that a round chains: effective over raw rate")
+    rate: Number = Field(description="best raw rate; null where none was found")
+    good_rates: tuple[float, float] | None = Field(description="raw rates that are nearly as good")
+    inside: bool = Field(description="whether the best rate lies inside those tried")
+    tried: list[Tried]
+    loss: list[list[Number]] = Field(description="by seed of the comparison, after 0, 1 ... rounds")
+    accuracy: list[list[Number]] = Field(description="the same on the test; empty without one")
+    envelope: list[float] = Field(
+        description="the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds, the "
+        "best so far; empty where the topologies were not compared"
+    )
+    final: Interval | None = Field(description="of the metric after the last round, smoothed")
+
+
+class Beside(Runner):
+    """A system that is no tree of the fleet, and raced beside the trees."""
+
+    family: str = Field(max_length=40, description="one-tier, hhfl, hsl or gossip")
+    title: str = Field(max_length=200)
+    options: dict[str, str | int | float] = Field(description="of the algorithm")
+    at_nodes: bool = Field(description="whether curves are the mean over the nodes' own models")
+
+
+class Target(Part):
+    """What the reference has after some rounds, and what others need to get there."""
+
+    reference_rounds: Count
+    value: float
+    rounds: dict[str, Number] = Field(
+        description="by topology, at the pace of its last round where it did not get there; null without any gain"
+    )
+    ratios: dict[str, Interval | None] = Field(description="rounds over the reference's, by topology")
+    beside: dict[str, Number] = Field({}, description="the rounds of systems beside the trees")
+    beside_ratios: dict[str, Interval | None] = Field({}, description="their ratios")
+
+
+class Verdict(Part):
+    """What the race says."""
+
+    status: Status
+    best: list[str] = Field(description="ids: one, or those that are level; the leader where it is too early to tell")
+    since: int | None = Field(None, description="the first round from which it has led to the end")
+    ahead: list[str] = Field([], description="systems beside the trees that have less left than the best tree")
+
+
+class Cut(Part):
+    """What the budget took."""
+
+    what: Literal["rounds", "seeds", "refinement", "race"]
+    wanted: int
+    done: int
+
+
+class Seeds(Part):
+    """What was random: rates are chosen on some seeds, topologies compared on others."""
+
+    asked: Seed
+    tuning: list[Seed]
+    compared: list[Seed]
+
+
+class Pilot(Part):
+    """A race, with all that another program needs of it."""
+
+    schema_: Literal["hfl-plan/pilot/1"] = Field("hfl-plan/pilot/1", alias="schema")
+    software: Software
+    problem: Problem
+    fleet: Fleet
+    metric: Metric
+    rounds: int = Field(ge=0, description="that the topologies were compared over; 0 where they were not")
+    smoothing: Count = Field(description="neighbouring rounds that curves are averaged over")
+    level: float = Field(gt=0, lt=1, description="of the intervals")
+    seeds: Seeds
+    start: float = Field(description="the metric before the first round")
+    reference: str
+    topologies: list[Runner] = Field(min_length=1)
+    beside: list[Beside] = Field(
+        [], description="systems that are no trees of the fleet; they have no part in `verdict.best`"
+    )
+    targets: list[Target]
+    verdict: Verdict
+    cut: list[Cut]
+    notes: list[str]
+
+    def text(self) -> str:
+        """The file."""
+        return json.dumps(_rounded(self.model_dump(mode="json")), indent=1, allow_nan=False) + "\n"
+
+    def runner(self, topology: str) -> Runner | None:
+        """The runner that a topology is, or is the same algorithm as, or a system beside; None where it did not run."""
+        return next((one for one in (*self.topologies, *self.beside) if topology in (one.id, *one.alike)), None)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list) else value
+
+
+def read_pilot(path: Path) -> Pilot:
+    """Read a pilot.
+
+    Raises:
+        ScenarioError: naming the file, the field, the fact and the way out.
+    """
+    way = "Write it with `hfl-plan pilot HOOK.py -o pilot.json`."
+    raw = capped(path, LARGEST_FILE, ", which no pilot is. Check the path.")
+    try:
+        document = json.loads(raw.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise ScenarioError(f"{path}: is not JSON{where}. {way}") from None
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise ScenarioError(f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. {way}")
+    try:
+        pilot = Pilot.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        at = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise ScenarioError(f"{path}: {at}: {first['msg']}. {way}") from None
+    except ValueError as error:
+        raise ScenarioError(f"{path}: {error}. {way}") from None
+    _whole(path, pilot, [one.id for one in pilot.topologies], way)
+    return pilot
+
+
+def _whole(path: Path, pilot: Pilot, ids: Sequence[str], way: str) -> None:
+    """Refuse curves of other lengths than the race has, and topologies that nobody knows."""
+    for one in (*pilot.topologies, *pilot.beside):
+        for name, curves in (("loss", one.loss), ("accuracy", one.accuracy), ("envelope", [one.envelope])):
+            if any(len(curve) != pilot.rounds + 1 for curve in curves if curve):
+                raise ScenarioError(f"{path}: {one.id}: {name}: a curve has not {pilot.rounds} rounds. {way}")
+    if pilot.reference not in ids:
+        raise ScenarioError(f"{path}: reference: {pilot.reference!a:.40} did not race. {way}")

@@ -1,0 +1,71 @@
+"""How many rounds one curve takes to where another is: what ratios of a pilot are.
+
+A curve has a number after 0, 1, 2 ... rounds, smaller is better, and never rises: what was once reached counts. In
+between, logarithms are interpolated linearly (the numbers themselves where some are not above 0), so that a topology
+that passes another's level within its first round is told apart from one that just gets there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Curve = Sequence[float] | NDArray[np.float64]
+
+
+def never_rising(curve: Curve) -> NDArray[np.float64]:
+    """The best so far, round by round."""
+    return np.minimum.accumulate(np.asarray(curve, dtype=np.float64))
+
+
+def value_at(curve: Curve, rounds: float) -> float:
+    """What a curve has after so many rounds, which need not be whole; at most as many as it has."""
+    scaled, back = _scaled(curve)
+    return back(float(np.interp(rounds, range(len(scaled)), scaled)))
+
+
+def crossing(curve: Curve, level: float) -> float:
+    """Rounds after which a curve is first at a level or below it; infinite if it never is.
+
+    >>> crossing([8.0, 2.0, 2.0, 1.0], 4.0)
+    0.5
+    """
+    scaled, _ = _scaled(curve)
+    if level <= 0 < min(curve):
+        return math.inf
+    goal = math.log(level) if min(curve) > 0 else level
+    below = np.flatnonzero(scaled <= goal)
+    if not len(below):
+        return math.inf
+    r = int(below[0])
+    if r == 0:
+        return 0.0
+    before, after = float(scaled[r - 1]), float(scaled[r])
+    return float(r) if not math.isfinite(before) else r - 1 + (before - goal) / (before - after)
+
+
+def rounds_like(reference: Curve, curve: Curve, rounds: float) -> float:
+    """Rounds in which a curve has what the reference has after so many.
+
+    A curve that does not get there so far is taken to go on at the pace it has: where in all its rounds ``h`` it has
+    what the reference has after ``m``, its ratio is ``h / m``. Infinite where it has gained nothing.
+
+    Args:
+        reference: A curve that never rises.
+        curve: The same of another, over the same rounds.
+        rounds: Of the reference, at most as many as it has.
+    """
+    found = crossing(curve, value_at(reference, rounds))
+    if math.isfinite(found):
+        return found
+    last = len(curve) - 1
+    gained = crossing(reference, float(curve[last]))
+    return math.inf if gained == 0 else rounds * last / gained
+
+
+def _scaled(curve: Curve) -> tuple[NDArray[np.float64], Callable[[float], float]]:
+    values = np.asarray(curve, dtype=np.float64)
+    return (np.log(values), math.exp) if values.min() > 0 else (values, float)

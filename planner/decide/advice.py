@@ -1,0 +1,61 @@
+"""What an answer assumes, what to find out first, and which command to run next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.decide.recommendation import Uncertainty
+from planner.decide.verdict import SHARING
+from planner.io.answers import Assumption, NextStep, Verdict
+from planner.predict.question import Question
+from planner.scenario.resolve import Scenario
+
+UNASKED = {"R", "tiers", "scatter", "target", "L"}  # of the target's definition, or without effect on a ranking
+IN_A_PILOT = {"sigma", "L", "A", "scatter", "zeta", "delta"}  # constants that change nothing of what was measured
+QUESTIONS = (  # by what is unknown: the question, and what to give
+    (("client_link.up", "client_link.down"), "How fast is the link of a client?", ("--uplink", "RATE")),
+    (("server_link.",), "How fast are the links of the group servers?", ("--set", "network.server_link.up=RATE")),
+    (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
+    (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
+    (("zeta", "delta"), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
+    (("sigma", "L A", "L", "A"), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
+)
+LITTLE = 0.1  # a total Sobol index below it is not worth a question
+
+
+def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | None) -> tuple[Assumption, ...]:
+    """List what nobody gave, what decides most first, with its share of the variance of the lead."""
+    index = {d.name: d.explains.value for d in how_sure.inputs.drawn if d.explains} if how_sure else {}
+    found = []
+    for name, known in scenario.known.items():
+        unused = name in UNASKED or (question.predictor.measured and name in IN_A_PILOT)
+        if known.origin != "default" or unused or known.value is None:
+            continue
+        share = index.get(name, index.get("L A") if name == "A" else None)
+        effect = "" if share is None else f"{share:.0%} of the lead's variance"
+        found.append((-(share or 0.0), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
+    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+
+
+def steps(scenario: Scenario, question: Question, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
+    """What to find out first, and then which commands to run."""
+    yield from _asked(scenario, verdict, how_sure)
+    if verdict.status in ("toss-up", "depends") and not question.predictor.measured:
+        yield NextStep(argv=("hfl-plan", "pilot", "HOOK.py"), why="measures rounds on your own model and data")
+    elif scenario.pilot is None and not scenario.divisions:  # with either, tune refuses
+        yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
+    yield NextStep(argv=("...", "--explain"), why="all details")
+
+
+def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
+    """The unknown that decides most, as a question."""
+    if any(one.on == SHARING for one in (verdict, *verdict.cases)):
+        child, parent = scenario.names[-1], scenario.names[-2] if scenario.depth > 1 else "fleet"
+        why = f"Do the {child}s of a {parent} share one link?"
+        yield NextStep(argv=("--link-sharing", "MODE"), why=why, asks=True)
+    drawn = how_sure.inputs.drawn if how_sure else ()
+    known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
+    for share, name in sorted(known, reverse=True):
+        for unknown, why, argv in QUESTIONS:
+            if share >= LITTLE and any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown):
+                yield NextStep(argv=argv, why=why, asks=True)

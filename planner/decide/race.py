@@ -1,0 +1,298 @@
+"""What a race says: who is first and since when, rounds relative to the reference, and how sure its seeds make it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.data import pilot as data
+from planner.data.label_counts import LabelCounts
+from planner.data.pilot import Pilot
+from planner.data.race_curves import never_rising, rounds_like
+from planner.harness.pilot import Course, Racer, Tell, Wanted, on_hook, on_model, on_proxy, smoothed, student, window
+from planner.io.version import version
+
+if TYPE_CHECKING:
+    from planner.harness.pilot import Lane, Raced
+
+Curves = NDArray[np.float64]
+LEVEL = 0.8  # of intervals
+TIE = 0.01  # of the way from the start to the leader: less is no lead
+GOOD = 0.05  # of that way: rates that lose less are good ones
+
+
+def pilot_of_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: Any) -> Pilot:
+    """Race on the model and the data of a hook; arguments as of `planner.harness.pilot.on_hook`.
+
+    Raises:
+        ScenarioError: For a file that is no hook, and what cannot be meant.
+        NoAnswerError: If nothing can be raced.
+    """
+    course, raced = on_hook(hook, wanted, store, tell, **how)
+    return judged(hook.name, course, raced, wanted)
+
+
+def pilot_of_model(
+    model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted, store: Path | None, tell: Tell, **how: Any
+) -> Pilot:
+    """Race on a model of this process; arguments as of `planner.harness.pilot.on_model`.
+
+    Raises:
+        ScenarioError: For what cannot be meant.
+        NoAnswerError: If nothing can be raced.
+    """
+    course, raced = on_model(model, clients, loss, test, wanted, store, tell, **how)
+    return judged(type(model).__name__, course, raced, wanted)
+
+
+def pilot_of_counts(
+    table: LabelCounts, proxy: str, wanted: Wanted, store: Path | None, tell: Tell, **how: Any
+) -> Pilot:
+    """Race on label counts laid on a data set that is at hand, labels matched by number.
+
+    Labels that are whole numbers stand for themselves, others for 0, 1 ... in the order of the file.
+
+    Raises:
+        ScenarioError: For what cannot be meant.
+        NoAnswerError: If the data set is not there, or nothing can be raced.
+    """
+    places = np.argsort(table.columns) if table.columns else np.arange(len(table.labels))
+    names = [table.labels[j] for j in places]
+    classes = [int(name) for name in names] if all(name.isdecimal() for name in names) else None
+    counts = np.asarray(np.rint(table.counts[:, places]), dtype=np.int64)
+    groups = [tuple(table.groups[g].split("/")) for g in table.group_of.tolist()]
+    course, raced = on_proxy(proxy, counts, groups, classes, wanted, store, tell, **how)
+    return judged(f"{Path(table.source).name} on {proxy}", course, raced, wanted, proxy=True)
+
+
+def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bool = False) -> Pilot:
+    """Say what a race measured.
+
+    Args:
+        name: Of what was trained.
+        course: What was raced on.
+        raced: What came out.
+        wanted: What race was asked for.
+        proxy: Whether label counts were laid on another data set.
+    """
+    board = _Board(course, raced, wanted)
+    return Pilot(
+        software=data.Software(hfl_plan=version(), torch=version("torch")),
+        problem=data.Problem(
+            name=name[:200], proxy=proxy, digest=course.digest, clients=course.clients, samples=course.samples,
+            parameters=course.parameters, tested=course.tested,
+        ),
+        fleet=data.Fleet(
+            sizes=list(course.sizes), drawn=list(course.drawn), passes=list(course.passes),
+            local_steps=wanted.local_steps, batch=wanted.batch, order=wanted.order,
+        ),
+        metric=wanted.metric,
+        rounds=board.rounds,
+        smoothing=window(),
+        level=LEVEL,
+        seeds=data.Seeds(asked=wanted.seed, tuning=list(raced.tuning), compared=list(raced.seeds)),
+        start=board.shown(course.start),
+        reference=board.reference,
+        topologies=[board.runner(one) for one in course.trees],
+        beside=[board.beside(racer, chain) for racer, chain in course.beside],
+        targets=board.targets(),
+        verdict=board.verdict(),
+        cut=[data.Cut(what=cut.what, wanted=cut.wanted, done=cut.done) for cut in raced.cut],
+        notes=_notes(course),
+    )  # fmt: skip
+
+
+class _Board:
+    """Curves of a race, smaller is better, and what they say."""
+
+    def __init__(self, course: Course, raced: Raced, wanted: Wanted) -> None:
+        self.course, self.raced, self.wanted = course, raced, wanted
+        self.quantity = "loss" if wanted.metric == "loss" else "error"
+        self.reference = next(iter(course.trees))
+        self.rounds = raced.rounds if raced.seeds else 0
+        every = {name: smoothed(lane.curves[self.quantity]) for name, lane in raced.lanes.items() if lane.curves}
+        self.curves: Mapping[str, Curves] = {name: every[name] for name in course.trees if name in every}
+        self.others: Mapping[str, Curves] = {one.id: every[one.id] for one, _ in course.beside if one.id in every}
+
+    def shown(self, value: float) -> float:
+        """As the metric has it, which for accuracy is larger where it is better."""
+        return 1 - value if self.wanted.metric == "accuracy" else value
+
+    def runner(self, name: str) -> data.Runner:
+        chain = self.course.trees[name].effective_steps(self.wanted.local_steps)
+        return data.Runner(id=name, alike=list(self.course.alike[name]), **self._ran(name, chain))
+
+    def beside(self, racer: Racer, chain: float) -> data.Beside:
+        """A system that is no tree."""
+        told: dict[str, Any] = {
+            "family": racer.family,
+            "title": racer.title,
+            "options": dict(racer.options),
+            "at_nodes": racer.at_nodes,
+        }
+        return data.Beside(id=racer.id, alike=[], **told, **self._ran(racer.id, chain))
+
+    def _ran(self, name: str, chain: float) -> dict[str, Any]:
+        lane = self.raced.lanes[name]
+        raw = {part: lane.curves[part] for part in lane.curves}
+        curves = self.curves.get(name, self.others.get(name))
+        return {
+            "chain": chain,
+            "rate": None if lane.rate is None else lane.rate / chain,
+            "good_rates": self._good(lane, chain),
+            "inside": lane.inside,
+            "tried": [
+                data.Tried(rate=rate / chain, rounds=rounds, value=_finite(self.shown(float(smoothed(curve)[-1]))))
+                for rate, runs in sorted(lane.tried.items())
+                for rounds, curve in sorted(runs.items())
+            ],
+            "loss": _listed(raw["loss"]) if raw else [],
+            "accuracy": _listed(1 - raw["error"]) if "error" in raw else [],
+            "envelope": [] if curves is None else [self.shown(value) for value in self.envelope(name).tolist()],
+            "final": None if curves is None else self._final(curves[:, -1]),
+        }
+
+    def _final(self, ends: Curves) -> data.Interval | None:
+        if not np.isfinite(ends).all():
+            return None
+        low, high = _interval(ends)
+        value = self.shown(float(ends.mean()))
+        if low is None or high is None:
+            return data.Interval(value=value)
+        low, high = sorted((self.shown(low), self.shown(high)))
+        return data.Interval(value=value, low=low, high=high)
+
+    def _good(self, lane: Lane, chain: float) -> tuple[float, float] | None:
+        """The raw rates around the best that lose little of the way from the start, as far as they were run."""
+        if lane.rate is None or not self.raced.rounds:
+            return None
+        found = lane.scores(self.raced.rounds)
+        allowed = found[lane.rate] + GOOD * max(0.0, self.course.start - found[lane.rate])
+        known = sorted(found)
+        low = high = known.index(lane.rate)
+        while low and found[known[low - 1]] <= allowed:
+            low -= 1
+        while high < len(known) - 1 and found[known[high + 1]] <= allowed:
+            high += 1
+        return known[low] / chain, known[high] / chain
+
+    def envelope(self, name: str) -> Curves:
+        """What it has after 0, 1 ... rounds at the best rate for each, the best so far; infinite where it diverged."""
+        found = np.full(self.rounds + 1, math.inf)
+        found[0] = self.course.start
+        for runs in self.raced.lanes[name].tried.values():
+            for curve in runs.values():
+                many = min(len(curve), self.rounds + 1)
+                with np.errstate(invalid="ignore"):
+                    found[:many] = np.fmin(found[:many], smoothed(curve)[:many])
+        return never_rising(found)
+
+    def targets(self) -> list[data.Target]:
+        """What the reference has after a quarter, a half and all of the rounds."""
+        of = self.envelope(self.reference)
+        if self.reference not in self.curves:
+            return []
+        out = []
+        for n in sorted({max(1, round(self.rounds * share)) for share in (0.25, 0.5, 1.0)}):
+            if not of[n] < self.course.start:
+                continue
+            told: list[dict[str, Any]] = []
+            for among in (self.curves, self.others):
+                rounds = {name: rounds_like(of, self.envelope(name), n) for name in among}
+                told.append({name: _finite(found) for name, found in rounds.items()})
+                told.append({name: self._ratio(name, found / n, n) for name, found in rounds.items()})
+            value = self.shown(float(of[n]))
+            named = dict(zip(("rounds", "ratios", "beside", "beside_ratios"), told, strict=True))
+            out.append(data.Target(reference_rounds=n, value=value, **named))
+        return out
+
+    def _ratio(self, name: str, value: float, n: int) -> data.Interval | None:
+        """With an interval as wide as that of the ratios which single fresh seeds give at the best rates."""
+        if not math.isfinite(value):
+            return None
+        own_curves = self.curves[name] if name in self.curves else self.others[name]
+        pairs = zip(self.curves[self.reference], own_curves, strict=True)
+        each = [rounds_like(never_rising(of), never_rising(own), n) / n for of, own in pairs]
+        if len(each) < 2 or not all(0 < ratio < math.inf for ratio in each):
+            return data.Interval(value=value)
+        half = _half(np.log(each))
+        return data.Interval(value=value, low=value * math.exp(-half), high=value * math.exp(half))
+
+    # ------------------------------------------------------------ who is first
+
+    def verdict(self) -> data.Verdict:
+        """Who is first, and since which round."""
+        raced, start = self.raced, self.course.start
+        if not raced.seeds:
+            return self._too_short()
+        fine = {name: curves for name, curves in self.curves.items() if np.isfinite(curves).all()}
+        if not fine:
+            return data.Verdict(status="diverged", best=[])
+        means = {name: curves.mean(0) for name, curves in fine.items()}
+        order = sorted(means, key=lambda name: means[name][-1])
+        first = order[0]
+        if not means[first][-1] < start:
+            lanes = [raced.lanes[name] for name in self.course.trees]
+            tried = [curve for lane in lanes for runs in lane.tried.values() for curve in runs.values()]
+            still = all(np.ptp(curve) == 0 for curve in (*tried, *fine.values()))
+            return data.Verdict(status="constant" if still else "no-progress", best=[])
+        level = [name for name in order if name == first or not self._leads(fine[first], fine[name])]
+        ahead = [name for name, own in self.others.items() if np.isfinite(own).all() and self._leads(own, fine[first])]
+        if len(level) > 1:
+            return data.Verdict(status="toss-up", best=level, ahead=ahead)
+        others = np.stack([means[name] for name in order[1:]]) if order[1:] else np.full((1, self.rounds + 1), math.inf)
+        behind = np.flatnonzero(means[first][1:] >= others[:, 1:].min(0))
+        since = int(behind[-1]) + 2 if len(behind) else 1
+        return data.Verdict(status="best", best=[first], since=since, ahead=ahead)
+
+    def _leads(self, first: Curves, other: Curves) -> bool:
+        """Whether it is ahead by more than a trifle, with all that seeds leave open."""
+        ahead = other[:, -1] - first[:, -1]
+        way = self.course.start - float(first[:, -1].mean())
+        low, _ = _interval(ahead)
+        return float(ahead.mean()) > TIE * way and (low is None or low > 0)
+
+    def _too_short(self) -> data.Verdict:
+        best: dict[str, float] = {}
+        if self.raced.rounds:
+            scores = {name: self.raced.lanes[name].scores(self.raced.rounds) for name in self.course.trees}
+            best = {name: min(found.values()) for name, found in scores.items() if found}
+        leader = min(best, key=lambda name: best[name], default=None)
+        alone = [leader] if leader is not None and math.isfinite(best[leader]) else []
+        return data.Verdict(status="too-short", best=alone)
+
+
+def _interval(values: Curves) -> tuple[float | None, float | None]:
+    """Of the mean, from its spread over seeds; nothing from one."""
+    if len(values) < 2:
+        return None, None
+    half = _half(values)
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def _half(values: Curves) -> float:
+    """Half the interval of a mean, from the spread of at least two values."""
+    return student(LEVEL, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _listed(curves: Curves) -> list[list[float | None]]:
+    return [[_finite(value) for value in curve] for curve in curves.tolist()]
+
+
+def _notes(course: Course) -> list[str]:
+    out = list(course.notes)
+    if course.left_out:
+        out.append(
+            f"{course.left_out} of {course.clients + course.left_out} clients were left out, so that all groups have "
+            "as many."
+        )
+    return out

@@ -1,0 +1,289 @@
+"""The verdict: which topology is best by one objective, by how much and how surely, and which unknown decides.
+
+Where no link was given, each objective has its own case. Where nobody said whether clients share their link, and the
+best topology by time depends on that, each of both has its own case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hflbounds.evaluate.compare import ties
+from planner.decide.single_tier import SINGLE, Baseline
+from planner.decide.uncertainty import Agreement, agreement
+from planner.io.answers import Faster, Quantity, Verdict
+from planner.io.wording import names_or, times, title
+from planner.predict.question import Question
+from planner.scenario.fields import Objective
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_rate
+
+LEVEL = 0.8  # of the intervals of ratios
+TOLD = 0.6  # a probability below it tells no winner
+CERTAIN = 0.99  # no probability is stated above it
+SHARING = "client_link.sharing"
+OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
+LESS = {
+    "time": "faster than",
+    "rounds": "fewer rounds than",
+    "traffic": "less traffic than",
+    "energy": "less energy than",
+    "carbon": "less carbon than",
+    "money": "cheaper than",
+}
+LISTED = 4  # topologies that a sentence names
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How topologies stand by one objective.
+
+    Attributes:
+        question, scenario: What was asked, and what is known how far.
+        objective: What decides.
+        totals: Of the objective, of every topology that reaches the target, best first.
+        judged: What the record of the predictor says of them.
+    """
+
+    question: Question
+    scenario: Scenario
+    objective: Objective
+    totals: Mapping[str, float]
+    judged: Agreement
+
+    @cached_property
+    def ties(self) -> dict[str, int]:
+        """Topologies of one number cannot be told apart."""
+        return dict(zip(self.totals, ties(self.totals.values(), self.judged.resolution), strict=True))
+
+    @cached_property
+    def tied(self) -> tuple[str, ...]:
+        """Those that cannot be told from the best, the best first."""
+        return tuple(t for t, tie in self.ties.items() if tie == 1)
+
+    @cached_property
+    def confidence(self) -> float | None:
+        """Probability that the first is within 2 % of the best; None where no record says."""
+        return None if self.judged.probability is None else min(self.judged.probability, CERTAIN)
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """Those of which one is the best, as far as can be told: the first alone, or several."""
+        if len(self.tied) > 1 or self.confidence is None or self.confidence >= TOLD or len(self.totals) < 2:
+            return self.tied
+        first, second = list(self.totals)[:2]
+        likely = self.judged.model.likely if self.judged.model else ()
+        return tuple(dict.fromkeys((first, *(likely if set(likely) - {first} else (second,)))))
+
+    def ratio(self, topology: str) -> Quantity | None:
+        """The total of a topology over that of the first, with its interval; None where either has none.
+
+        Errors on record are not centred on the prediction: the interval is widened to hold it.
+        """
+        first, low, high = next(iter(self.totals)), None, None
+        if topology not in self.totals or not self.totals[first]:
+            return None
+        number = self.totals[topology] / self.totals[first]
+        if topology != first and (ends := self.judged.interval(topology, first, LEVEL)):
+            low, high = min(ends[0], number), max(ends[1], number)
+        measured = self.question.predictor.measured
+        return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
+
+
+def standing(question: Question, scenario: Scenario, objective: Objective, rounds: Mapping[str, float]) -> Standing:
+    """Rank topologies by an objective.
+
+    Args:
+        question: What was asked.
+        scenario: Says what is known how far, and which difference still ties.
+        objective: What decides.
+        rounds: Of every topology to the target; ``inf`` where it is not reached.
+    """
+    totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    left = _left(question, totals, rounds)
+    ordered = dict(sorted(totals.items(), key=lambda item: (item[1], left[item[0]])))
+    return Standing(question, scenario, objective, ordered, agreement(question, scenario, objective, ordered))
+
+
+def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, float]) -> dict[str, float]:
+    """What is left of the quantity once topologies of equal totals have run, to order these; 0 for all others."""
+    values = list(totals.values())
+    equal = [t for t, total in totals.items() if values.count(total) > 1]
+    found = {t: float(question.predictor.reached(question, t, max(rounds[t], 1.0), question.values)) for t in equal}
+    return {t: float(f"{found.get(t, 0.0):.9g}") for t in totals}
+
+
+def standings(here: Standing, rounds: Mapping[str, float]) -> dict[str, dict[str, Standing]]:
+    """Rank by every objective that may be meant and for every value of an unknown that may decide.
+
+    Args:
+        here: The standing by the scenario as it is taken.
+        rounds: Of every topology.
+
+    Returns:
+        By objective and by value of link sharing: ``{"time": {"per-client": ..., "per-server": ...}}``; the value is
+        empty where sharing is known, or does not matter.
+    """
+    scenario, question = here.scenario, here.question
+    asked = OBJECTIVES if scenario.objective_open else (here.objective,)
+    found: dict[str, dict[str, Standing]] = {
+        one: {"": here if one == here.objective else standing(question, scenario, one, rounds)} for one in asked
+    }
+    if "time" in asked and sharing_is_open(question, scenario):
+        other = scenario.with_link(sharing="per-server")
+        shared = standing(question.varied(network=other.network), other, "time", rounds)
+        found["time"] = {"per-client": found["time"][""], "per-server": shared}
+    return found
+
+
+def sharing_is_open(question: Question, scenario: Scenario) -> bool:
+    """Whether nobody said if clients share their link, and it may matter."""
+    several = question.values[question.symbols[-1].drawn] > 1
+    return several and scenario.known[SHARING].origin == "default" and question.cost != "formula"
+
+
+def verdict(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline], *, met: bool = False) -> Verdict:
+    """Decide, in words and data.
+
+    Args:
+        found: What `standings` returns.
+        beside: Single tiers to the same target.
+        met: Whether the target is met before the first round.
+    """
+    if met:
+        first = next(iter(found.values()))
+        best = next(iter(first.values())).tied
+        return Verdict(status="toss-up", best=best, text="The target is met before the first round.")
+    cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
+    whole = cases[0].replaced(value="", text=_sentence(cases[0], next(iter(found)), found))
+    if len(cases) == 1 or all((case.status, case.best) == ("best", whole.best) for case in cases):
+        return whole
+    also = "; by time also on link sharing" if cases[0].status == "depends" else ""
+    return Verdict(status="depends", on="objective", cases=cases, text=f"Depends on the objective{also}.")
+
+
+def _by_sharing(objective: str, by: Mapping[str, Standing], beside: Sequence[Baseline]) -> Verdict:
+    """The verdict by one objective, as a case."""
+    cases = tuple(single(one, beside).replaced(value=value) for value, one in by.items())
+    if len({(case.status, frozenset(case.best)) for case in cases}) == 1:
+        return cases[0].replaced(value=objective)
+    return Verdict(value=objective, status="depends", on=SHARING, cases=cases, text="depends on link sharing")
+
+
+def single(here: Standing, beside: Sequence[Baseline]) -> Verdict:
+    """The verdict of one standing, in the words of a case."""
+    rest = [t for t in here.totals if t not in here.best]
+    runner_up = rest[0] if rest else ""
+    found = Verdict(
+        status="toss-up" if len(here.best) > 1 else "best",
+        best=here.best,
+        runner_up=runner_up,
+        ratio=here.ratio(runner_up) if runner_up else None,
+        confidence=here.confidence,
+        baseline=_faster(here, beside),
+    )
+    return found.replaced(text=_in_a_case(found, here))
+
+
+def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
+    """The baseline that takes least, where that is less than the best topology by more than ties."""
+    amounts = {one.id: one.amount(here.objective, here.question.network) for one in beside}
+    least = min(amounts, key=lambda id_: amounts[id_], default=None)
+    first = next(iter(here.totals.values()), 0.0)
+    if least is None or not first or amounts[least] * (1 + here.scenario.resolution) >= first:
+        return None
+    return Faster(id=least, title=SINGLE[least][1], ratio=Quantity(amounts[least] / first))
+
+
+# ---------------------------------------------------------------- in words
+
+
+def _in_a_case(found: Verdict, here: Standing) -> str:
+    said = _choice(found, here.objective, float)
+    if here.scenario.objective_open:
+        said = said.partition(" than ")[0]
+    if found.status == "best" and found.confidence is not None:
+        said += f"; {_sure(found)}"
+    return said
+
+
+def _sure(found: Verdict) -> str:
+    return f"confidence {found.confidence:.0%}".replace("%", " %")
+
+
+def _choice(found: Verdict, objective: str, ratio: Callable[[Quantity], float]) -> str:
+    """``Star-Ring, 2.9x [1.4, 6] faster than Star-Star``, or a toss-up."""
+    if found.status == "toss-up":
+        many = len(found.best) > LISTED
+        return f"toss-up, {f'any of {len(found.best)} topologies' if many else names_or(found.best)}"
+    lead = (
+        f", {times(ratio(found.ratio))} {LESS[objective]} {title(found.runner_up)}" if found.ratio is not None else ""
+    )
+    return f"{title(found.best[0])}{lead}"
+
+
+def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]]) -> str:
+    """The verdict as whole sentences."""
+    here = next(iter(standings[objective].values()))
+    scenario, question = here.scenario, here.question
+    if found.status == "depends":
+        given = scenario.known["client_link.up"].origin == "given"
+        rate = f"the {format_rate(question.network.client_link.up)}" if given else "one link"
+        clients = f"{question.values[question.symbols[-1].drawn]:,.0f} {scenario.names[-1]}s"
+        parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
+        return f"Depends on one unknown: do the {clients} of a {parent} share {rate}?"
+    by = objective if len(standings) == 1 else "time, rounds and traffic"
+    if len(here.totals) == 1:
+        parts = [f"{title(found.best[0])} is the only topology that reaches the target."]
+        if len(question.topologies) == 1:
+            parts = [f"{title(found.best[0])} is the only topology asked about."]
+    elif found.status == "toss-up":
+        parts = [_choice(found, objective, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
+    else:
+        first, lead, rest = _choice(found, objective, lambda ratio: ratio).partition(",")
+        parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]
+    if why := same_by_structure(here):
+        parts.append(why)
+    if len(standings[objective]) > 1 and len(here.totals) > 1:
+        parts.append("The best is the same where clients share their link.")
+    if found.baseline is not None:
+        parts.append(_without_servers(found, here))
+    if found.status == "best" and found.confidence is not None and len(here.totals) > 1:
+        parts.append(f"{_sure(found).capitalize()}.")
+    return " ".join(parts)
+
+
+def _without_servers(found: Verdict, here: Standing) -> str:
+    """Say what a baseline takes: ``FedAvg without group servers takes 0.75x the time``."""
+    assert found.baseline is not None  # noqa: S101 - asked only where there is one
+    name = found.baseline.title.partition(",")[0]
+    servers = "group servers" if here.scenario.depth == 2 else "servers in between"
+    return f"{name} without {servers} takes {times(found.baseline.ratio)} the {here.objective}."
+
+
+ONE_CHILD = {
+    1: ("with one client there is neither star nor ring",),
+    2: (
+        "with one group the top tier is neither star nor ring",
+        "with one client in a group the low tier is neither star nor ring",
+    ),
+}
+
+
+def same_by_structure(here: Standing) -> str:
+    """Why topologies tie whatever the numbers are; empty where they do not."""
+    question, tied = here.question, here.tied
+    if len(tied) < 2:
+        return ""
+    reasons = []
+    if set(tied) == set(question.equivalent_topologies(tied[0])):
+        for i, tier in enumerate(question.symbols):
+            if question.values[tier.drawn] == 1:
+                known = ONE_CHILD.get(question.depth, ())
+                reasons.append(known[i] if known else f"with one child the pattern of tier {i + 1} does not matter")
+    if not any(question.values[n] for n in ("sigma", *(tier.deviation for tier in question.symbols))):
+        reasons.append("without noise and heterogeneity all need the same rounds")
+    return f"They are alike: {'; '.join(reasons)}." if reasons else ""

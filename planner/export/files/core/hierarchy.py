@@ -1,0 +1,180 @@
+"""The plan, and its loop: a node calls its children, tier after tier, at any depth."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Model = list[NDArray[Any]]
+
+
+class Node(NamedTuple):
+    """A group with its children, or a client; ``place`` numbers it from the root."""
+
+    name: str
+    place: tuple[int, ...]
+    client: int = -1
+    children: Sequence[Any] = ()
+
+
+class Job(NamedTuple):
+    """What a client is asked: its number, the round, the pass of every tier; from 0."""
+
+    client: int
+    round: int
+    passes: tuple[int, ...]
+
+
+class Done(NamedTuple):
+    """What a client returns: its model, the time of its steps [s], the bytes moved."""
+
+    model: Model
+    seconds: float
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the loop needs of plan.toml."""
+
+    id: str
+    target: str
+    tiers: list[dict[str, Any]]
+    clients: dict[str, str]
+    rounds: int
+    local_steps: int
+    rate: float
+    seed: int
+    root: Node
+
+    def asked(self, job: Job) -> dict[str, Any]:
+        """Return the arguments of `task.train` beside the model."""
+        return {
+            "client": list(self.clients)[job.client],
+            "steps": self.local_steps,
+            "rate": self.rate,
+            "seed": [self.seed, job.client, job.round, *job.passes],
+        }
+
+
+def read_plan(path: Path) -> Plan:
+    """Read plan.toml; groups come in the order of their first clients."""
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    table.pop("predicted")
+    depth, paths = len(table["tiers"]), []
+    for client, groups in table["clients"].items():
+        paths.append((*filter(None, groups.split("/")), client))
+        if len(paths[-1]) != depth:
+            raise ValueError(f"plan.toml: {client} is not below {depth - 1} groups")
+
+    def node(name: str, place: tuple[int, ...], members: Sequence[int]) -> Node:
+        if len(place) == depth:
+            return Node(name, place, members[0])
+        below: dict[str, list[int]] = {}
+        for i in members:
+            below.setdefault(paths[i][len(place)], []).append(i)
+        children = [node(n, (*place, c), below[n]) for c, n in enumerate(below)]
+        return Node(name, place, -1, children)
+
+    return Plan(root=node("", (), range(len(paths))), **table)
+
+
+def taking_part(plan: Plan, node: Node, number: int) -> list[Node]:
+    """List the children of a node that take part in a global round, in their order."""
+    tier, children = plan.tiers[len(node.place)], list(node.children)
+    drawn = min(int(tier["drawn"]), len(children))
+    ordered = tier["pattern"] == "ring" and tier["order"] == "random"
+    if drawn == len(children) and not ordered:
+        return children
+    draw = np.random.default_rng([plan.seed, number, *(i + 1 for i in node.place)])
+    return [children[i] for i in draw.permutation(len(children))[:drawn]]
+
+
+def mean(models: Iterable[Model]) -> Model:
+    """Average models, all with the same weight."""
+    stacks = zip(*models, strict=True)
+    return [np.asarray(sum(one[1:], start=one[0]) / len(one)) for one in stacks]
+
+
+def side_by_side(call: Callable[[Node], Model], nodes: Sequence[Node]) -> list[Model]:
+    """Call the children of a star in a thread each."""
+    with ThreadPoolExecutor(len(nodes)) as pool:
+        return list(pool.map(call, nodes))
+
+
+Train = Callable[[Model, Job], Model]
+Each = Callable[..., Iterable[Model]]
+
+
+def global_round(
+    plan: Plan, model: Model, number: int, train: Train, each: Each = map
+) -> Model:
+    """Run one global round.
+
+    A ring passes the model from child to child, a star averages what its children
+    return, which run through ``each``.
+    """
+
+    def call(node: Node, model: Model, passes: tuple[int, ...]) -> Model:
+        if node.client >= 0:
+            return train(model, Job(node.client, number, passes))
+        tier = plan.tiers[len(node.place)]
+        for turn in range(tier["passes"]):
+            children, now = taking_part(plan, node, number), (*passes, turn)
+            if tier["pattern"] == "ring":
+                for child in children:
+                    model = call(child, model, now)
+            else:
+                model = mean(each(partial(call, model=model, passes=now), children))
+        return model
+
+    return call(plan.root, model, ())
+
+
+def run(
+    plan: Plan,
+    model: Model,
+    train: Callable[[Model, Job], Done],
+    evaluate: Callable[[Model], float],
+    folder: Path,
+    rounds: int | None = None,
+    each: Each = map,
+) -> None:
+    """Run the rounds; write after each what it took, and the model at the end."""
+    measured: list[dict[str, float]] = []
+    for number in range(plan.rounds if rounds is None else rounds):
+        seen: list[tuple[Done, float]] = []
+
+        def timed(model: Model, job: Job, seen: list[Any] = seen) -> Model:
+            begin = time.perf_counter()
+            done = train(model, job)
+            seen.append((done, time.perf_counter() - begin))
+            return done.model
+
+        begin = time.perf_counter()
+        model = global_round(plan, model, number, timed, each)
+        last = {
+            "seconds": time.perf_counter() - begin,
+            "bytes": sum(done.bytes for done, _ in seen),
+            "calls": len(seen),
+            "work_seconds": sum(done.seconds for done, _ in seen),  # of local steps
+            "call_seconds": sum(waited for _, waited in seen),  # and of the way
+            "metric": evaluate(model),
+        }
+        measured.append(last)
+        said = {"schema": "hfl-plan/measured/1", "plan": plan.id, "target": plan.target}
+        part = folder / "measured.part"
+        part.write_text(json.dumps({**said, "rounds": measured}, indent=1) + "\n")
+        part.replace(folder / "measured.json")
+        print(f"round {number + 1}: metric {last['metric']:.6g}", flush=True)
+    np.savez(folder / "model.npz", *model)

@@ -1,0 +1,1 @@
+"""A plan for Flower: the server runs the loop, and asks one client at a time."""

@@ -1,0 +1,31 @@
+"""What runs at a client: it says which partition it holds, and trains when asked."""
+
+from __future__ import annotations
+
+import time
+
+from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
+from flwr.clientapp import ClientApp
+
+from hfl_app import task
+
+app = ClientApp()
+
+
+@app.query()
+def partition(message: Message, context: Context) -> Message:
+    """Say which client of plan.toml this is: its number, from 0."""
+    number = int(context.node_config["partition-id"])
+    said = RecordDict({"client": MetricRecord({"number": number})})
+    return Message(content=said, reply_to=message)
+
+
+@app.train()
+def train(message: Message, context: Context) -> Message:
+    """Take local steps."""
+    model = message.content["model"].to_numpy_ndarrays()
+    start = time.perf_counter()
+    model = task.train(model, **message.content["job"])
+    took = MetricRecord({"seconds": time.perf_counter() - start})
+    content = RecordDict({"model": ArrayRecord(model), "took": took})
+    return Message(content=content, reply_to=message)

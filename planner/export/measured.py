@@ -1,0 +1,231 @@
+"""Predicted against measured: what a run of an exported project took, and what that says of the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from planner.cost.round import RoundSpec, round_cost
+from planner.cost.spec import levels
+from planner.decide.rank import recommend
+from planner.errors import NoAnswerError, ScenarioError
+from planner.export.plan import plan_id
+from planner.export.price import tied
+from planner.export.targets import Target, targets
+from planner.io import json_documents
+from planner.io.answers import Kept
+from planner.io.parts import Part, field
+from planner.predict.question import ask, with_default_order
+from planner.scenario.network import Network
+from planner.scenario.resolve import Scenario
+
+SCHEMA = "hfl-plan/measured/1"
+
+
+class Round(Part):
+    """One global round."""
+
+    seconds: float
+    bytes: float
+    calls: int
+    work_seconds: float = field("of local steps, over all calls")
+    call_seconds: float = field("until answers were there, over all calls")
+    metric: float
+
+
+class Measured(Part):
+    """The file measured.json."""
+
+    schema_: Literal["hfl-plan/measured/1"] = field(default="hfl-plan/measured/1", key="schema")
+    plan: str
+    target: str
+    rounds: tuple[Round, ...]
+
+    @property
+    def calls(self) -> int:
+        """Calls of clients in all."""
+        return sum(one.calls for one in self.rounds)
+
+    def mean(self, name: str) -> float:
+        """Return the mean of a number over the rounds."""
+        return fmean(float(getattr(one, name)) for one in self.rounds)
+
+    def per_call(self, name: str) -> float:
+        """Return a number of a call, in the mean over all of them."""
+        return self.mean(name) * len(self.rounds) / self.calls
+
+
+class Against(Part):
+    """One number, predicted and measured."""
+
+    name: str
+    unit: str
+    predicted: float
+    measured: float
+    corrected: float = field("predicted with the corrections")
+
+
+class Correction(Part):
+    """What the run says of a key of the scenario."""
+
+    key: str
+    was: float
+    now: float
+    unit: str
+    setting: str = field("for --set")
+
+
+class Comparison(Kept):
+    """A run beside what was predicted of it."""
+
+    schema: Literal["hfl-plan/comparison/1"] = "hfl-plan/comparison/1"
+    plan: str
+    target: str
+    topology: str
+    rounds: int = field("that were run")
+    rounds_predicted: int | None = field("to the scenario's target")
+    metric: float = field("after the last of them")
+    rows: tuple[Against, ...]
+    corrections: tuple[Correction, ...]
+    best: tuple[str, ...] = field("as planned")
+    best_corrected: tuple[str, ...] = field("on the planned network, with the corrections")
+    notes: tuple[str, ...]
+
+
+def read_measured(path: Path) -> Measured:
+    """Read measured.json.
+
+    Raises:
+        ScenarioError: If it holds something else, or no round.
+    """
+    document = json_documents.read(path)
+    json_documents.of_schema(path, document, [SCHEMA])
+    found = json_documents.checked(path, Measured, document)
+    if found.target not in targets():
+        raise ScenarioError(f"{path}: the target {found.target!a:.40} is not one of {', '.join(targets())}.")
+    if not found.calls:
+        raise ScenarioError(f"{path}: no round has ended yet. Let the project run.")
+    sends = targets()[found.target].network is not None
+    for number, one in enumerate(found.rounds, 1):
+        for name, least in (("seconds", 0), ("work_seconds", 0), ("call_seconds", 0), ("bytes", sends), ("calls", 1)):
+            if (value := getattr(one, name)) < least:
+                raise ScenarioError(f"{path}: round {number}: {name} is {value:g}. Measure again.")
+    return found
+
+
+def compare(scenario: Scenario, path: Path) -> Comparison:
+    """Compare what was measured with what the scenario predicts, and correct the scenario by it.
+
+    Step time and, where models are sent, their size and the client's link are corrected: latency is kept, and the rates
+    are scaled together, unless a call took less than the latency alone.
+
+    Raises:
+        ScenarioError: If the file is of another plan.
+        NoAnswerError: If nothing can be predicted.
+    """
+    measured = read_measured(path)
+    target, scenario = targets()[measured.target], with_default_order(scenario)
+    question, answer = ask(scenario), recommend(scenario, details=False)
+    known = {plan_id(question.sized(t), int(question.values["K"])): t for t in question.topologies}
+    if measured.plan not in known:
+        raise ScenarioError(
+            f"{path}: it was measured with another plan ({measured.plan}). Give the scenario that was exported, with "
+            "the same counts and local steps."
+        )
+    topology = known[measured.plan]
+    row = answer.row(topology)
+    spec = _as_run(question.round_spec(topology), target)
+    settings = dict(_corrections(spec, measured, target))
+    after = _corrected(scenario, settings)
+    spec_after = _as_run(ask(after).round_spec(topology), target)
+    costs = [round_cost(one) for one in (spec, spec_after)]
+    rows = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
+    try:
+        best = tied(recommend(after, details=False))
+    except NoAnswerError:
+        best = ()
+    return Comparison(
+        plan=measured.plan,
+        target=measured.target,
+        topology=topology,
+        rounds=len(measured.rounds),
+        rounds_predicted=None if row.rounds is None else int(row.rounds),
+        metric=measured.rounds[-1].metric,
+        rows=(
+            *(
+                Against(
+                    name=name,
+                    unit=unit,
+                    predicted=getattr(costs[0], part),
+                    measured=measured.mean(part),
+                    corrected=getattr(costs[1], part),
+                )
+                for name, unit, part in rows
+            ),
+            Against(
+                name="time of a local step",
+                unit="s",
+                predicted=spec.compute.step_time,
+                measured=measured.per_call("work_seconds") / spec.K,
+                corrected=spec_after.compute.step_time,
+            ),
+        ),
+        corrections=tuple(settings.values()),
+        best=tied(answer),
+        best_corrected=best,
+        notes=tuple(_notes(measured, target, spec)),
+    )
+
+
+def _as_run(spec: RoundSpec, target: Target) -> RoundSpec:
+    return replace(spec, network=target.network(spec.network)) if target.network else spec
+
+
+def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterator[tuple[str, Correction]]:
+    """What the run says of step time, model size and the client's link, by key."""
+
+    def one(key: str, was: float, now: float, unit: str, setting: str) -> tuple[str, Correction]:
+        return key, Correction(key=key, was=was, now=now, unit=unit, setting=f"{key}={setting}")
+
+    step = measured.per_call("work_seconds") / spec.K
+    yield one("compute.step_time", spec.compute.step_time, step, "s", f"{step:.6g}s")
+    if target.network is None:
+        return
+    size = measured.per_call("bytes") / 2
+    yield one("model.size", spec.model_bytes, size, "bytes", f"{size:.6g}B")
+    link, sharers = spec.network.client_link, levels(spec)[-1].sharers
+    way = max(measured.per_call("call_seconds") - measured.per_call("work_seconds"), 1e-9)
+    latency = min(link.latency, way / 4)
+    if latency < link.latency:
+        yield one("network.client_link.latency", link.latency, latency, "s", f"{latency:.6g}s")
+    scale = (way - 2 * latency) / (8 * size * sharers * (1 / link.up + 1 / link.down))
+    for name, rate in (("up", link.up), ("down", link.down)):
+        now = rate / scale
+        yield one(f"network.client_link.{name}", rate, now, "bit/s", f"{now:.6g}bit/s")
+
+
+def _corrected(scenario: Scenario, found: Mapping[str, Correction]) -> Scenario:
+    """The scenario with what was measured."""
+    known = dict(scenario.known)
+    symbols = {"compute.step_time": "step_time", "model.size": "model_size"}
+    link: dict[str, Any] = {}
+    for key, one in found.items():
+        symbol = symbols.get(key, key.removeprefix("network."))
+        known[symbol] = replace(known[symbol], value=one.now, origin="estimated", note="measured in a run", spread=None)
+        if symbol.startswith("client_link."):
+            link[symbol.removeprefix("client_link.")] = one.now
+    network: Network = scenario.network.with_link("client_link", **link) if link else scenario.network
+    compute = replace(scenario.compute, step_time=found["compute.step_time"].now)
+    return replace(scenario, known=known, network=network, compute=compute)
+
+
+def _notes(measured: Measured, target: Target, spec: RoundSpec) -> Iterator[str]:
+    if target.network is None:
+        yield "Nothing was sent in this run, so it says nothing of links and of the size of the model."
+    if spec.random:
+        yield "A run says the mean step time; the spread between clients stays as it was given."
+    if len(measured.rounds) < 3:
+        yield "The first round often takes longer: run three or more."

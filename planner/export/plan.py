@@ -1,0 +1,233 @@
+"""A plan that can be run: one topology of a scenario with its counts, its learning rate, and what was predicted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from hflbounds.topology import Topology
+from planner.data.label_counts import read_members
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation, Row
+from planner.errors import NoAnswerError, ScenarioError
+from planner.io.json_documents import canonical
+from planner.io.text import suggest
+from planner.io.version import version
+from planner.predict.question import ask, with_default_order
+from planner.scenario.resolve import Scenario
+
+PATTERNS = ("star", "ring")
+"""That the exported loop knows."""
+ELSEWHERE = ("hhfl", "hsl", "hga", "hga-fl", "gossip")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan.
+
+    Attributes:
+        title: Of the scenario.
+        topology: With the numbers of its tiers.
+        names: Of the children of every tier, top first.
+        clients: Names, each with the names of the groups it is in, top first.
+        K: Local steps.
+        seed: Of every random draw.
+        rate: Raw learning rate of a local step.
+        rate_from: Where the rate comes from.
+        answer: What the planner says.
+        row: What it says of this topology.
+        scenario: What it stands on.
+    """
+
+    title: str
+    topology: Topology
+    names: tuple[str, ...]
+    clients: dict[str, tuple[str, ...]]
+    K: int
+    seed: int
+    rate: float
+    rate_from: str
+    answer: Recommendation
+    row: Row
+    scenario: Scenario
+
+    @property
+    def id(self) -> str:
+        """What measured.json repeats: see `plan_id`."""
+        return plan_id(self.topology, self.K)
+
+    @property
+    def rounds(self) -> int:
+        """Global rounds to the target."""
+        assert self.row.rounds is not None  # noqa: S101 - `plan` refuses such rows
+        return max(int(self.row.rounds), 1)
+
+    @property
+    def tiers(self) -> list[dict[str, str | int]]:
+        """What the loop needs of every tier, top first."""
+        return [
+            {
+                "name": name,
+                "pattern": tier.pattern.id,
+                "size": tier.size or tier.taking_part,
+                "drawn": tier.taking_part,
+                "passes": tier.passes,
+                "order": tier.order,
+            }
+            for name, tier in zip(self.names, self.topology.tiers, strict=True)
+        ]
+
+    def toml(self, target: str) -> str:
+        """Write plan.toml for a target."""
+        row, answer = self.row, self.answer
+        lines = [
+            f"# {one_line(self.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
+            f'id = "{self.id}"',
+            f'target = "{target}"  # what runs it',
+            f"rounds = {self.rounds}  # to the target, {answer.recommend.predictor}",
+            f"local_steps = {self.K}",
+            f"rate = {self.rate!r}  # of a local step: {self.rate_from}",
+            f"seed = {self.seed}",
+        ]
+        for tier in self.tiers:
+            lines += ["", "[[tiers]]", *(f"{key} = {_toml(value)}" for key, value in tier.items())]
+        lines += ["", "[predicted]  # for the planned network", f'topology = "{self.topology.id}"']
+        lines += [f"rounds = {self.rounds}"]
+        for name in ("round_seconds", "round_bytes", "time_seconds", "traffic_bytes"):
+            value = getattr(row, name)
+            lines += [] if value is None else [f"{name} = {float(value)!r}"]
+        lines += [f"metric = {_toml(answer.metric)}", f"target = {_number(answer.scenario['target'].value)}"]
+        lines += ["", "[clients]  # the groups of each, top first, joined by /"]
+        lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
+        return "\n".join(lines) + "\n"
+
+
+def plan_id(topology: Topology, K: int) -> str:
+    """Return a hash of what is run: the tiers with their numbers, and the local steps."""
+    tiers = [[t.pattern.id, t.size, t.taking_part, t.passes, t.order] for t in topology.tiers]
+    return hashlib.sha256(canonical([tiers, K]).encode()).hexdigest()[:16]
+
+
+def one_line(text: str) -> str:
+    """Return a text without what could end a line of a file."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def plan(
+    scenario: Scenario, topology: str | None = None, rate: float | None = None, groups: Path | None = None
+) -> Plan:
+    """Make the plan of a scenario that is to be run.
+
+    Args:
+        scenario: What is known.
+        topology: Id; None for the best.
+        rate: Raw learning rate of a local step; None for the predicted or measured one.
+        groups: CSV with the columns group and client, for names; None for numbers.
+
+    Raises:
+        ScenarioError: If the topology cannot be run, or counts are ranges, or the file is of another fleet.
+        NoAnswerError: If the topology does not reach the target.
+    """
+    if scenario.divisions or scenario.choices:
+        raise ScenarioError(
+            "export: counts are ranges here, and a run has one of each. Give one number for each; `hfl-plan tune` and "
+            "`hfl-plan recommend` find them."
+        )
+    scenario = with_default_order(scenario)
+    question, answer = ask(scenario), recommend(scenario, details=False)
+    row = _row(answer, topology)
+    if row.rounds is None:
+        raise NoAnswerError(f"export: {row.id} does not reach the target: {row.why}. Export another --topology.")
+    sized = question.sized(row.id)
+    if sized.uneven:
+        raise ScenarioError(
+            "export: fleets by list, whose clients and groups count differently, are not exported. Give equal groups "
+            "with -G and -M; --groups-file gives them names."
+        )
+    if unknown := [p.id for p in sized.patterns if p.id not in PATTERNS]:
+        raise ScenarioError(f"--topology: the pattern {unknown[0]} cannot be exported; {', '.join(PATTERNS)} can.")
+    found, said = (rate, "given") if rate is not None else (row.rate_predicted_raw, _rate_from(scenario))
+    if found is None:
+        raise ScenarioError("--rate: is missing, as nothing predicts a learning rate here. Give it: --rate 0.1")
+    clients = _named(sized, groups) if groups else _numbered(sized, scenario.names)
+    K = int(question.values["K"])
+    return Plan(scenario.title, sized, scenario.names, clients, K, scenario.seed, found, said, answer, row, scenario)
+
+
+def _row(answer: Recommendation, topology: str | None) -> Row:
+    known: dict[str, Row] = {row.id: row for row in answer.rows if not row.baseline}
+    first = next(iter(known))
+    if topology is None:
+        return known[first]
+    wanted = topology.strip().lower().replace("/", "-")
+    if wanted in known:
+        return known[wanted]
+    if wanted in ELSEWHERE:
+        raise ScenarioError(f"--topology: {wanted} is no tree, and no target can run it. Export {first}.")
+    hint = suggest(wanted, known) or f"Known here are {', '.join(known)}."
+    raise ScenarioError(f"--topology: {topology!a:.40} is not one of this fleet's. {hint}")
+
+
+def _rate_from(scenario: Scenario) -> str:
+    if scenario.pilot is not None:
+        return "the best of the pilot"
+    known = scenario.known["L"]
+    said = "assumed" if known.origin == "default" else known.origin
+    return f"predicted for smoothness {known.value:g} ({said}); search around it"
+
+
+def _numbered(topology: Topology, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Name clients and groups by their numbers, from 1."""
+    sizes = [tier.size or tier.taking_part for tier in topology.tiers]
+    found = {}
+    for place in product(*(range(1, size + 1) for size in sizes)):
+        parts = [f"{_word(name)}{'-'.join(map(str, place[: i + 1]))}" for i, name in enumerate(names)]
+        found[parts[-1]] = tuple(parts[:-1])
+    return found
+
+
+def _word(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isascii() and c.isalnum()) or "tier"
+
+
+def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:
+    """Take names from a file.
+
+    Raises:
+        ScenarioError: If it is of another fleet.
+    """
+    found = read_members(file)
+    for client, path in found.items():
+        if len(path) != topology.depth - 1:
+            raise ScenarioError(
+                f"{file}: {client!a:.60} is below {len(path)} groups, and the plan has {topology.depth - 1}."
+            )
+        if any("/" in part for part in path):
+            raise ScenarioError(f"{file}: a group of {client!a:.60} has / in its name, which parts groups. Rename it.")
+    below: dict[tuple[str, ...], set[str]] = {}
+    for client, path in found.items():
+        for i, part in enumerate((*path, client)):
+            below.setdefault(path[:i], set()).add(part)
+    for i, tier in enumerate(topology.tiers):
+        sizes = [len(children) for path, children in below.items() if len(path) == i]
+        if round(sum(sizes) / len(sizes)) != (tier.size or tier.taking_part):
+            raise ScenarioError(
+                f"{file}: tier {i + 1} has {sum(sizes) / len(sizes):g} children in the mean, and the scenario "
+                f"{tier.size}. Give the file of this fleet."
+            )
+        if min(sizes) < tier.taking_part < (tier.size or 0):
+            raise ScenarioError(f"{file}: {tier.taking_part} children are drawn, and the smallest has {min(sizes)}.")
+    return found
+
+
+def _toml(value: str | int) -> str:
+    """Write a value; a JSON string of printable letters is one of TOML."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def _number(value: object) -> str:
+    return repr(float(value)) if isinstance(value, int | float) else _toml(str(value))

@@ -1,0 +1,43 @@
+"""What a plan costs where it is run: the target's network in place of the planned one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.export.plan import Plan
+from planner.export.targets import Target
+from planner.io.parts import Part, field
+
+
+class Price(Part):
+    """Time and traffic of the exported topology, and what would be best, on one network."""
+
+    best: tuple[str, ...] = field("topologies that tie for the first place there")
+    rank: int = field("of the exported topology there")
+    time_seconds: float | None
+    traffic_bytes: float | None
+    round_seconds: float | None
+    round_bytes: float | None
+
+
+def prices(plan: Plan, target: Target) -> tuple[Price, Price | None]:
+    """Price a plan as it was planned, and as a target runs it; None where the target sends nothing."""
+    planned = _price(plan.answer, plan.row.id)
+    if target.network is None:
+        return planned, None
+    there = recommend(replace(plan.scenario, network=target.network(plan.scenario.network)), details=False)
+    return planned, _price(there, plan.row.id)
+
+
+def tied(answer: Recommendation) -> tuple[str, ...]:
+    """Return the ids of the topologies that tie for the first place."""
+    return tuple(row.id for row in answer.rows if row.tie == 1)
+
+
+def _price(answer: Recommendation, topology: str) -> Price:
+    row = answer.row(topology)
+    numbers = ("time_seconds", "traffic_bytes", "round_seconds", "round_bytes")
+    known = {name: None if (number := getattr(row, name)) is None else float(number) for name in numbers}
+    return Price(best=tied(answer), rank=row.rank, **known)

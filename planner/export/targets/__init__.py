@@ -1,0 +1,47 @@
+"""Systems that a plan can be run on: one file each, found by scanning this folder, with ``TARGET``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from planner.scenario.network import Network
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A system that runs a plan.
+
+    Attributes:
+        id: As in ``--to``.
+        title: For people.
+        most: Clients that it runs on one machine, by our choice.
+        files: Of the project, each with its template in ``planner/export/files``.
+        says: What differs from the plan where it is run so, for README.
+        network: The network as the target uses it; None where it moves no model.
+        name_rule: A regular expression that names of clients must match; "" for any name.
+    """
+
+    id: str
+    title: str
+    most: int
+    files: Mapping[str, str]
+    says: tuple[str, ...]
+    network: Callable[[Network], Network] | None = None
+    name_rule: str = ""
+
+
+def through_one_server(network: Network) -> Network:
+    """Return the network of a system without group servers: every model goes over the client's link, hops included."""
+    link = replace(network.client_link, hop="relayed", payload_up=1.0, payload_down=1.0)
+    return Network((*(None for _ in network.links[:-1]), link))
+
+
+@cache
+def targets() -> Mapping[str, Target]:
+    """Every target, by id."""
+    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    return {module.TARGET.id: module.TARGET for module in modules}

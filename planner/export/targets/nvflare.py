@@ -1,0 +1,24 @@
+"""NVFlare: one controller asks one site at a time; no server for a group, no message from site to site."""
+
+from planner.export.targets import Target, through_one_server
+
+TARGET = Target(
+    id="nvflare",
+    title="NVFlare",
+    most=200,
+    files={
+        "job.py": "nvflare/job.py",
+        "controller.py": "nvflare/controller.py",
+        "client.py": "nvflare/client.py",
+        "hierarchy.py": "core/hierarchy.py",
+        "task.py": "core/task.py",
+        "plan.toml": "plan.toml",
+    },
+    says=(
+        "The controller asks every site itself, with no group servers and no messages between sites: every model goes "
+        "to the one server and back. Priced so that the server's own line carries all sites at once, each at the "
+        "rate of its link.",
+    ),
+    network=through_one_server,
+    name_rule="[A-Za-z][A-Za-z0-9_-]{0,62}",
+)

@@ -1,0 +1,148 @@
+"""Systems that race beside the trees of a pilot: which algorithm each is on a fleet, and what it needs to be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from planner.data.coverage import read_layout
+from planner.errors import ScenarioError
+from planner.families.hsl import question as hsl
+from planner.harness.pilot import Fleet, Racer
+
+TREES, HGA = "trees", "hga"
+SYSTEMS = (TREES, "one-tier", "hhfl", "hsl", "gossip", HGA)
+NOT_RACED = "--systems hga: its server does not wait, so its steps are no rounds of others, and it does not race here."
+PLAINLY = {  # what is not run where it was not asked for
+    "one-tier": "FedAvg and sequential learning (--systems trees,one-tier)",
+    "hhfl": "HHFL (hhfl, with --coverage FILE)",
+    "hsl": "HSL (hsl, with --edges N)",
+    "gossip": "gossip (gossip, with --edges N)",
+    HGA: "HGA-FL, whose server does not wait (`hfl-plan async`)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Systems of a race.
+
+    Attributes:
+        systems: Of ``SYSTEMS``.
+        coverage: A file or a layout in words, for HHFL; its clients are those of the hook, group by group.
+        edges: Models that go over an edge in a round, in all, for HSL and gossip.
+
+    Raises:
+        ScenarioError: For a system there is not, or that lacks what it needs.
+    """
+
+    systems: tuple[str, ...] = (TREES,)
+    coverage: str | None = None
+    edges: int | None = None
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.systems if name not in SYSTEMS]:
+            raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join(SYSTEMS)}.")
+        if TREES not in self.systems:
+            raise ScenarioError("--systems: rounds are told relative to the trees': name `trees` too.")
+        if HGA in self.systems:
+            raise ScenarioError(f"{NOT_RACED} `hfl-plan async` has its clock.")
+        for option, given, users in (("coverage", self.coverage, ("hhfl",)), ("edges", self.edges, ("hsl", "gossip"))):
+            asking = [name for name in users if name in self.systems]
+            if asking and given is None:
+                raise ScenarioError(f"--systems {asking[0]}: needs --{option}. Give it, or leave {asking[0]} out.")
+            if given is not None and not asking:
+                raise ScenarioError(f"--{option}: is for --systems {' or '.join(users)}. Name one, or leave it out.")
+
+    def racers(self, fleet: Fleet) -> tuple[Racer, ...]:
+        """Say what races on a fleet.
+
+        Raises:
+            ScenarioError: Where a system does not fit it.
+        """
+        found = [maker(self, fleet) for name, maker in MAKERS.items() if name in self.systems]
+        return tuple(racer for some in found for racer in some)
+
+    def left_out(self) -> list[str]:
+        """What was not run, in words."""
+        return [words for name, words in PLAINLY.items() if name not in self.systems]
+
+
+def _one_tier(_asked: Asked, fleet: Fleet) -> Iterator[Racer]:
+    """All clients at one server, with as many local steps as they take in a round of the tree."""
+    options: dict[str, Any] = {"clients": fleet.clients, "K": fleet.local_steps * prod(fleet.passes)}
+    if (drawn := prod(fleet.drawn)) < fleet.clients:
+        options["S"] = drawn
+    order = {} if fleet.order == "fixed" else {"order": fleet.order}
+    yield Racer("fedavg", "one-tier", "FedAvg, one tier", "fedavg", options)
+    yield Racer("sfl", "one-tier", "Sequential FL, one tier", "sequential", {**options, **order})
+
+
+def _hhfl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
+    _everybody(fleet, "hhfl")
+    links = read_layout(str(asked.coverage)).links
+    if len(links) != fleet.clients:
+        raise ScenarioError(
+            f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Make them agree."
+        )
+    options = {"coverage": rows_of(str(asked.coverage)), "E": fleet.local_steps, "Ge": prod(fleet.passes)}
+    yield Racer("hhfl", "hhfl", f"HHFL, {links.shape[1]} servers", "hhfl", options)
+
+
+def rows_of(coverage: str) -> str:
+    """A coverage as a row of 0 and 1 for each client, ``110;011``."""
+    links = read_layout(coverage).links.tolist()
+    return ";".join("".join("1" if link else "0" for link in row) for row in links)
+
+
+def _hsl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
+    """The budgets that the theorem puts first at so many edges."""
+    _everybody(fleet, "hsl")
+    found = hsl.solve(hsl.pose({"nodes": f"{fleet.clients}", "edges": f"{asked.edges}"}, None, {})).budgets
+    budgets = {name: getattr(found, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
+    edges = found.edges(fleet.clients)
+    options = {"n_s": fleet.clients, **budgets, **_steps(fleet)}
+    yield Racer("hsl", "hsl", f"HSL, {found.n_h} hubs, {edges} edges", "hsl", options, at_nodes=True)
+
+
+def _gossip(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
+    """As many edges as there are: each node sends to so many others, and links that are drawn."""
+    _everybody(fleet, "gossip")
+    n, edges = fleet.clients, int(asked.edges or 0)
+    if n < 2 or not n <= edges <= n * (n - 1):
+        raise ScenarioError(f"--edges: {edges} are not from {n} to {n * (n - 1)}, what {n} nodes can use in gossip.")
+    each = edges // n
+    options = {"n": n, "s": each, **_steps(fleet)}
+    yield Racer("el-local", "gossip", f"EL-Local, {each * n} edges", "el-local", options, at_nodes=True)
+    random = {"n": n, "probability": edges / (n * (n - 1)), **_steps(fleet)}
+    yield Racer("erdos-renyi", "gossip", f"Erdos-Renyi, {edges} edges", "erdos-renyi", random, at_nodes=True)
+
+
+def _steps(fleet: Fleet) -> dict[str, Any]:
+    return {"K": fleet.local_steps * prod(fleet.passes), "judged": "nodes"}
+
+
+def _everybody(fleet: Fleet, name: str) -> None:
+    if prod(fleet.drawn) < fleet.clients:
+        raise ScenarioError(f"--systems {name}: everybody takes part in it. Leave --drawn out.")
+
+
+MAKERS: Mapping[str, Callable[[Asked, Fleet], Iterator[Racer]]] = {
+    "one-tier": _one_tier,
+    "hhfl": _hhfl,
+    "hsl": _hsl,
+    "gossip": _gossip,
+}
+
+
+def read(systems: str, coverage: str | None, edges: str | None) -> Asked:
+    """Read what was asked for.
+
+    Raises:
+        ScenarioError: For what cannot be meant.
+    """
+    if edges is not None and not (edges.strip().isdecimal() and 0 < int(edges) <= 10**9):
+        raise ScenarioError(f"--edges: {edges!a:.40} is no count of models sent in a round.")
+    words: Sequence[str] = [word.strip().lower() for word in systems.split(",") if word.strip()]
+    return Asked(tuple(dict.fromkeys(words)), coverage, None if edges is None else int(edges))

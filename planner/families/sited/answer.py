@@ -1,0 +1,361 @@
+"""What trees and overlays take on a network: placements, orders, what a round waits for, groupings by both aims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hflbounds.topology import Topology
+from planner.data import grouping
+from planner.data.label_counts import read_counts
+from planner.decide.regrouping import Grouped, Kind
+from planner.decide.single_tier import single_tier
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families.hsl.model import Learning, reached_by_server
+from planner.families.sited import mixing
+from planner.families.sited.question import Question, framed
+from planner.network import overlays
+from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
+from planner.network.placement import Placed, best_layout, kept
+from planner.network.sites import Sites
+from planner.network.trees import Layout, ring_order, round_of
+from planner.network.underlay import Indices
+
+MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
+Told = Callable[[str], None]
+Said = Mapping[str, tuple[str, Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A tree on the network.
+
+    Attributes:
+        patterns: Of its tiers, top first.
+        title: As people write it.
+        rounds: Predicted to the common target.
+        best: The best placement.
+        given: Seconds of a round of what is kept, rings in the order of the fleet; None where nothing is.
+    """
+
+    patterns: tuple[str, ...]
+    title: str
+    rounds: float
+    best: Placed
+    given: float | None
+
+    @property
+    def total(self) -> float:
+        """Seconds to the target."""
+        return self.rounds * self.best.round.seconds
+
+    @property
+    def saves(self) -> float | None:
+        """Share of a round that the best placement saves."""
+        return None if self.given is None else 1 - self.best.round.seconds / self.given
+
+
+def quiet(text: str) -> None:
+    """Tell nobody."""
+
+
+def trees(question: Question, told: Told = quiet) -> list[Tree]:
+    """Every tree at its best placement, by the time to the common target, the least first.
+
+    Raises:
+        NoAnswerError: If none reaches it.
+    """
+    found = [one for one in _trees(question, told) if math.isfinite(one.total)]
+    if not found:
+        raise NoAnswerError("no topology reaches the target. Give a looser one.")
+    return sorted(found, key=lambda one: one.total)
+
+
+def _trees(question: Question, told: Told) -> Iterator[Tree]:
+    counts = rounds(question)
+    for patterns in question.trees:
+        title = titled(patterns)
+        told(title)
+        fleet = fleet_of(question, patterns)
+        best = best_layout(
+            fleet, question.transfers, patterns, question.passes, seed=question.scenario.seed,
+            progress=lambda text, title=title: told(f"{title}: {text}"),  # type: ignore[misc]
+        )  # fmt: skip
+        given = _given(question, fleet, patterns)
+        seconds = (
+            None if given is None else round_of(fleet, question.transfers, patterns, given, question.passes).seconds
+        )
+        yield Tree(patterns, title, counts["-".join(patterns)], best, seconds)
+
+
+def titled(patterns: tuple[str, ...]) -> str:
+    """The name of a tree."""
+    alone = {"star": "FedAvg, 1 tier", "ring": "Sequential, 1 tier"}
+    return alone[patterns[0]] if len(patterns) == 1 else Topology.parse("/".join(patterns)).title
+
+
+def fleet_of(question: Question, patterns: tuple[str, ...]) -> Sites:
+    """The fleet as a tree has it."""
+    return question.sites if len(patterns) == 2 else question.of_one_tier()
+
+
+def _given(question: Question, fleet: Sites, patterns: tuple[str, ...]) -> Layout | None:
+    """What is kept, with rings in the order of the fleet: of two tiers only where both are given, or the top alone."""
+    if question.server is None:
+        return None
+    ends = question.group_servers
+    if len(patterns) == 2 and ends is None:
+        placed = best_layout(fleet, question.transfers, patterns, question.passes, server=question.server)
+        ends = placed.layout.group_servers
+    return kept(fleet, patterns, question.server, ends)
+
+
+def rounds(question: Question) -> dict[str, float]:
+    """Predicted rounds of every tree to one target, by its patterns."""
+    found = {topology: float(count) for topology, count in question.asked.rounds().items()} if question.grouped else {}
+    alone = single_tier(question.asked).rounds()
+    for pattern in ("star", "ring"):
+        found[pattern] = float(next(count for id_, count in alone.items() if id_ in (pattern, f"star-{pattern}")))
+    return found
+
+
+# ---------------------------------------------------------------- orders
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """A ring and its best order.
+
+    Attributes:
+        name: Of the group; "servers" for a ring of groups' servers.
+        server: Place that it starts from and returns to.
+        order: Names in the best order.
+        given: Seconds on the way in the order of the fleet.
+        best: Seconds on the way in the best order.
+        gap: Share by which that may be longer than the shortest.
+    """
+
+    name: str
+    server: str
+    order: tuple[str, ...]
+    given: float
+    best: float
+    gap: float
+
+
+def orders(question: Question, told: Told = quiet) -> list[Ordered]:
+    """Every ring's best order from its server, kept or best."""
+    fleet, places, transfers = question.sites, question.network.places, question.transfers
+    patterns = ("star", "ring") if question.grouped else ("ring",)
+    given = _given(question, fleet, patterns)
+    layout = given or best_layout(fleet, transfers, patterns, question.passes, progress=told).layout
+    ends = np.array([layout.server]) if layout.group_servers is None else layout.group_servers
+    found = []
+    for g, name in enumerate(fleet.groups):
+        members = fleet.members(g)
+        order, tour = ring_order(transfers, int(ends[g]), fleet.at[members], seed=question.scenario.seed)
+        way = np.concatenate([[ends[g]], fleet.at[members]])
+        hops = transfers.hops(way, way)
+        step = np.arange(len(way))
+        listed = float(hops[step, np.roll(step, -1)].sum())
+        names = tuple(fleet.clients[i] for i in members[order])
+        found.append(Ordered(name, places[ends[g]], names, listed, tour.length, tour.gap))
+    return found
+
+
+# ---------------------------------------------------------------- what a round waits for
+
+
+@dataclass(frozen=True, eq=False)
+class Waits:
+    """What the round of a tree waits for.
+
+    Attributes:
+        tree: Which, at the placement that is timed.
+        seconds: Of its round.
+        layout: That placement.
+        upgrades: What is in use, by what twice as fast would save.
+        left_out: Rounds without a client, by what they save.
+        by_group: Seconds of each group.
+    """
+
+    tree: Tree
+    seconds: float
+    layout: Layout
+    upgrades: list[Upgrade]
+    left_out: list[LeftOut]
+    by_group: dict[str, float]
+
+
+def waits(question: Question, told: Told = quiet) -> Waits:
+    """What decides the round of the best tree: of what is kept, where something is."""
+    best = trees(question, told)[0]
+    fleet = fleet_of(question, best.patterns)
+    layout = _given(question, fleet, best.patterns) or best.best.layout
+    asked = fleet, question.transfers, best.patterns, layout, question.passes
+    timed = round_of(*asked)
+    by_group = dict(zip(fleet.groups, timed.by_group.tolist(), strict=True))
+    return Waits(best, timed.seconds, layout, upgrades(*asked), left_out(*asked), by_group)
+
+
+# ---------------------------------------------------------------- overlays
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tree or an overlay, against a server that averages all.
+
+    Attributes:
+        name: As people write it.
+        seconds: Of a round.
+        rounds: Over those of the server.
+        by: What says the rounds: ``theorem`` or the id of a predictor.
+        models: Models sent in a round.
+        consensus_ratio: What a round leaves of the distance to the mean; None for trees.
+        gap: Share by which a ring may be longer than the shortest.
+    """
+
+    name: str
+    seconds: float
+    rounds: float
+    by: str
+    models: float
+    consensus_ratio: float | None = None
+    gap: float = 0.0
+
+    @property
+    def time(self) -> float:
+        """To the target, in seconds for each round of the server."""
+        return self.seconds * self.rounds
+
+
+def plans(question: Question, told: Told = quiet) -> list[Plan]:
+    """Trees of this project and overlays for gossip, by time to the target, the least first.
+
+    Raises:
+        ScenarioError: Where there are too many nodes.
+    """
+    sites, scenario = question.sites, question.scenario
+    if len(sites.clients) > MOST_NODES:
+        raise ScenarioError(
+            f"--fleet: overlays are looked at for up to {MOST_NODES} nodes, and there are {len(sites.clients):,}. "
+            "Take a part of the fleet."
+        )
+    counts = rounds(question)
+    found = [
+        Plan(
+            one.title,
+            one.best.round.seconds,
+            one.rounds / counts["star"],
+            question.asked.predictor.id,
+            _models(question, one),
+        )
+        for one in trees(question, told)
+    ]
+    learning = Learning(
+        len(sites.clients), scenario.number("L"), scenario.number("A"), scenario.number("sigma"),
+        math.hypot(scenario.number("zeta"), scenario.number("delta")),
+    )  # fmt: skip
+    target = reached_by_server(learning, float(scenario.known["R"].value or 200))
+    server = mixing.rounds(learning, 0.0, target)
+    work = question.of_one_tier().work
+    for one in overlays.gossip(question.transfers, sites.at, work, seed=scenario.seed):
+        told(overlays.NAMES[one.id])
+        ratio = mixing.rounds(learning, one.consensus_ratio, target) / server
+        found.append(
+            Plan(overlays.NAMES[one.id], one.cycle, ratio, "theorem", one.models, one.consensus_ratio, one.gap)
+        )
+    return sorted(found, key=lambda plan: plan.time)
+
+
+def _models(question: Question, tree: Tree) -> float:
+    """Models that go from place to place in a round: stars send down and up, rings once more than children."""
+
+    def of(pattern: str, children: int) -> int:
+        return 2 * children if pattern == "star" else children + 1
+
+    if len(tree.patterns) == 1:
+        return of(tree.patterns[0], len(question.sites.clients))
+    sizes = np.bincount(question.sites.group)
+    inner = sum(of(tree.patterns[1], int(size)) for size in sizes)
+    return of(tree.patterns[0], len(sizes)) + question.passes * inner
+
+
+# ---------------------------------------------------------------- groups by both aims
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Groups on the front of heterogeneity and time.
+
+    Attributes:
+        kind: ``present`` or ``new``.
+        delta2: Squared deviation between groups, of label shares.
+        seconds: Of a round of the best tree.
+        best: That tree, with its rounds.
+        group_of: Group of each client of the fleet.
+    """
+
+    kind: str
+    delta2: float
+    seconds: float
+    best: Tree
+    group_of: Indices
+
+
+def regrouped(
+    question: Question,
+    counts: Path | None,
+    config: Path | None,
+    said: Said,
+    told: Told = quiet,
+) -> list[Grouping]:
+    """Groups that are alike, groups that are near, and those between, each at its best placement.
+
+    Args:
+        question: With groups, whose number stays.
+        counts: Label counts of the same clients.
+        config: Scenario file.
+        said: Options by key of the scenario, with what was written.
+        told: Told how far it is.
+
+    Raises:
+        ScenarioError: If clients differ, or there are no groups or counts.
+    """
+    sites = question.sites
+    if counts is None:
+        raise ScenarioError("--counts: groups by both aims need label counts. Give --counts COUNTS.csv.")
+    if not question.grouped:
+        raise ScenarioError("--fleet: there are no groups to divide clients into. Add the column group.")
+    table = read_counts(counts, grouped=False)
+    if set(table.clients) != set(sites.clients):
+        odd = sorted(set(table.clients) ^ set(sites.clients))[0]
+        raise ScenarioError(f"{counts}: client {odd!a:.60} is in one of counts and fleet alone. Name the same.")
+    shares = table.shares()[[table.clients.index(name) for name in sites.clients]]
+    sizes = np.bincount(sites.group)
+    placed = best_layout(sites, question.transfers, ("star", "star"), question.passes).layout.group_servers
+    assert placed is not None  # noqa: S101 - two tiers have them
+    there = question.transfers.hops(sites.at, placed) + question.transfers.hops(placed, sites.at).T
+    problem, unit = grouping.pose(
+        shares, np.ones(len(shares)), len(sizes), int(sizes.min()), int(sizes.max()), costs=there, names=sites.clients
+    )
+    found: list[Grouping] = []
+    fronts = [state.group_of[unit] for state in grouping.front(problem, question.scenario.seed)]
+    every: list[tuple[Kind, Indices]] = [("present", sites.group), *(("new", group) for group in fronts)]
+    for kind, group in every:
+        state = grouping.State(problem, np.asarray(group))
+        delta2 = state.deviation()
+        zeta2 = float((problem.points**2).sum() / problem.whole) - delta2
+        sizes_now = np.bincount(group).tolist()
+        deviations = Grouped(kind, zeta2, delta2, False, shares.shape[1], sizes_now)
+        heterogeneity = deviations.heterogeneity(str(counts))
+        own = {**said, "problem.heterogeneity": ("--counts", heterogeneity)}
+        scenario = framed(config, own, question.sites)
+        best = trees(question.regrouped(np.asarray(group, dtype=np.intp), scenario), told)[0]
+        found.append(Grouping(kind, delta2, best.best.round.seconds, best, group))
+    return sorted(found, key=lambda one: (one.best.total, one.delta2))

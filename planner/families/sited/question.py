@@ -1,0 +1,189 @@
+"""A fleet on a network as a question: files, a scenario and what is kept in, one value out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from hflbounds.topology import Topology
+from planner.errors import ScenarioError
+from planner.families.framing import Frame
+from planner.network.hops import Transfers
+from planner.network.presets import load
+from planner.network.read import Filling
+from planner.network.sites import Sites, everywhere, read_places, read_sites
+from planner.network.underlay import Indices, LatencyModel, Underlay
+from planner.predict.question import Question as Asked
+from planner.predict.question import ask, with_default_order
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import parse_rate
+
+USED: Final = ("model_size", "step_time", "K", "P", "R", "zeta", "delta", "sigma", "L", "A")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A fleet on a network as written; None for what was not said.
+
+    Attributes:
+        source: File or name of the network.
+        bandwidths: Matrix of bandwidths beside one of latencies.
+        access: File of the access of places.
+        fleet: File of the clients.
+        server: Place that is kept for the top server.
+        group_servers: File of the places that are kept for groups' servers.
+        tiers: Patterns, such as ``star/ring``.
+        bandwidth, latency_model, up, down: Rules for what the network does not say.
+        fill: ``detour`` to let pairs that were not measured go over others.
+        routing: ``direct``, or ``stored`` where every place on the way receives the whole model first.
+    """
+
+    source: str
+    bandwidths: Path | None = None
+    access: Path | None = None
+    fleet: Path | None = None
+    server: str | None = None
+    group_servers: Path | None = None
+    tiers: str | None = None
+    bandwidth: str | None = None
+    latency_model: str | None = None
+    up: str | None = None
+    down: str | None = None
+    fill: str | None = None
+    routing: str = "direct"
+
+    def filling(self) -> Filling:
+        """The rules, read.
+
+        Raises:
+            ScenarioError: For what is none.
+        """
+        if self.fill not in (None, "detour"):
+            raise ScenarioError(f"--fill: {self.fill!a:.40} is no rule. Write detour, or leave it out.")
+        if self.routing not in ("direct", "stored"):
+            raise ScenarioError(f"--routing: {self.routing!a:.40} is not one of direct, stored.")
+        model = None if self.latency_model is None else LatencyModel.parse(self.latency_model)
+        return Filling(
+            bandwidth=_rate(self.bandwidth, "--bandwidth"),
+            model=model,
+            up=_rate(self.up, "--up"),
+            down=_rate(self.down, "--down"),
+            detour=self.fill is not None,
+            stored=self.routing == "stored",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A fleet on a network, and the problem that it is to learn.
+
+    Attributes:
+        network: With what was filled in.
+        sites: Clients, their places and groups.
+        transfers: Of the model.
+        scenario: Every number with its origin.
+        patterns: Of the tiers that are asked about; None for all.
+        server, group_servers: Places that are kept; None where the best are looked for.
+    """
+
+    network: Underlay
+    sites: Sites
+    transfers: Transfers
+    scenario: Scenario
+    patterns: tuple[str, ...] | None
+    server: int | None
+    group_servers: Indices | None
+
+    @property
+    def passes(self) -> int:
+        """Of a group's server over its clients in a round."""
+        return int(self.scenario.number("P"))
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there are groups at all."""
+        return len(self.sites.groups) > 1
+
+    @property
+    def trees(self) -> list[tuple[str, ...]]:
+        """Patterns of the trees that are priced, top first: those asked about, or all of one and of two tiers."""
+        if self.patterns is not None:
+            return [self.patterns]
+        two = [("star", "star"), ("star", "ring"), ("ring", "star"), ("ring", "ring")]
+        return [*(two if self.grouped else []), ("star",), ("ring",)]
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The question of rounds, which knows groups of their mean size."""
+        return ask(with_default_order(self.scenario))
+
+    def of_one_tier(self) -> Sites:
+        """The fleet below one server, whose clients work as long in a round as below two."""
+        whole = self.sites.together()
+        return replace(whole, work=whole.work * self.passes)
+
+    def regrouped(self, group: Indices, scenario: Scenario) -> Question:
+        """The same fleet in other groups, with the heterogeneity of these."""
+        return replace(self, sites=self.sites.regrouped(group), scenario=scenario, group_servers=None)
+
+
+def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
+    """Read a question.
+
+    Args:
+        wanted: Network and fleet.
+        config: Scenario file.
+        said: Options by key of the scenario, with what was written.
+
+    Raises:
+        ScenarioError: For options and files that cannot be meant.
+    """
+    network = load(wanted.source, wanted.filling(), beside=wanted.bandwidths, access=wanted.access)
+    sites = everywhere(network, 1.0) if wanted.fleet is None else read_sites(wanted.fleet, network, 1.0, 1)
+    scenario = framed(config, said, sites)
+    if scenario.compute.straggler.kind != "none":
+        raise ScenarioError("--straggler: rounds on a network are those of clients at their mean. Leave it out.")
+    step, local = float(scenario.compute.step_time), int(scenario.number("K"))
+    if wanted.fleet is None:
+        sites = everywhere(network, local * step)
+    else:
+        sites = read_sites(wanted.fleet, network, step, local)
+    patterns = None if wanted.tiers is None else _patterns(wanted.tiers, len(sites.groups) > 1)
+    server = None if wanted.server is None else network.index(wanted.server, "--server")
+    ends = None
+    if wanted.group_servers is not None:
+        if len(sites.groups) < 2:
+            raise ScenarioError("--group-servers: the fleet has no groups. Add the column group to --fleet.")
+        ends = read_places(wanted.group_servers, network, sites.groups)
+    bits = 8 * scenario.number("model_size")
+    return Question(network, sites, Transfers(network, bits), scenario, patterns, server, ends)
+
+
+def framed(config: Path | None, said: Mapping[str, tuple[str, Any]], sites: Sites) -> Scenario:
+    """Read the scenario of a fleet, whose groups have their mean size."""
+    mean = max(1, round(len(sites.clients) / len(sites.groups)))
+    return Frame(config, said).scenario("--fleet", len(sites.groups), mean, "the fleet says how many there are")
+
+
+def _rate(text: str | None, option: str) -> float | None:
+    return None if text is None else float(parse_rate(text, field=option))
+
+
+def _patterns(text: str, grouped: bool) -> tuple[str, ...]:
+    topology = Topology.parse(text)
+    patterns = tuple(pattern.id for pattern in topology.patterns)
+    if len(patterns) == 2 and not grouped:
+        raise ScenarioError(
+            f"--tiers: {text!a:.40} has groups, and the fleet has none. Add the column group to --fleet."
+        )
+    return patterns
+
+
+def at_places(question: Question, indices: Indices) -> list[str]:
+    """Names of places."""
+    return [question.network.places[i] for i in np.asarray(indices).tolist()]

@@ -1,0 +1,37 @@
+"""Hooks, the files in which users name a model and data, run on this side of the door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from validation.hook import Hook
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """Pass on what is no hook as misuse.
+
+    Raises:
+        ScenarioError: For every file that is none, or fails.
+    """
+    from validation.hook import HookError
+
+    try:
+        yield
+    except HookError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def run(hook: Path, text: bytes, seed: int) -> Hook:
+    """Run a hook with everything seeded that it may draw from."""
+    from validation import hook as hooks
+    from validation.client_losses import seeded
+
+    seeded(seed)
+    return hooks.run(hook, text)

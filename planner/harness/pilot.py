@@ -1,0 +1,393 @@
+"""A short race of topologies on a user's own model and data."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from hflbounds.topology import Order, Topology, all_topologies
+from planner.errors import ScenarioError
+from planner.harness import need, refusals, stoppable
+from planner.harness.hooks import refused, run
+
+if TYPE_CHECKING:
+    from validation.problems.supplied import Supplied
+    from validation.race import Lane, Raced
+
+__all__ = [
+    "Course",
+    "Fleet",
+    "Lane",
+    "Raced",
+    "Racer",
+    "Tell",
+    "Wanted",
+    "on_hook",
+    "on_model",
+    "smoothed",
+    "student",
+    "window",
+]
+
+FACTOR = 4.0  # between neighbours of the first grid of rates
+SEEDS = 1000  # apart for two seeds of a race: no draws are shared
+ONE_BY_ONE = "torch.func.vmap cannot batch this model, so its copies were trained one after the other, which is slow."
+Tell = Callable[[str, str | None], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """Who takes part in a race.
+
+    Attributes:
+        clients: All of them.
+        drawn, passes: Of every tier, top first.
+        local_steps: Of a client between two averagings.
+        order: Of rings.
+    """
+
+    clients: int
+    drawn: tuple[int, ...]
+    passes: tuple[int, ...]
+    local_steps: int
+    order: Order
+
+
+@dataclass(frozen=True, slots=True)
+class Racer:
+    """A system that is no tree of the fleet, and races beside the trees.
+
+    Attributes:
+        id: Permanent.
+        family: Of systems.
+        title: For people.
+        algorithm: Of `validation`, by name.
+        options: Of the algorithm.
+        at_nodes: Whether the metric is the mean over the nodes' own models, as there is no global one.
+    """
+
+    id: str
+    family: str
+    title: str
+    algorithm: str
+    options: Mapping[str, Any]
+    at_nodes: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What race is asked for.
+
+    Attributes:
+        rounds: Global rounds.
+        rates: How many effective rates the first grid has, or raw rates.
+        seeds: That topologies are compared on; rates are chosen on another one.
+        metric: ``loss`` in training, or ``accuracy`` in the test.
+        within: Seconds that it may take; None for as long as it needs.
+        local_steps: Of a client between two averagings.
+        passes: Of a node through its children before it answers its parent, for each tier below the top.
+        drawn: Children of a node that take part, top tier first; None for all.
+        order: Of rings, ``fixed`` or ``random``.
+        batch: Samples of a local step.
+        measured: At most so many training samples, and as many of the test, are measured on.
+        topologies: That race beside the first; none for all.
+        seed: Of every random draw.
+        beside: Says which systems race beside the trees of a fleet; None for none.
+    """
+
+    rounds: int = 8
+    rates: int | tuple[float, ...] = 7
+    seeds: int = 4
+    metric: Literal["loss", "accuracy"] = "loss"
+    within: float | None = None
+    local_steps: int = 2
+    passes: tuple[int, ...] = ()
+    drawn: tuple[int, ...] | None = None
+    order: Order = "fixed"
+    batch: int = 32
+    measured: int = 5000
+    topologies: tuple[str, ...] = ()
+    seed: int = 0
+    beside: Callable[[Fleet], tuple[Racer, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What was raced on.
+
+    Attributes:
+        trees: The topologies with their numbers, by id, those that are one algorithm by the first of them.
+        alike: Those that are the same algorithm, by the first.
+        sizes, drawn, passes: Of every tier, top first.
+        digest: Of the data and the first model.
+        clients: That take part.
+        left_out: Clients that were left out, so that all nodes of a tier have as many children.
+        samples: Of the clients that take part.
+        parameters: Of the model.
+        tested: Samples of the test.
+        start: The metric before the first round, smaller is better.
+        notes: What is not as it would be in training.
+        beside: Systems that raced beside the trees, and how many local steps a round of each chains.
+    """
+
+    trees: Mapping[str, Topology]
+    alike: Mapping[str, tuple[str, ...]]
+    sizes: tuple[int, ...]
+    drawn: tuple[int, ...]
+    passes: tuple[int, ...]
+    digest: str
+    clients: int
+    left_out: int
+    samples: int
+    parameters: int
+    tested: int
+    start: float
+    notes: tuple[str, ...]
+    beside: tuple[tuple[Racer, float], ...] = ()
+
+
+def on_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: Any) -> tuple[Course, Raced]:
+    """Race on the model and the data of a hook.
+
+    Args:
+        hook: The file, which is run.
+        wanted: What race.
+        store: File of the results, to go on with; None for none.
+        tell: Told what is being done, and which topology is in front.
+        how: As of `on_model`.
+
+    Raises:
+        ScenarioError: For a file that is no hook, and what cannot be meant.
+        NoAnswerError: If nothing can be raced.
+    """
+    from validation import hook as hooks
+
+    with refused():
+        text = hooks.source(hook)
+        need("pilot", "torch", "scipy")
+        with hooks.running(hook):
+            given = run(hook, text, wanted.seed)
+            test = None if given.test is None else given.test()
+            with refusals(f"{hook}: "):
+                made = _supplied(given.model, given.clients, given.loss, test, wanted)
+                return _raced(made, str(hook.absolute()), wanted, store, tell, **how)
+
+
+def on_model(
+    model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted, store: Path | None, tell: Tell, **how: Any
+) -> tuple[Course, Raced]:
+    """Race on a model and data of this process.
+
+    Args:
+        model: A torch module.
+        clients: Triples of a group, inputs and targets.
+        loss: Of outputs and targets; None for the usual one.
+        test: Inputs and labels; None for none.
+        wanted: What race.
+        store: File of the results; None for none.
+        tell: Told what is being done, and which topology is in front.
+        how: ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``.
+
+    Raises:
+        ScenarioError: For what cannot be meant.
+        NoAnswerError: If nothing can be raced.
+    """
+    need("pilot", "torch", "scipy")
+    if how.get("workers", 1) != 1 or how.get("engine", "local") != "local":
+        raise ScenarioError("workers: a model of this process is trained by this process. Write a hook file.")
+    with refusals():
+        return _raced(_supplied(model, clients, loss, test, wanted), "", wanted, store, tell, **how)
+
+
+def on_proxy(
+    proxy: str,
+    counts: Any,
+    groups: Sequence[Any],
+    classes: Sequence[int] | None,
+    wanted: Wanted,
+    store: Path | None,
+    tell: Tell,
+    **how: Any,
+) -> tuple[Course, Raced]:
+    """Race on label counts laid on a data set that is at hand.
+
+    Args:
+        proxy: Name of the data set.
+        counts: Samples of each label that each client has, shape (clients, labels).
+        groups: Of every client; tuples for nested ones.
+        classes: The class of the data set that stands for each label; None for the first ones in order.
+        wanted: What race.
+        store: File of the results; None for none.
+        tell: Told what is being done, and which topology is in front.
+        how: As of `on_model`.
+
+    Raises:
+        ScenarioError: For what cannot be meant.
+        NoAnswerError: If the data set is not there, or nothing can be raced.
+    """
+    need("pilot", "torch", "scipy")
+    with refusals("--proxy: "):
+        from validation.proxies import laid
+
+        found = laid(proxy, counts, classes, seed=wanted.seed)
+    clients = [(group, *own) for group, own in zip(groups, found.clients, strict=True)]
+    course, raced = on_model(found.module, clients, None, found.test, wanted, store, tell, **how)
+    less = f"{found.share:.3g} of the samples of the table, as {proxy} has no more." if found.share < 1 else ""
+    return replace(course, notes=(*course.notes, *[less] * bool(less))), raced
+
+
+def student(level: float, freedom: int) -> float:
+    """Quantile of Student's distribution for a two-sided interval."""
+    from validation.statistics import student_quantile
+
+    return student_quantile(level, freedom)
+
+
+def smoothed(curves: Any) -> Any:
+    """Means over a few neighbouring rounds, as the race has them."""
+    from validation.race import smoothed as means
+
+    return means(curves)
+
+
+def window() -> int:
+    """Rounds that curves are smoothed over."""
+    from validation.race import WINDOW
+
+    return WINDOW
+
+
+def _supplied(model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted) -> Supplied:
+    from validation.problems.supplied import supplied
+
+    made = supplied(model, clients, loss, test, batch=wanted.batch)
+    if wanted.metric == "accuracy" and made.tested is None:
+        raise ScenarioError(
+            "--metric accuracy: there is no test data. Give the hook def test(): return X, y, or take --metric loss."
+        )
+    return made
+
+
+def _raced(
+    made: Supplied, path: str, wanted: Wanted, store: Path | None, tell: Tell, workers: int = 1,
+    engine: str = "local", device: str = "cpu",
+) -> tuple[Course, Raced]:  # fmt: skip
+    from validation.experiment import make_problem, on, part
+    from validation.race import Plan, race, started
+    from validation.store import Store
+    from validation.sweep import How, Where, executing, one_thread, possible
+
+    possible(workers, engine, device)
+    trees, alike, passes = _trees(made.tree, wanted)
+    problem = part(
+        "hook", path=path, digest=made.digest, batch=wanted.batch, measured=wanted.measured, hook_seed=wanted.seed
+    )
+    with on(device), one_thread():
+        model = make_problem(problem)
+        start = started(model)
+        slow = not getattr(model, "batched", True)
+    chains = {name: tree.effective_steps(wanted.local_steps) for name, tree in trees.items()}
+    numbers = {"passes": "/".join(map(str, passes)), "drawn": _joined(wanted.drawn), "order": wanted.order}
+    parts = {
+        name: part("tree", topology=name.replace("-", "/"), sizes=_joined(made.tree), K=wanted.local_steps, **numbers)
+        for name in trees
+    }
+    beside = _beside(made.tree, passes, wanted)
+    parts |= {racer.id: part(racer.algorithm, **racer.options) for racer, _ in beside}
+    chains |= {racer.id: chain for racer, chain in beside}
+    first = SEEDS * wanted.seed
+    plan = Plan(
+        problem=problem,
+        trees={name: (parts[name], chains[name]) for name in parts},
+        quantity="loss" if wanted.metric == "loss" else "error",
+        rounds=wanted.rounds,
+        tuning=(first,),
+        final=tuple(first + 1 + i for i in range(wanted.seeds)),
+        rates=_rates(made, wanted, chains),
+        within=wanted.within,
+        workers=workers,
+    )
+    with tempfile.TemporaryDirectory() if store is None else nullcontext(str(store.parent)) as folder:
+        file = Path(folder) / (store.name if store is not None else "pilot.runs")
+        way = f"run the same command again: it goes on from {shlex.quote(str(file))}" if store is not None else ""
+        how = How(workers, engine, Where(device, None, "auto"))  # type: ignore[arg-type]  # `possible` has looked
+        with stoppable(way), executing(file, how) as execute, Store(file) as kept, one_thread():
+            trees_alone = partial(_of_trees, tell, frozenset(trees))
+            raced = race(plan, execute, kept.seconds, trees_alone)
+    course = Course(
+        trees, alike, made.tree, tuple(wanted.drawn or made.tree), passes, made.digest, len(made.clients),
+        len(made.losses.groups) - len(made.clients), sum(len(made.losses.inputs[c]) for c in made.clients),
+        len(made.losses.start()), len(made.tested[0]) if made.tested else 0, start[plan.quantity],
+        (*made.losses.cautions(), *[ONE_BY_ONE] * slow), beside,
+    )  # fmt: skip
+    return course, raced
+
+
+def _trees(
+    sizes: Sequence[int], wanted: Wanted
+) -> tuple[dict[str, Topology], dict[str, tuple[str, ...]], tuple[int, ...]]:
+    """The topologies that race, which of them are one algorithm, and passes of every tier.
+
+    Raises:
+        ScenarioError: For numbers that do not fit the tree.
+    """
+    depth, known = len(sizes), all_topologies(len(sizes))
+    if unknown := [name for name in wanted.topologies if name not in known]:
+        raise ScenarioError(f"--topology: {unknown[0]!a:.40} is none of this tree. Known are {', '.join(known)}.")
+    below = (1,) * (depth - 1 - len(wanted.passes)) + wanted.passes
+    if len(below) != depth - 1:
+        raise ScenarioError(f"-P: {len(wanted.passes)} numbers for {depth - 1} tiers below the top one.")
+    drawn = wanted.drawn
+    if drawn is not None and (len(drawn) != depth or any(a > b for a, b in zip(drawn, sizes, strict=True))):
+        raise ScenarioError(f"--drawn: {_joined(drawn)} does not fit a tree of {_joined(sizes)}, top tier first.")
+    reference = next(iter(known))
+    chosen = [name for name in known if not wanted.topologies or name in (reference, *wanted.topologies)]
+    made = {n: known[n].sized(sizes, drawn=drawn, passes=(1, *below), order=wanted.order) for n in chosen}
+    firsts: dict[Topology, str] = {}
+    alike: dict[str, tuple[str, ...]] = {}
+    for name, tree in made.items():
+        first = firsts.setdefault(tree.same_algorithm(), name)
+        alike[first] = (*alike.get(first, ()), name)
+    return {n: made[n] for n in alike}, {n: names[1:] for n, names in alike.items()}, (1, *below)
+
+
+def _of_trees(tell: Tell, trees: frozenset[str], what: str, leader: str | None) -> None:
+    """Tell what is being done, and who is in front where that is a tree."""
+    tell(what, leader if leader in trees else None)
+
+
+def _beside(sizes: Sequence[int], passes: tuple[int, ...], wanted: Wanted) -> tuple[tuple[Racer, float], ...]:
+    """Systems that race beside the trees, and how many local steps a round of each chains."""
+    from validation.experiment import make_algorithm, part
+
+    if wanted.beside is None:
+        return ()
+    drawn = wanted.drawn or tuple(sizes)
+    racers = wanted.beside(Fleet(math.prod(sizes), drawn, passes, wanted.local_steps, wanted.order))
+    chains = (make_algorithm(part(one.algorithm, **one.options)).local_steps_per_round() for one in racers)
+    return tuple(zip(racers, chains, strict=True))
+
+
+def _rates(made: Supplied, wanted: Wanted, chains: Mapping[str, float]) -> dict[str, tuple[float, ...]]:
+    """The first grid of effective rates: those given, or around one over the curvature at the start."""
+    if not isinstance(wanted.rates, int):
+        return {name: tuple(sorted(rate * chain for rate in wanted.rates)) for name, chain in chains.items()}
+    from validation.problems.supplied import steepness
+    from validation.sweep import one_thread
+
+    with one_thread():
+        steep = steepness(made, wanted.measured)
+    centre = 1.0 if steep is None else 2.0 ** round(-math.log2(steep))  # rough, so that it is the same everywhere
+    grid = tuple(centre * FACTOR ** (i - wanted.rates // 2) for i in range(wanted.rates))
+    return dict.fromkeys(chains, grid)
+
+
+def _joined(numbers: Sequence[int] | None) -> str | None:
+    return None if numbers is None else "/".join(map(str, numbers))

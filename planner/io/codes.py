@@ -1,0 +1,48 @@
+"""Codes of messages: what each means and what to do. The table is ``codes.toml`` beside this file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+from planner.errors import ScenarioError
+
+
+@cache
+def read() -> Mapping[str, Mapping[str, str]]:
+    """Return title, meaning, example and help of every code."""
+    return tomllib.loads(resources.files(__package__).joinpath("codes.toml").read_text(encoding="utf-8"))
+
+
+def explained(code: str) -> list[tuple[str, str]]:
+    """Return what a code means, as pairs of a heading and a text.
+
+    Raises:
+        ScenarioError: If there is no such code.
+    """
+    known, name = read(), code.strip().upper()
+    if name not in known:
+        raise ScenarioError(f"{code!a:.40} is no code of a message. `hfl-plan explain` lists all codes.", code="E016")
+    kind = "no answer, exit code 1" if name.startswith("N") else "error, exit code 2"
+    row = known[name]
+    pairs = [(f"{name}", f"{row['title']} ({kind})."), ("Meaning", row["meaning"])]
+    pairs += [("Example", row["example"])] if "example" in row else []
+    return [*pairs, ("Help", row["help"])]
+
+
+def page() -> str:
+    """Write the page of all codes, in Markdown."""
+    lines = [
+        "# Codes of messages",
+        "",
+        "Reference, for everyone. Written by `python docs/reference.py --write` from `planner/io/codes.toml`.",
+        "Codes with E are misuse (exit code 2); codes with N mean that there is no answer (exit code 1).",
+        "",
+    ]
+    for code, row in read().items():
+        lines += [f"## {code}: {row['title']}", "", row["meaning"], ""]
+        lines += [f"Example: `{row['example']}`", ""] if "example" in row else []
+        lines += [row["help"], ""]
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Networks as they are: links between places, what a transfer takes, where servers stand, in which order rings run."""

@@ -1,0 +1,530 @@
+"""Networks from files: lists of links, matrices of measurements, coordinates, GML and GraphML.
+
+What a file does not say is filled in only by a rule that the user gave, and `Underlay.notes` keeps which numbers these
+are. Refusals name file, line and field, the fact and the way out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+
+from planner.errors import PlannerError, ScenarioError
+from planner.io.csv_rows import CsvTable, Ids, Row
+from planner.io.text_files import capped
+from planner.io.wording import counted, join_with_limit
+from planner.network.underlay import (
+    LATENCY,
+    MAX_PLACES,
+    MAX_ROUTED,
+    Cities,
+    Floats,
+    LatencyModel,
+    Linked,
+    Pairs,
+    Underlay,
+)
+from planner.scenario.units import format_rate, parse_duration, parse_rate
+
+MAX_LINKS: Final = 200_000
+LARGEST_GRAPH: Final = 1 << 24  # bytes of GML or GraphML
+KM: Final = 4e4  # longest distance that is read
+GRAPHS: Final = (".gml", ".graphml")
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Rules for what a file does not say; None refuses what is missing.
+
+    Attributes:
+        bandwidth: Of a link without one [bit/s].
+        model: Latency of a link that has a distance alone, and what a transfer takes beside.
+        up, down: Access of places without their own [bit/s].
+        detour: Whether pairs that were not measured take the best way over others.
+        stored, shared: As of `Linked`.
+    """
+
+    bandwidth: float | None = None
+    model: LatencyModel | None = None
+    up: float | None = None
+    down: float | None = None
+    detour: bool = False
+    stored: bool = False
+    shared: bool = True
+
+
+class _Quantity(NamedTuple):
+    """A number of a link or a place: columns that may have it, each with its way to read."""
+
+    noun: str
+    columns: dict[str, Callable[[Row, str], float]]
+
+
+def read(path: Path, filling: Filling | None = None, *, beside: Path | None = None) -> Underlay:
+    """Read a network from a file, by what it looks like.
+
+    Args:
+        path: CSV with the columns ``a,b``, ``node,lat,lon``, or a matrix with ``latency_ms`` first; GML; GraphML.
+        filling: Rules for what it does not say.
+        beside: Matrix of bandwidths, for one of latencies.
+
+    Raises:
+        ScenarioError: Naming the place, the fact and the way out.
+    """
+    rules = filling or Filling()
+    if path.suffix.lower() in GRAPHS:
+        return _read_graph(path, rules)
+    table = CsvTable(path)
+    if "lat" in table or "latitude" in table:
+        return _read_cities(table, rules)
+    if table.header[0] in MATRICES:
+        return _read_matrices(table, None if beside is None else CsvTable(beside), rules)
+    if "a" in table and "b" in table:
+        return read_links(path, rules)
+    table.refuse(
+        f"the header {','.join(table.header)!a:.60} is of no network",
+        "Write a list of links a,b,latency_ms,bandwidth_mbit; a matrix latency_ms,<place>,...; or node,lat,lon",
+    )
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _scaled(factor: float, noun: str, most: float, *, positive: bool) -> Callable[[Row, str], float]:
+    def found(row: Row, column: str) -> float:
+        value = row.number(column, noun)
+        if positive and value == 0:
+            row.refuse(f"{noun} is zero", "Write a number above 0, or remove the link", column)
+        if value > most:
+            row.refuse(f"{value:g} is more than {noun} can be ({most:g})", "Check the unit", column)
+        return value * factor
+
+    return found
+
+
+def _parsed(read: Callable[..., float]) -> Callable[[Row, str], float]:
+    def found(row: Row, column: str) -> float:
+        try:
+            return float(read(row[column], field=f"{row.table.path}:{row.line}:{row.table.place(column) + 1}"))
+        except PlannerError as error:
+            raise ScenarioError(str(error)) from None
+
+    return found
+
+
+DISTANCE: Final = _Quantity("distance", {"distance_km": _scaled(1.0, "a distance", KM, positive=False)})
+DELAY: Final = _Quantity(
+    "latency",
+    {"latency_ms": _scaled(1e-3, "a latency", 1e7, positive=False), "latency": _parsed(parse_duration)},
+)
+
+
+def _rates(name: str) -> _Quantity:
+    return _Quantity(
+        name, {f"{name}_mbit": _scaled(1e6, f"{name} in Mbit/s", 1e12, positive=True), name: _parsed(parse_rate)}
+    )
+
+
+BANDWIDTH: Final = _rates("bandwidth")
+UP: Final = _rates("up")
+DOWN: Final = _rates("down")
+MATRICES: Final = {"latency_ms": DELAY, "distance_km": DISTANCE, "bandwidth_mbit": BANDWIDTH}
+
+
+def _column(table: CsvTable, quantity: _Quantity) -> str | None:
+    """The column of a quantity; None where there is none."""
+    found = [name for name in quantity.columns if name in table]
+    if len(found) > 1:
+        table.refuse(f"columns {found[0]} and {found[1]} both say the {quantity.noun}", "Keep one", found[1])
+    return found[0] if found else None
+
+
+def _of(row: Row, quantity: _Quantity, column: str | None) -> float | None:
+    return None if column is None or not row[column] else quantity.columns[column](row, column)
+
+
+# ---------------------------------------------------------------- lists of links
+
+
+def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Linked:
+    """Read a list of links: ``a,b`` and any of ``distance_km``, ``latency_ms``, ``bandwidth_mbit``; both ways the same.
+
+    A column ``directed`` of 0 and 1 says which lines are of one direction only.
+
+    Raises:
+        ScenarioError: Naming the place, the fact and the way out.
+    """
+    table = CsvTable(path)
+    for column in ("a", "b"):
+        table.need(column, "Write a list of links with the columns a,b,latency_ms,bandwidth_mbit")
+    links = _Links(str(path), filling)
+    columns = {quantity.noun: _column(table, quantity) for quantity in (DISTANCE, DELAY, BANDWIDTH)}
+    known = ("a", "b", "directed", *(column for column in columns.values() if column))
+    table.only(known, "in a list of links", "Remove it, or see docs/networks.md for those that have")
+    for row in table.rows():
+        ends = row.name("a", "a place"), row.name("b", "a place")
+        directed = "directed" in table and row["directed"] == "1"
+        links.add(
+            *ends,
+            _of(row, DISTANCE, columns["distance"]),
+            _of(row, DELAY, columns["latency"]),
+            _of(row, BANDWIDTH, columns["bandwidth"]),
+            place=f"line {row.line}",
+            refuse=row.refuse,
+            directed=directed,
+        )
+    if not links.ends:
+        table.refuse("there are no links", "Write a line for each")
+    return links.underlay(name or path.stem)
+
+
+class _Links:
+    """Links as they come, one line after the other."""
+
+    def __init__(self, source: str, filling: Filling) -> None:
+        self.source, self.filling = source, filling
+        self.places = Ids()
+        self.ends: list[tuple[int, int]] = []
+        self.latency: list[float] = []
+        self.bandwidth: list[float] = []
+        self.lines: dict[tuple[int, int], str] = {}
+        self.filled: dict[str, int] = {"latency": 0, "bandwidth": 0}
+        self.count = 0
+
+    def add(
+        self,
+        a: str,
+        b: str,
+        km: float | None,
+        delay: float | None,
+        bandwidth: float | None,
+        *,
+        place: str,
+        refuse: Callable[[str, str], NoReturn],
+        directed: bool = False,
+    ) -> None:
+        """Add a link, both ways unless ``directed``."""
+        if a == b:
+            refuse(f"a link joins {a!a:.60} with itself", "Remove the line")
+        i, j = (self._place(name) for name in (a, b))
+        for way in ((i, j),) if directed else ((i, j), (j, i)):
+            if way in self.lines:
+                first = self.lines[way]
+                refuse(f"the link from {a!a:.60} to {b!a:.60} comes twice, first in {first}", "Keep one of the two")
+            self.lines[way] = place
+        if self.count >= MAX_LINKS or len(self.places) > MAX_ROUTED:
+            many = f"over {MAX_LINKS:,} links" if self.count >= MAX_LINKS else f"over {MAX_ROUTED:,} places"
+            refuse(f"there are {many}", "Join places that are near each other, or give coordinates (node,lat,lon)")
+        model = self.filling.model
+        if delay is None:
+            if km is None:
+                refuse("the link has neither latency nor distance", "Write latency_ms or distance_km")
+            delay = (model or LATENCY).per_km * km
+            self.filled["latency"] += 1
+        if bandwidth is None:
+            if self.filling.bandwidth is None:
+                refuse("the link has no bandwidth", "Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s")
+            bandwidth = self.filling.bandwidth
+            self.filled["bandwidth"] += 1
+        self.count += 1
+        for way in ((i, j),) if directed else ((i, j), (j, i)):
+            self.ends.append(way)
+            self.latency.append(delay)
+            self.bandwidth.append(bandwidth)
+
+    def underlay(self, name: str) -> Linked:
+        """The network, if it is in one piece."""
+        places, filling = tuple(self.places.names), self.filling
+        by_distance = self.filled["latency"] > 0
+        model = filling.model or LATENCY
+        up, down, note = _access(len(places), filling)
+        found = Linked(
+            name=name,
+            places=places,
+            up=up,
+            down=down,
+            ends=np.array(self.ends, dtype=np.intp),
+            latency=np.array(self.latency),
+            bandwidth=np.array(self.bandwidth),
+            fixed=model.fixed if by_distance or filling.model else 0.0,
+            stored=filling.stored,
+            shared=filling.shared and not filling.stored,
+            notes=(
+                _note("latency", self.count, self.filled["latency"], f"by {model}"),
+                _note("bandwidth", self.count, self.filled["bandwidth"], f"taken to be {_rate(filling.bandwidth)}"),
+                *note,
+            ),
+        )
+        _in_one_piece(found, self.source)
+        return found
+
+    def _place(self, name: str) -> int:
+        if name not in self.places.index:
+            self.places.index[name] = len(self.places.names)
+            self.places.names.append(name)
+        return self.places.index[name]
+
+
+def _in_one_piece(network: Linked, source: str) -> None:
+    """Refuse a network with places that others cannot reach."""
+    n = len(network.places)
+    for ends, how in ((network.ends, "reached from"), (network.ends[:, ::-1], "heard at")):
+        follow: list[list[int]] = [[] for _ in range(n)]
+        for a, b in ends.tolist():
+            follow[a].append(b)
+        seen, stack = {0}, [0]
+        while stack:
+            new = [b for b in follow[stack.pop()] if b not in seen]
+            seen.update(new)
+            stack += new
+        if len(seen) < n:
+            left = [network.places[i] for i in range(n) if i not in seen]
+            raise ScenarioError(
+                f"{source}: the network is in pieces: {join_with_limit(left)} cannot be {how} {network.places[0]}. "
+                "Add a link between the pieces, or remove those places."
+            )
+
+
+def _note(noun: str, count: int, filled: int, rule: str) -> str:
+    """Say what was given and what was filled in."""
+    if not filled:
+        return f"The {noun} of all {counted(count, 'link')} was given."
+    return f"The {noun} of {filled:,} of {counted(count, 'link')} is filled in, {rule}."
+
+
+def _rate(value: float | None) -> str:
+    return "not limited" if value is None or np.isinf(value) else format_rate(value)
+
+
+def _access(n: int, filling: Filling) -> tuple[Floats, Floats, list[str]]:
+    """Access of all places, and what to say of it."""
+    up, down = filling.up or np.inf, filling.down or np.inf
+    limited = np.isfinite([up, down]).any()
+    said = f"Access of all places is taken to be {_rate(up)} up, {_rate(down)} down." if limited else ""
+    return np.full(n, up), np.full(n, down), [said] if said else ["Nothing limits the access of places."]
+
+
+# ---------------------------------------------------------------- coordinates and access
+
+
+def _read_cities(table: CsvTable, filling: Filling) -> Cities:
+    """Read ``node,lat,lon`` and perhaps the access of places."""
+    table.need("node", "Write the columns node,lat,lon")
+    lat, lon = (next((name for name in (short, long) if name in table), short) for short, long in COORDINATES)
+    for column in (lat, lon):
+        table.need(column)
+    ids, at = Ids(), []
+    columns = [_column(table, quantity) for quantity in (UP, DOWN)]
+    rates: list[list[float]] = []
+    usual = filling.up or np.inf, filling.down or np.inf
+    for row in table.rows():
+        if not ids.add(row.name("node", "a place"), row)[1]:
+            row.refuse(f"place {row['node']!a:.60} comes twice", "Keep one", "node")
+        if len(ids) > MAX_PLACES:
+            row.refuse(f"there are over {MAX_PLACES:,} places", "Join places that are near each other")
+        at.append([_degrees(row, lat, 90), _degrees(row, lon, 180)])
+        own = [_of(row, quantity, column) for quantity, column in zip((UP, DOWN), columns, strict=True)]
+        rates.append([general if one is None else one for one, general in zip(own, usual, strict=True)])
+    if len(at) < 2:
+        table.refuse("there are fewer than two places", "Write a line for each")
+    if filling.bandwidth is None:
+        table.refuse("coordinates say no bandwidth", "Give that of every pair: --bandwidth 100Mbit/s")
+    model = filling.model or LATENCY
+    access = np.array(rates)
+    said = [
+        f"Latency is by great circles and {model}, for all pairs of {len(at):,} places.",
+        f"The bandwidth of all pairs is taken to be {_rate(filling.bandwidth)}.",
+    ]
+    return Cities(
+        name=table.path.stem, places=tuple(ids.names), up=access[:, 0], down=access[:, 1], at=np.array(at), model=model,
+        bandwidth=filling.bandwidth, notes=tuple(said),
+    )  # fmt: skip
+
+
+COORDINATES: Final = (("lat", "latitude"), ("lon", "longitude"))
+
+
+def _degrees(row: Row, column: str, most: float) -> float:
+    value = row.number(column, "an angle in degrees", signed=True)
+    if abs(value) > most:
+        row.refuse(f"{value:g} is off the globe", f"Write {column} from -{most:g} to {most:g}", column)
+    return value
+
+
+def with_places(network: Underlay, path: Path) -> Underlay:
+    """Give places their access: a CSV of ``node`` with ``up_mbit`` and ``down_mbit``; others keep what they have.
+
+    Raises:
+        ScenarioError: Naming the place, the fact and the way out.
+    """
+    table, ids = CsvTable(path), Ids()
+    table.need("node")
+    quantities = {"up": UP, "down": DOWN}
+    columns = {name: _column(table, quantity) for name, quantity in quantities.items()}
+    if not any(columns.values()):
+        table.refuse("there is no column of rates", "Add up_mbit and down_mbit")
+    found = {"up": network.up.copy(), "down": network.down.copy()}
+    for row in table.rows():
+        name = row.name("node", "a place")
+        if not ids.add(name, row)[1]:
+            row.refuse(f"place {name!a:.60} comes twice", "Keep one", "node")
+        i = network.index(name, f"{path}:{row.line}")
+        for way, column in columns.items():
+            value = _of(row, quantities[way], column)
+            if value is not None:
+                found[way][i] = value
+    note = f"The access of {len(ids):,} of {counted(len(network.places), 'place')} was given."
+    return replace(network, up=found["up"], down=found["down"], notes=(*network.notes, note))
+
+
+# ---------------------------------------------------------------- matrices
+
+
+def _read_matrices(table: CsvTable, other: CsvTable | None, filling: Filling) -> Pairs:
+    """Read one matrix of latencies or distances, and one of bandwidths."""
+    tables = [table, *([other] if other else [])]
+    found: dict[str, tuple[CsvTable, Floats]] = {}
+    for one in tables:
+        if one.header[0] not in MATRICES:
+            one.refuse(f"{one.header[0]!a:.40} is no quantity", f"Name the first column {' or '.join(MATRICES)}", 0)
+        noun = MATRICES[one.header[0]].noun
+        if noun in found:
+            one.refuse(f"both matrices are of the {noun}", "Give one of latencies and one of bandwidths", 0)
+        found[noun] = one, _matrix(one, tables[0].header[1:])
+    names, n = tuple(table.header[1:]), len(table.header) - 1
+    model = filling.model or LATENCY
+    if "latency" in found:
+        delay, said = found["latency"][1], "Latency was given for all pairs"
+    elif "distance" in found:
+        km = found["distance"][1]
+        delay, said = model.per_km * km + model.fixed, f"Latency is by distance and {model}"
+    else:
+        table.refuse("there is no matrix of latencies", "Give one: latency_ms,<place>,...")
+    if "bandwidth" in found:
+        rates = found["bandwidth"][1]
+        rate_note = "Bandwidth was given for all pairs"
+    elif filling.bandwidth is None:
+        table.refuse(
+            "there are no bandwidths", "Give a matrix with --bandwidths FILE, or --bandwidth 100Mbit/s for all"
+        )
+    else:
+        rates = np.where(np.eye(n, dtype=bool), np.nan, filling.bandwidth)
+        rate_note = f"The bandwidth of all pairs is taken to be {_rate(filling.bandwidth)}"
+    missing = (np.isnan(delay) | np.isnan(rates)) & ~np.eye(n, dtype=bool)
+    up, down, note = _access(n, filling)
+    notes = [f"{said}, except {missing.sum():,} of {n * (n - 1):,}." if missing.any() else f"{said}.", f"{rate_note}."]
+    if missing.any():
+        a, b = np.argwhere(missing)[0]
+        if not filling.detour:
+            table.refuse(
+                f"from {names[a]!a:.60} to {names[b]!a:.60} nothing was measured",
+                "Measure it, or let it go over other places with --fill detour",
+                line=table.first + 1 + int(a),
+            )
+        delay, rates = _detours(delay, rates, missing, names, str(table.path))
+        notes.append("Pairs that were not measured take the way of least latency over others, at its least bandwidth.")
+    return Pairs(
+        name=table.path.stem, places=names, up=up, down=down, latency=np.nan_to_num(delay), notes=(*notes, *note),
+        bandwidth=np.where(np.eye(n, dtype=bool), np.inf, rates),
+    )  # fmt: skip
+
+
+def _matrix(table: CsvTable, names: Sequence[str]) -> Floats:
+    """Read a matrix, with NaN where a field is empty; the diagonal is not looked at."""
+    quantity, n = MATRICES[table.header[0]], len(names)
+    if n < 2 or n > MAX_ROUTED:
+        table.refuse(f"there are {counted(n, 'place')}", f"Give from 2 to {MAX_ROUTED:,}")
+    if set(table.header[1:]) != set(names):
+        odd = next(name for name in table.header[1:] if name not in names)
+        table.refuse(f"place {odd!a:.60} is not in the other matrix", "Name the same places in both", odd)
+    found = np.full((n, n), np.nan)
+    index = {name: i for i, name in enumerate(names)}
+    seen: dict[str, int] = {}
+    for row in table.rows():
+        name = row.name(0, "a place")
+        if name not in index:
+            row.refuse(f"place {name!a:.60} has no column", "Give the same places as rows and columns", 0)
+        if name in seen:
+            row.refuse(f"place {name!a:.60} comes twice, first in line {seen[name]}", "Keep one", 0)
+        seen[name] = row.line
+        for other in names:
+            if other != name and row[other]:
+                found[index[name], index[other]] = quantity.columns[table.header[0]](row, other)
+    if left := [name for name in names if name not in seen]:
+        table.refuse(f"place {left[0]!a:.60} has a column and no row", "Add the row")
+    return found
+
+
+def _detours(delay: Floats, rates: Floats, missing: Any, names: Sequence[str], source: str) -> tuple[Floats, Floats]:
+    """Fill pairs that were not measured by the way of least latency over those that were."""
+    pairs = np.argwhere(~missing & ~np.eye(len(names), dtype=bool))
+    n = len(names)
+    through = Linked(
+        name=source, places=tuple(names), up=np.ones(n), down=np.ones(n), ends=pairs,
+        latency=delay[tuple(pairs.T)], bandwidth=rates[tuple(pairs.T)],
+    )  # fmt: skip
+    _in_one_piece(through, source)
+    every = np.arange(n)
+    far, slow = through.between(every, every)
+    with np.errstate(divide="ignore"):
+        return np.where(missing, far, delay), np.where(missing, 1 / slow, rates)
+
+
+# ---------------------------------------------------------------- GML and GraphML
+
+
+def _read_graph(path: Path, filling: Filling) -> Linked:
+    """Read GML or GraphML by networkx: ``distance`` [km] or ``latency`` [ms], ``bandwidth`` or ``capacity`` [bit/s]."""
+    raw = capped(path, LARGEST_GRAPH, ". Write a list of links as CSV.")
+    if re.search(rb"<!(DOCTYPE|ENTITY)", raw, re.IGNORECASE):
+        raise ScenarioError(f"{path}: declares entities, which no network needs. Remove the DOCTYPE.")
+    try:
+        import networkx
+    except ImportError:
+        raise ScenarioError(
+            f"{path}: GML and GraphML are read by networkx. Install it with `pip install 'hfl-plan[networks]'`, "
+            "or write a list of links as CSV."
+        ) from None
+    try:
+        graph: Any = (
+            networkx.parse_gml(raw.decode("utf-8")) if path.suffix.lower() == ".gml"
+            else networkx.parse_graphml(raw.decode("utf-8"))
+        )  # fmt: skip
+    except Exception as error:  # whatever a parser of somebody else raises
+        why = " ".join(str(error).split())[:120]
+        raise ScenarioError(f"{path}: is not {path.suffix[1:].upper()}: {why}. Write a list of links as CSV.") from None
+    links = _Links(str(path), filling)
+    for i, (a, b, data) in enumerate(graph.edges(data=True), 1):
+        _add_edge(links, path, i, (str(a), str(b)), data, bool(graph.is_directed()))
+    if not links.ends:
+        raise ScenarioError(f"{path}: there are no edges. Write a network.")
+    return links.underlay(path.stem)
+
+
+def _add_edge(links: _Links, path: Path, i: int, ends: tuple[str, str], data: Any, directed: bool) -> None:
+    def refuse(fact: str, way_out: str) -> NoReturn:
+        raise ScenarioError(f"{path}: edge {i} ({ends[0]!a:.40} to {ends[1]!a:.40}): {fact}. {way_out}.")
+
+    def number(names: Iterable[str], factor: float, least: float) -> float | None:
+        for name in names:
+            if name in data:
+                value = data[name]
+                if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1e21:
+                    refuse(f"{name} {value!r:.40} is no number it can be", f"Write one from {least:g}")
+                return float(value) * factor
+        return None
+
+    links.add(
+        *ends,
+        number(("distance", "distance_km"), 1.0, 0),
+        number(("latency", "latency_ms"), 1e-3, 0),
+        number(("bandwidth", "capacity"), 1.0, 1e-6),
+        place=f"edge {i}",
+        refuse=refuse,
+        directed=directed,
+    )

@@ -1,0 +1,154 @@
+"""Clients and where they are: a fleet on a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from planner.errors import PlannerError, ScenarioError
+from planner.io.csv_rows import CsvTable, Ids, Row
+from planner.network.underlay import Floats, Indices, Underlay
+from planner.scenario.units import parse_duration
+
+MAX_CLIENTS: Final = 20_000
+COLUMNS: Final = ("client", "group", "node", "samples", "step_time")
+
+
+@dataclass(frozen=True, eq=False)
+class Sites:
+    """Clients, their places and groups.
+
+    Attributes:
+        clients: Names.
+        at: Place of each client, by its number in the network.
+        group: Group of each client; all 0 where there are none.
+        groups: Names of the groups, one or more.
+        samples: Of each client.
+        work: Time of each client's local steps in a pass [s].
+    """
+
+    clients: tuple[str, ...]
+    at: Indices
+    group: Indices
+    groups: tuple[str, ...]
+    samples: Floats
+    work: Floats
+
+    def members(self, group: int) -> Indices:
+        """Clients of a group, in the order given."""
+        return np.flatnonzero(self.group == group)
+
+    def without(self, client: int) -> Sites:
+        """The same fleet without a client; a group that is left empty goes too."""
+        left = np.delete(np.arange(len(self.clients)), client)
+        kept, group = np.unique(self.group[left], return_inverse=True)
+        return Sites(
+            tuple(self.clients[i] for i in left),
+            self.at[left],
+            group.astype(np.intp),
+            tuple(self.groups[g] for g in kept),
+            self.samples[left],
+            self.work[left],
+        )
+
+    def regrouped(self, group: Indices) -> Sites:
+        """The same clients in other groups."""
+        return Sites(self.clients, self.at, group, self.groups, self.samples, self.work)
+
+    def together(self) -> Sites:
+        """The same clients in one group."""
+        return Sites(self.clients, self.at, np.zeros_like(self.group), ("all",), self.samples, self.work)
+
+
+def everywhere(network: Underlay, work: float) -> Sites:
+    """A client at every place, all in one group."""
+    n = len(network.places)
+    return Sites(network.places, np.arange(n), np.zeros(n, dtype=np.intp), ("all",), np.ones(n), np.full(n, work))
+
+
+def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> Sites:
+    """Read a fleet: ``client`` and any of ``group``, ``node``, ``samples``, ``step_time``.
+
+    Without ``node`` a client is at the place of its own name.
+
+    Args:
+        path: CSV; columns in any order.
+        network: Whose places are meant.
+        step: Time of a local step where no ``step_time`` says another [s].
+        local_steps: In a pass.
+
+    Raises:
+        ScenarioError: Naming the place, the fact and the way out.
+    """
+    table, ids, groups = CsvTable(path), Ids(), Ids()
+    table.need("client", "Write client,group,node and a line for each client")
+    table.only(COLUMNS, "for a fleet on a network", f"Keep {', '.join(COLUMNS)}")
+    index = {name: i for i, name in enumerate(network.places)}
+    at: list[int] = []
+    group: list[int] = []
+    samples: list[float] = []
+    work: list[float] = []
+    for row in table.rows():
+        name = row.name("client", "a client")
+        if not ids.add(name, row)[1]:
+            row.refuse(f"client {name!a:.60} comes twice", "Keep one line", "client")
+        if len(ids) > MAX_CLIENTS:
+            row.refuse(f"there are over {MAX_CLIENTS:,} clients", "Join clients that are near each other", "client")
+        at.append(_place(row, index, network, "node" if "node" in table and row["node"] else "client"))
+        if "group" in table and not row["group"]:
+            row.refuse(f"client {name!a:.60} has no group", "Write its group", "group")
+        group.append(groups.add(row.name("group", "a group"), row)[0] if "group" in table else 0)
+        samples.append(row.number("samples", "a number of samples") if "samples" in table else 1.0)
+        work.append(local_steps * _step(row, step, "step_time" in table))
+    if not at:
+        table.refuse("there are no clients", "Write a line for each")
+    names = tuple(groups.names) or ("all",)
+    return Sites(
+        tuple(ids.names), np.array(at), np.array(group, dtype=np.intp), names, np.array(samples), np.array(work)
+    )  # fmt: skip
+
+
+def _place(row: Row, index: dict[str, int], network: Underlay, column: str) -> int:
+    if row[column] in index:
+        return index[row[column]]
+    try:
+        return network.index(row[column], f"{row.table.path}:{row.line}:{row.table.place(column) + 1}")
+    except ScenarioError as error:
+        hint = " Or give the column node." if column == "client" else ""
+        raise ScenarioError(f"{error}{hint}") from None
+
+
+def _step(row: Row, usual: float, told: bool) -> float:
+    if not told or not row["step_time"]:
+        return usual
+    try:
+        at = f"{row.table.path}:{row.line}:{row.table.place('step_time') + 1}"
+        return float(parse_duration(row["step_time"], field=at))
+    except PlannerError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices:
+    """Read where the servers of groups stand: ``group,node``.
+
+    Raises:
+        ScenarioError: Naming the place, the fact and the way out.
+    """
+    table = CsvTable(path)
+    for column in ("group", "node"):
+        table.need(column)
+    index, found = {name: i for i, name in enumerate(network.places)}, {}
+    for row in table.rows():
+        name = row.name("group", "a group")
+        if name not in groups:
+            row.refuse(f"no client is of group {name!a:.60}", "Check the name", "group")
+        if name in found:
+            row.refuse(f"group {name!a:.60} comes twice", "Keep one", "group")
+        found[name] = _place(row, index, network, "node")
+    if left := [name for name in groups if name not in found]:
+        table.refuse(f"group {left[0]!a:.60} has no server", "Add its line")
+    return np.array([found[name] for name in groups])

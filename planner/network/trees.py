@@ -1,0 +1,232 @@
+"""A round of a tree of servers and clients on a network, hop by hop.
+
+A star sends to all its children at the same time, and waits for the last. A ring passes the model on from its server
+to the first child, from child to child, and back: straight, by the network's way between them. Hops are `Transfers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import ClassVar, Final
+
+import numpy as np
+
+from planner.errors import ScenarioError
+from planner.network.hops import Transfers, away
+from planner.network.sites import Sites
+from planner.network.tours import CLIMBS, KICKS, Tour, shortest_tour
+from planner.network.underlay import Floats, Indices
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """A part of what a round waits for.
+
+    Attributes:
+        kind: ``transfer`` or ``work``.
+        a, b: Places; the same for work.
+        seconds: How long.
+        times: How often in a round, one after the other.
+        client: Whose work it is; None for transfers.
+    """
+
+    kind: str
+    a: int
+    b: int
+    seconds: float
+    times: int = 1
+    client: int | None = None
+
+
+class Pass:
+    """What one pass over the children of a server takes."""
+
+    ordered: ClassVar[bool] = False
+
+    def lasts(
+        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
+    ) -> tuple[float, list[list[Leg]]]:
+        """Seconds of a pass, and the legs that it waits for, by child; children that it does not wait for have none.
+
+        ``beside`` counts the transfers of other stars that use the access of the server's place at the same time.
+        """
+        raise NotImplementedError
+
+    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
+        """Seconds of a pass from each of some places for the server."""
+        raise NotImplementedError
+
+
+class Star(Pass):
+    """All children at the same time."""
+
+    def lasts(
+        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
+    ) -> tuple[float, list[list[Leg]]]:
+        """The slowest child's way there and back."""
+        down, up = transfers.from_server(server, places, beside), transfers.to_server(server, places, beside)
+        times = down + stays + up
+        last = int(times.argmax())
+        legs: list[list[Leg]] = [[] for _ in places]
+        place = int(places[last])
+        legs[last] = [
+            Leg("transfer", server, place, float(down[last])), Leg("transfer", place, server, float(up[last]))
+        ]  # fmt: skip
+        return float(times[last]), legs
+
+    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
+        """The slowest child's way."""
+        found = [
+            (transfers.from_server(int(v), places) + stays + transfers.to_server(int(v), places)).max()
+            for v in candidates
+        ]
+        return np.array(found)
+
+
+class Ring(Pass):
+    """One child after the other, in the order given."""
+
+    ordered = True
+
+    def lasts(
+        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
+    ) -> tuple[float, list[list[Leg]]]:
+        """All hops and all stays."""
+        way = np.concatenate([[server], places, [server]])
+        hops = one_by_one(transfers, way)
+        legs = [[Leg("transfer", int(a), int(b), float(t))] for a, b, t in zip(way[:-2], way[1:-1], hops, strict=False)]
+        legs[-1].append(Leg("transfer", int(way[-2]), server, float(hops[-1])))
+        return float(hops.sum() + stays.sum()), legs
+
+    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
+        """The tour of the children with the server put in where it costs least."""
+        order = places[list(tour.order)]
+        after = np.roll(order, -1)
+        to, from_ = transfers.hops(order, candidates), transfers.hops(candidates, after)
+        own = one_by_one(transfers, np.append(order, order[0]))
+        more = to.T + from_ - (own if len(order) > 1 else np.zeros(1))[None, :]
+        return np.asarray(more.min(axis=1) + (own.sum() if len(order) > 1 else 0.0) + stays.sum())
+
+
+PASSES: Final[Mapping[str, Pass]] = MappingProxyType({"star": Star(), "ring": Ring()})
+
+
+def one_by_one(transfers: Transfers, way: Indices) -> Floats:
+    """Seconds of each hop of a way."""
+    if len(way) > 64:  # a matrix of all pairs has no use here
+        return np.array([transfers.hops(way[i : i + 1], way[i + 1 : i + 2])[0, 0] for i in range(len(way) - 1)])
+    return np.asarray(np.diagonal(transfers.hops(way[:-1], way[1:])))
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where servers stand, and in which order rings run.
+
+    Attributes:
+        server: Place of the top server.
+        group_servers: Place of each group's server; None where clients talk to the top server.
+        orders: Clients of each group, in their order; of all clients where there are no groups' servers.
+        group_order: Groups in their order.
+    """
+
+    server: int
+    group_servers: Indices | None
+    orders: tuple[Indices, ...]
+    group_order: Indices
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """A round of a layout.
+
+    Attributes:
+        seconds: Its duration.
+        legs: What it waits for.
+        by_group: Seconds that each group takes, with the way to the top server and back; in the order of the fleet.
+    """
+
+    seconds: float
+    legs: tuple[Leg, ...]
+    by_group: Floats
+
+
+def round_of(sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1) -> Round:
+    """Time a round.
+
+    Args:
+        sites: The fleet.
+        transfers: Of the model.
+        patterns: Of the tiers, top first: one where all clients talk to the top server, two with group servers.
+        layout: Servers and orders.
+        passes: Of a group's server over its clients in a round.
+
+    Raises:
+        ScenarioError: For other depths or patterns.
+    """
+    kinds = checked(patterns)
+    if len(kinds) == 1:
+        order = layout.orders[0]
+        seconds, parts = kinds[0].lasts(transfers, layout.server, sites.at[order], sites.work[order])
+        legs = _with_work(parts, sites, order, 1)
+        return Round(seconds, tuple(legs), np.array([seconds]))
+    assert layout.group_servers is not None  # noqa: S101 - a layout of two tiers has them
+    stays = np.zeros(len(sites.groups))
+    inner: list[list[Leg]] = [[] for _ in sites.groups]
+    crowd = beside(sites, patterns, layout)
+    for g, order in enumerate(layout.orders):
+        end = int(layout.group_servers[g])
+        one, parts = kinds[1].lasts(transfers, end, sites.at[order], sites.work[order], int(crowd[g]))
+        stays[g] = passes * one
+        inner[g] = _with_work(parts, sites, order, passes)
+    at = layout.group_order
+    seconds, parts = kinds[0].lasts(transfers, layout.server, layout.group_servers[at], stays[at])
+    legs = [leg for part, g in zip(parts, at, strict=True) if part for leg in (*part, *inner[g])]
+    out = transfers.from_server(layout.server, layout.group_servers) if not kinds[0].ordered else np.zeros(len(stays))
+    back = transfers.to_server(layout.server, layout.group_servers) if not kinds[0].ordered else np.zeros(len(stays))
+    return Round(seconds, tuple(legs), stays + out + back)
+
+
+def beside(sites: Sites, patterns: Sequence[str], layout: Layout) -> Indices:
+    """Transfers of other groups at the place of each group's server, where stars work at the same time below a star."""
+    if tuple(patterns) != ("star", "star") or layout.group_servers is None:
+        return np.zeros(len(sites.groups), dtype=np.intp)
+    ends = layout.group_servers
+    own = np.array([away(int(end), sites.at[order]) for end, order in zip(ends, layout.orders, strict=True)])
+    here = np.bincount(ends, weights=own)
+    return np.asarray(here[ends] - own, dtype=np.intp)
+
+
+def _with_work(parts: list[list[Leg]], sites: Sites, order: Indices, times: int) -> list[Leg]:
+    """The legs of a pass with the work of the clients that it waits for, so often."""
+    found = []
+    for part, client in zip(parts, order.tolist(), strict=True):
+        if part:
+            place = int(sites.at[client])
+            found += [replace(leg, times=times) for leg in part]
+            found.append(Leg("work", place, place, float(sites.work[client]), times, client))
+    return found
+
+
+def checked(patterns: Sequence[str]) -> list[Pass]:
+    """The passes of a topology of one or two tiers.
+
+    Raises:
+        ScenarioError: For others.
+    """
+    if len(patterns) not in (1, 2) or any(one not in PASSES for one in patterns):
+        raise ScenarioError(
+            f"--tiers: {'/'.join(patterns)!a:.60} is no tree of one or two tiers of {' and '.join(PASSES)}. "
+            "Write star/ring."
+        )
+    return [PASSES[one] for one in patterns]
+
+
+def ring_order(
+    transfers: Transfers, server: int, places: Indices, *, seed: int = 0, kicks: int = KICKS, climbs: int = CLIMBS
+) -> tuple[Indices, Tour]:
+    """The best order of a ring's children from its server; the tour has the server first."""
+    way = np.concatenate([[server], places])
+    tour = shortest_tour(transfers.hops(way, way), seed=seed, kicks=kicks, climbs=climbs)
+    return np.array(tour.order[1:], dtype=np.intp) - 1, tour

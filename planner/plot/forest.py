@@ -1,0 +1,103 @@
+"""The best topology and the others with intervals: how sure the order is, in one glance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from planner.decide.sensitivity import first_tie, resolution_of, totals_of
+from planner.decide.uncertainty.draws import draws
+from planner.errors import NoAnswerError
+from planner.io.wording import names, title
+from planner.plot import COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.plot.lettering import heading, in_short
+from planner.predict.evidence import predictor_record as record
+from planner.scenario.resolve import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEVEL = 0.8
+DRAWS = 1024
+MOST = 16  # topologies
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The objective of a topology over that of the best.
+
+    Attributes:
+        topology: Its id.
+        value: Of the numbers as they stand.
+        low, high: Ends of the middle 80 % of the draws.
+    """
+
+    topology: str
+    value: float
+    low: float
+    high: float
+
+
+def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+    """The picture of a scenario: every topology's objective over that of the best, with 80 % intervals.
+
+    Drawn are the inputs that are not known exactly, and the predictor's errors in the measured scenarios most like it.
+
+    Raises:
+        NoAnswerError: If fewer than two topologies reach the target.
+    """
+    scenario, question = posed(scenario)
+    totals = totals_of(question, scenario.objective, tuple(question.topologies))
+    reached = {t: n for t, n in sorted(totals.items(), key=lambda item: item[1]) if np.isfinite(n)}
+    if len(reached) < 2 or not min(reached.values()):
+        raise NoAnswerError("fewer than two topologies reach the target after a round or more, so no ratio is there.")
+    best = next(iter(reached))
+    of_record = record.of(question) is not None
+    errors = (
+        (lambda rng, number: record.errors(question, rng, number)) if of_record else question.predictor.errors(question)
+    )
+    found = draws(question, scenario, scenario.objective, errors, number=DRAWS)
+    mine = found.totals[found.topologies.index(best)]
+    ratios = []
+    for topology in list(reached)[:MOST]:
+        with np.errstate(invalid="ignore"):
+            drawn = found.totals[found.topologies.index(topology)] / mine
+        low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
+        ratios.append(Ratio(topology, reached[topology] / reached[best], float(low), float(high)))
+    what = scenario.objective
+    first = first_tie(totals, resolution_of(question, scenario))
+    open_ = [one.topology for one in ratios[1:] if one.low <= 1 and one.topology not in first]
+    if len(first) > 1:
+        message = f"Toss-up by {what}: {names(first)}"
+    elif open_:
+        message = f"{title(best)} is best by {what}, but {names(open_)} may be"
+    else:
+        message = f"{title(best)} is best by {what} throughout the 80 % intervals"
+    figure_, rows = draw(ratios, f"{what} over that of {title(best)}", message, in_short(scenario))
+    said = "; ".join(f"{title(r.topology)} {r.value:.2g}x [{r.low:.2g}, {r.high:.2g}]" for r in ratios)
+    return figure_, rows, f"{what.capitalize()} over that of {title(best)}, with 80 % intervals: {said}."
+
+
+@style()
+def draw(ratios: list[Ratio], axis: str, message: str, about: str = "") -> tuple[Figure, Rows]:
+    """Draw one line for each ratio, the first on top, on a logarithmic axis."""
+    drawn, axes = figure(COLUMN, 1.25 + 0.24 * len(ratios))
+    seen = looks([ratio.topology for ratio in ratios[:8]])
+    ends = [x for r in ratios for x in (r.low, r.value, r.high) if np.isfinite(x)] + [1.0]
+    widest = max(ends)
+    for place, ratio in enumerate(ratios):
+        look = seen.get(ratio.topology)
+        color = look.color if look else FAINT
+        high = ratio.high if np.isfinite(ratio.high) else widest
+        axes.plot([ratio.low, high], [place, place], color=color, linewidth=2.2, solid_capstyle="butt")
+        axes.plot([ratio.value], [place], linestyle="", marker=look.marker if look else "o", color=color, markersize=6)
+    axes.axvline(1.0, color="black", linewidth=0.8, linestyle="--")
+    axes.set_yticks(range(len(ratios)), [title(r.topology) for r in ratios])
+    axes.set(xscale="log", ylim=(len(ratios) - 0.5, -0.5), xlabel=axis)
+    axes.set_xlim(min(ends) / 1.3, widest * 1.3)
+    round_ticks(axes.xaxis, "{:g}x".format)
+    axes.grid(axis="y", visible=False)
+    heading(drawn, message, about)
+    return drawn, [asdict(ratio) for ratio in ratios]

@@ -1,0 +1,82 @@
+"""What a pilot measured: the metric of every topology against rounds, with the span of its seeds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from planner.data.pilot import Pilot
+from planner.errors import ScenarioError
+from planner.io.wording import counted, names, title
+from planner.plot import COLUMN, INK, Rows, figure, looks, plain, style
+from planner.plot.lettering import heading, name_points
+from planner.scenario.resolve import Scenario
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 8  # topologies
+STATUS = {
+    "best": "{best} is first after {rounds}",
+    "toss-up": "Toss-up after {rounds}: {best}",
+    "too-short": "{best} leads after {rounds}, too few to tell",
+    "constant": "No topology has gained anything after {rounds}",
+    "no-progress": "No topology has gained anything after {rounds}",
+    "diverged": "Every topology has diverged",
+}
+
+
+def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+    """The picture of a scenario's pilot.
+
+    Raises:
+        ScenarioError: If the scenario has none, or its topologies were not compared.
+    """
+    pilot = scenario.pilot
+    if pilot is None:
+        raise ScenarioError("race: draws what a pilot measured. Give --pilot pilot.json, a file of `hfl-plan pilot`.")
+    if not pilot.rounds:
+        raise ScenarioError("race: the topologies of this pilot were not compared. Give one with --rounds 8 or more.")
+    return draw(pilot)
+
+
+@style()
+def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
+    """Draw the curves of a pilot: the mean over seeds, and from the least to the most."""
+    drawn, axes = figure(COLUMN, 2.7)
+    runners = [one for one in pilot.topologies if getattr(one, pilot.metric)][:MOST]
+    seen = looks([one.id for one in runners])
+    rows: list[dict[str, Any]] = []
+    ends = []
+    for one in runners:
+        found = np.array([[np.nan if x is None else x for x in run] for run in getattr(one, pilot.metric)], dtype=float)
+        kept = ~np.isnan(found).any(axis=0)
+        at, mean = np.arange(found.shape[1])[kept], found[:, kept].mean(axis=0)
+        low, high, look = found[:, kept].min(axis=0), found[:, kept].max(axis=0), seen[one.id]
+        axes.fill_between(at, low, high, color=look.color, alpha=0.2, linewidth=0)
+        axes.plot(at, mean, color=look.color, linestyle=look.line, marker=look.marker, markevery=max(len(at) // 6, 1))
+        ends.append((float(at[-1]), float(mean[-1]), look.title, INK))
+        rows += [
+            {"topology": one.id, "rounds": int(r), "mean": float(m), "low": float(a), "high": float(b)}
+            for r, m, a, b in zip(at, mean, low, high, strict=True)
+        ]
+    word = "training loss" if pilot.metric == "loss" else "accuracy"
+    axes.set(xlabel="global rounds", ylabel=word, xlim=(0, pilot.rounds * 1.3))
+    axes.locator_params(axis="x", integer=True, nbins=6)
+    best = names(pilot.verdict.best) if pilot.verdict.best else ""
+    message = STATUS[pilot.verdict.status].format(best=best, rounds=counted(pilot.rounds, "round"))
+    if pilot.verdict.status == "best" and pilot.verdict.since:
+        message += f", and has led since round {pilot.verdict.since}"
+    sizes = " x ".join(map(str, pilot.fleet.sizes))
+    seeds = counted(len(pilot.seeds.compared), "seed")
+    heading(
+        drawn, message, f"pilot of {plain(pilot.problem.name)}; {sizes} clients, K = {pilot.fleet.local_steps}; {seeds}"
+    )
+    name_points(axes, ends, 6.5)
+    last = "; ".join(f"{title(one.id)} {end[1]:.3g}" for one, end in zip(runners, ends, strict=True))
+    return (
+        drawn,
+        rows,
+        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. At the end: {last}.",
+    )

@@ -1,0 +1,104 @@
+"""The tree of a fleet, top first: who stands where, over which link, and how long one model takes on every hop."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from hflbounds.topology import tier_symbols
+from planner.errors import ScenarioError
+from planner.plot import COLUMN, FAINT, INK, Rows, figure, plain, style
+from planner.plot.lettering import heading, in_short, nodes
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_duration, format_rate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = 7  # children that are drawn of one node
+SKY = "#0072B2"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One tier.
+
+    Attributes:
+        name: Of its nodes.
+        below: How many there are below each node above.
+        whole: How many there are in all.
+        up, down: Rates [bit/s]; None where nothing travels.
+        sharing: Of the rate.
+        seconds_up, seconds_down: Of one model over one hop when nobody else sends [s].
+    """
+
+    name: str
+    below: int
+    whole: int
+    up: float | None
+    down: float | None
+    sharing: str
+    seconds_up: float
+    seconds_down: float
+
+
+def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+    """The picture of a scenario.
+
+    Raises:
+        ScenarioError: Where the number of groups is still to be searched for.
+    """
+    if scenario.divisions:
+        raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
+    size, levels, whole = scenario.number("model_size"), [], 1
+    for tier, name, link in zip(tier_symbols(scenario.depth), scenario.names, scenario.network.links, strict=True):
+        below = int(scenario.number(tier.size))
+        whole *= below
+        if link is None:
+            levels.append(Level(plain(name, 16), below, whole, None, None, "", 0.0, 0.0))
+            continue
+        up, down = (link.latency + 8 * size / rate for rate in (link.up, link.down))
+        levels.append(Level(plain(name, 16), below, whole, link.up, link.down, link.sharing, up, down))
+    drawn, rows = draw(levels, in_short(scenario))
+    said = "; ".join(
+        f"{nodes(level.whole, level.name)}, a model up in {format_duration(level.seconds_up)}" for level in levels
+    )
+    return drawn, rows, f"A server, and below it {said}."
+
+
+@style()
+def draw(levels: list[Level], about: str = "") -> tuple[Figure, Rows]:
+    """Draw a node of each tier with its children, and beside every hop the time of one model."""
+    drawn, axes = figure(COLUMN, 0.9 + 0.85 * len(levels))
+    axes.set_axis_off()
+    axes.set(xlim=(-1.15, 2.3), ylim=(-len(levels) - 0.35, 0.35))
+    slowest = max(range(len(levels)), key=lambda i: levels[i].seconds_up)
+    axes.plot([0], [0], marker="s", color=SKY, markersize=9)
+    axes.text(0.15, 0.02, "server", va="center", ha="left", size=7)
+    for i, level in enumerate(levels):
+        shown = min(level.below, SHOWN)
+        places = [0.0] if shown == 1 else [2 * k / (shown - 1) - 1 for k in range(shown)]
+        if shown % 2 == 0 and i < len(levels) - 1:  # the next tier hangs below a node in the middle
+            places = [0.0 if k == shown // 2 else x for k, x in enumerate(places)]
+        dots = level.below > shown
+        for k, x in enumerate(places):
+            if dots and k == shown - 2:
+                axes.text(x, -i - 1, "...", ha="center", va="center", size=8)
+                continue
+            axes.plot([0, x], [-i, -i - 1], color=FAINT, linewidth=0.8 if i != slowest else 1.8, zorder=1)
+            last = i == len(levels) - 1
+            axes.plot([x], [-i - 1], marker="o" if last else "s", color=SKY, markersize=5 if last else 7, zorder=2)
+        count = nodes(level.below, level.name) + (" each" if i else "")
+        axes.text(1.2, -i - 0.93, count, ha="left", va="center", size=7, weight="bold")
+        if level.up is not None:
+            hop = f"up {format_duration(level.seconds_up)}, down {format_duration(level.seconds_down)}"
+            shared = ", shared" if level.sharing == "per-server" else ""
+            weight = "bold" if i == slowest else "normal"
+            axes.text(1.2, -i - 0.42, hop, ha="left", va="center", size=6.5, color=INK, weight=weight)
+            axes.text(
+                1.2, -i - 0.62, f"{format_rate(level.up)} up{shared}", ha="left", va="center", size=6, color=FAINT
+            )
+    level = levels[slowest]
+    message = f"One model takes longest from a {level.name} upwards: {format_duration(level.seconds_up)}"
+    heading(drawn, message, about)
+    return drawn, [asdict(level) for level in levels]

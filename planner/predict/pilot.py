@@ -1,0 +1,97 @@
+"""Questions that a pilot answers: its fleet must be theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner.errors import ScenarioError
+from planner.io.wording import title
+from planner.predict.predictors.piloted import Piloted
+
+if TYPE_CHECKING:
+    from planner.data.pilot import Pilot
+    from planner.predict.question import Question
+
+FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
+SAYS_NOTHING = {
+    "too-short": "its budget ended before anything could be told",
+    "constant": "its metric never changed",
+    "no-progress": "no topology came past the start",
+    "diverged": "no topology has a rate at which runs stay finite",
+}
+
+
+def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
+    """The question with the rounds of a pilot.
+
+    Args:
+        question: As the predictor beneath is asked it.
+        pilot: What was measured.
+        metric: That was asked for; None for the pilot's.
+
+    Raises:
+        ScenarioError: If the pilot says nothing, or is of another fleet, or by another metric.
+    """
+    if pilot.verdict.status in SAYS_NOTHING:
+        told = SAYS_NOTHING[pilot.verdict.status]
+        raise ScenarioError(f"--pilot: it decides nothing, as {told}. Run `hfl-plan pilot` again, with more time.")
+    if metric is not None and metric != pilot.metric:
+        raise ScenarioError(
+            f"--metric {metric}: the pilot is by {pilot.metric}. Leave --metric out, or run `hfl-plan pilot ... "
+            f"--metric {metric}`."
+        )
+    _same_fleet(question, pilot)
+    known = {
+        t: tree for t, tree in question.topologies.items() if (one := pilot.runner(t)) is not None and one.envelope
+    }
+    if pilot.reference not in known or pilot.reference != next(iter(known)):
+        raise ScenarioError(
+            f"--pilot: {title(pilot.reference)}, which rounds are relative to, has no curve in it. "
+            "Run `hfl-plan pilot` again."
+        )
+    whose = Piloted(question.predictor, pilot, question.values)
+    target = question.target
+    if question.share is not None:
+        target = question.share * float(whose.start(question.values))
+    found = replace(
+        question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target
+    )  # fmt: skip
+    far = float(whose.rounds_to(found, pilot.reference, found.goal(), found.values)) / pilot.rounds
+    if far > FURTHEST:
+        raise ScenarioError(
+            f"--pilot: this target lies {far:,.3g} times beyond its {pilot.rounds} rounds, where it says nothing. "
+            f"Give --rounds {FURTHEST * pilot.rounds} or fewer, a nearer --target, or run `hfl-plan pilot ... --rounds "
+            f"{8 * pilot.rounds}`."
+        )
+    return found
+
+
+def _same_fleet(question: Question, pilot: Pilot) -> None:
+    """Refuse a pilot of another fleet.
+
+    Raises:
+        ScenarioError: Naming the first number that differs.
+    """
+    fleet, symbols, values = pilot.fleet, question.symbols, question.values
+    if len(fleet.sizes) != question.depth:
+        raise ScenarioError(
+            f"--pilot: it is of {len(fleet.sizes)} tiers, and this fleet has {question.depth}. Give the pilot of this "
+            "fleet."
+        )
+    there = [(one.size, size) for one, size in zip(symbols, fleet.sizes, strict=True)]
+    there += [(one.passes, passes) for one, passes in zip(symbols, fleet.passes, strict=True) if one.passes]
+    there += [("K", fleet.local_steps)]
+    there += [(one.drawn, drawn) for one, drawn in zip(symbols, fleet.drawn, strict=True)]
+    for name, number in there:
+        if values[name] != number:
+            raise ScenarioError(
+                f"--pilot: it has {name} = {number}, and this fleet has {values[name]:g}. Give --{name} {number}, or "
+                "run `hfl-plan pilot` on this fleet."
+            )
+    drawn = fleet.drawn != fleet.sizes
+    if not drawn and fleet.order != question.order:
+        raise ScenarioError(
+            f"--pilot: its rings run in {fleet.order} order, and here in {question.order} order. Give --order "
+            f"{fleet.order}, or run `hfl-plan pilot ... --order {question.order}`."
+        )

@@ -1,0 +1,227 @@
+"""Rounds that a pilot measured on the user's own model and data, and what is made of them further on.
+
+Within the rounds that raced, a topology takes as many rounds as its measured curve does to where the reference's is
+after the rounds asked about. Beyond, the ratio of the last round is kept: on runs of real data that were not the
+pilot's, growing it as a predictor does named the best topology less often. Constants of the losses change nothing, as
+they were in what was measured. Other counts, which only searches ask about, move the rounds as the predictor beneath
+has it. `planner.predict.pilot` makes one of these for a question; it has no id of its own among the predictors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from planner.data.race_curves import crossing, rounds_like, value_at
+from planner.io.wording import counted, title
+from planner.predict.predictors.base import Predictor, Quantity
+
+if TYPE_CHECKING:
+    from planner.data.pilot import Pilot, Runner
+    from planner.predict.question import Question
+
+NORMAL = 1.2816  # of an 80 % interval: half of it in standard deviations
+WIDENING = 0.33  # standard deviation of the logarithm of a ratio, more for every threefold of the pilot's rounds
+LOWEST = 1e-12  # of a curve that is continued
+
+
+class Piloted(Predictor):
+    """Rounds of a pilot.
+
+    Args:
+        base: What other counts are asked of.
+        pilot: What was measured.
+        own: The values of the question that it was measured for.
+    """
+
+    id = "pilot"
+    says = "that a pilot measured"
+    metrics = ("loss", "accuracy")
+    measured = True
+
+    def __init__(self, base: Predictor, pilot: Pilot, own: Mapping[str, float]) -> None:
+        self.base, self.pilot, self.own = base, pilot, dict(own)
+        first = self._cost(pilot.start)
+        lack = pilot.metric == "accuracy"
+        found = Quantity(
+            "test error" if lack else "training loss",
+            lambda values: first,
+            f"{first:.4g}",
+            "test accuracy" if lack else "training loss",
+        )
+        self.quantities = {pilot.metric: found}  # type: ignore[misc]  # of this one alone
+
+    def start(self, values: Mapping[str, Any], metric: str = "loss") -> Any:
+        """The metric before the first round, smaller is better."""
+        return self._cost(self.pilot.start)
+
+    def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
+        """What the curve has after so many rounds."""
+        return self._each(rounds, lambda n: self._value(topology, n))
+
+    def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
+        """Rounds after which the curve is at the target."""
+        found = self._each(target, lambda goal: self._rounds(topology, self._like(goal)))
+        moved = self._moved(question, values)
+        return found * self._factor(question, topology, target, values) if moved else found
+
+    def beside(self, question: Question, system: str) -> float | None:
+        """Rounds of a system that raced beside the trees, or is one of them, where the counts are the pilot's."""
+        runner = system if self._runner(system) is not None else self._by_another_name(system)
+        if runner is None or self._moved(question, question.values):
+            return None
+        return self._rounds(runner, self._like(float(question.goal())))
+
+    def _by_another_name(self, system: str) -> str | None:
+        """The tree that a single tier is: without group rounds and draws, averages of averages and chains of chains."""
+        fleet, pattern = self.pilot.fleet, {"fedavg": "star", "sfl": "ring"}.get(system)
+        if pattern is None or set(fleet.passes) != {1} or fleet.drawn != fleet.sizes:
+            return None
+        if pattern == "ring" and fleet.order != "fixed":
+            return None
+        tree = "-".join([pattern] * len(fleet.sizes))
+        return tree if self._runner(tree) is not None else None
+
+    def rate(self, question: Question, topology: str, rounds: float) -> float | None:
+        """The effective rate that was best in the pilot."""
+        runner = self._runner(topology)
+        return None if runner is None or runner.rate is None else runner.rate * runner.chain
+
+    def spread(self, topology: str, rounds: float) -> float:
+        """Standard deviation of the logarithm of a topology's rounds relative to the reference's.
+
+        Args:
+            topology: Its id.
+            rounds: Of the reference.
+        """
+        runner = self._runner(topology)
+        if runner is None or runner.id == self.pilot.reference:
+            return 0.0
+        last = self.pilot.targets[-1].ratios.get(runner.id)
+        seeds = 0.0
+        if last is not None and last.high is not None and last.value > 0:
+            seeds = math.log(last.high / last.value) / NORMAL
+        return math.hypot(seeds, WIDENING * math.log(max(rounds / self.pilot.rounds, 1.0), 3))
+
+    def errors(self, question: Question) -> Callable[[np.random.Generator, int], Any]:
+        """Draws of the logarithms of how far rounds are off: lognormal, by seeds and by rounds beyond the pilot."""
+        rounds = self._like(float(question.goal()))
+        spreads = np.array([[self.spread(topology, rounds)] for topology in question.topologies])
+        return lambda rng, number: spreads * rng.standard_normal((len(spreads), number))
+
+    def resolution(self, question: Question, totals: Mapping[str, float]) -> float:
+        """How far apart two topologies must be to be told apart: those of the first two, one standard deviation."""
+        rounds = self._like(float(question.goal()))
+        two = [self.spread(topology, rounds) for topology in list(totals)[:2]]
+        return min(1.0, math.expm1(math.hypot(*two)))
+
+    def notes(self, question: Question) -> tuple[str, ...]:
+        """What the rounds stand on, and how far beyond the pilot they are."""
+        pilot, rounds = self.pilot, self._like(float(question.goal()))
+        seeds = counted(len(pilot.seeds.compared), "seed")
+        proxy = ", a proxy: your label counts on other data" if pilot.problem.proxy else ""
+        said = [
+            f"Rounds are relative to {title(pilot.reference)}'s as a pilot measured them by {pilot.metric}: "
+            f"{pilot.rounds} rounds of {pilot.problem.name}{proxy}, {seeds}."
+        ]
+        if rounds > pilot.rounds * (1 + 1e-9):
+            far = math.expm1(WIDENING * math.log(rounds / pilot.rounds, 3))
+            said.append(
+                f"They are extrapolated {rounds / pilot.rounds:.3g}-fold beyond the pilot's {pilot.rounds} rounds, "
+                f"with the ratios of its last round, which are then off by a further {far:.0%} or so. "
+                f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
+            )
+        others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]
+        raced = [f"{name} {rounds:.3g}" for name, rounds in others if rounds is not None and math.isfinite(rounds)]
+        if raced:
+            said.append(
+                f"Beside the trees the pilot raced, in rounds to the same {pilot.metric}: {'; '.join(raced)}. Of these "
+                "HHFL is timed where --coverage is that of the pilot; a round of the others is not timed here."
+            )
+        return tuple(said)
+
+    # ------------------------------------------------------------ curves
+
+    def _cost(self, value: float) -> float:
+        return 1 - value if self.pilot.metric == "accuracy" else value
+
+    def _runner(self, topology: str) -> Runner | None:
+        found = self.pilot.runner(topology)
+        return found if found is not None and found.envelope else None
+
+    @lru_cache(maxsize=64)  # noqa: B019 - there are few of these, and they last as long as their question
+    def _curve(self, topology: str) -> tuple[float, ...]:
+        runner = self._runner(topology)
+        return () if runner is None else tuple(map(self._cost, runner.envelope))
+
+    @cached_property
+    def _pace(self) -> float:
+        """How fast the reference still falls at the end: the power of the rounds, from half of them on."""
+        curve, half = self._curve(self.pilot.reference), max(1, self.pilot.rounds // 2)
+        before, after = value_at(curve, half), curve[-1]
+        if not before > after > 0:
+            return 0.1
+        return math.log(before / after) / math.log(self.pilot.rounds / half) if half < self.pilot.rounds else 0.1
+
+    def _like(self, goal: float) -> float:
+        """Rounds of the reference to a value, those beyond the pilot's on its curve continued as a power."""
+        curve = self._curve(self.pilot.reference)
+        within = crossing(curve, goal)
+        if math.isfinite(within) or goal <= 0:
+            return within
+        return float(self.pilot.rounds * (max(curve[-1], LOWEST) / goal) ** (1 / self._pace))
+
+    def _value(self, topology: str, rounds: float) -> float:
+        if self._runner(topology) is None:
+            return math.inf
+        if rounds <= self.pilot.rounds:
+            return value_at(self._curve(topology), rounds)
+        like, last = rounds / self._ratio(topology), self.pilot.rounds
+        curve = self._curve(self.pilot.reference)
+        if like <= last:
+            return value_at(curve, like)
+        return float(max(curve[-1], LOWEST) * (like / last) ** -self._pace)
+
+    def _ratio(self, topology: str) -> float:
+        """Rounds over the reference's at the pilot's last round."""
+        last = self.pilot.rounds
+        return rounds_like(self._curve(self.pilot.reference), self._curve(topology), last) / last
+
+    def _rounds(self, topology: str, like: float) -> float:
+        """Rounds to where the reference is after so many."""
+        if self._runner(topology) is None or not math.isfinite(like):
+            return math.inf
+        if like <= self.pilot.rounds:
+            return rounds_like(self._curve(self.pilot.reference), self._curve(topology), like)
+        return like * self._ratio(topology)
+
+    @staticmethod
+    def _each(wanted: Any, of: Callable[[float], float]) -> Any:
+        """The same of every number, each worked out once."""
+        numbers, places = np.unique(np.asarray(wanted, dtype=float), return_inverse=True)
+        found = np.array([of(float(number)) for number in numbers])
+        return found[places].reshape(np.shape(wanted))[()]
+
+    # ------------------------------------------------------------ other counts
+
+    def _moved(self, question: Question, values: Mapping[str, Any]) -> bool:
+        """Whether counts are others than the pilot's."""
+        return any(np.any(np.asarray(values[name]) != self.own.get(name)) for name in self._counts(question))
+
+    @staticmethod
+    def _counts(question: Question) -> list[str]:
+        return [name for one in question.symbols for name in (one.size, one.drawn, one.passes) if name] + ["K"]
+
+    def _factor(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
+        """Rounds with these counts over rounds with those of the pilot, as the predictor beneath has them."""
+        here = {**self.own, **{name: values[name] for name in self._counts(question)}}
+        like = self._each(target, lambda goal: self._like(goal))
+        goal = self.base.reached(question, self.pilot.reference, np.maximum(like, 1.0), self.own)
+        with np.errstate(all="ignore"):
+            return self.base.rounds_to(question, topology, goal, here) / self.base.rounds_to(
+                question, topology, goal, self.own
+            )

@@ -1,0 +1,309 @@
+"""What ``hfl-plan async`` shows: buffers by the clock, what is proved of each, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Literal
+
+from hflbounds import get
+from planner.families.hga.model import THEOREM, printed_limits
+from planner.families.hga.question import Answer, Buffer, constants, late
+from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
+from planner.io.parts import field
+from planner.io.wording import counted, times
+from planner.report.document import Column, Document, Table
+from planner.report.families import Method, guess, parts
+from planner.report.origins import assumed
+from planner.report.page import cell, count, duration, told
+from planner.scenario.units import format_duration, format_size
+
+SHOWN = 6  # buffers on the page
+PRINTED = "xie2024.thm1"
+PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
+OTHER_RULES = (  # what the first two of them amount to
+    "The servers of FedBuff and CA2FL did better than HGA-FL's rule wherever speeds were unequal or the buffer held "
+    "more than one update: try them first. No bound for them is in the catalogue."
+)
+
+
+class Buffered(Method):
+    """A buffer size, by the clock and by the theorem."""
+
+    buffer: int = field("updates of a global step")
+    step_seconds: float
+    staleness_mean: float
+    staleness_most: int
+    idle: float = field("share of time that regions wait")
+    steps: Quantity | None = field("global steps by the theorem; null without a guarantee")
+
+
+class Asynchronous(Told):
+    """What ``hfl-plan async`` answers."""
+
+    schema: Literal["hfl-plan/async/2"] = "hfl-plan/async/2"
+    rows: tuple[Buffered, ...]
+    asynchronous: dict[str, Any] = field("times, buffers, rounds inside a region, and the printed theorem", key="async")
+
+
+def answered(found: Answer) -> Asynchronous:
+    """Say what waiting and every buffer take, by the clock and by what is proved."""
+    aim = found.question.target
+    return Asynchronous(
+        **parts(
+            found.scenario,
+            "hga-",
+            ("L", "A", "sigma", "delta"),
+            _warnings(found),
+            {
+                "buffers": _buffers(found),
+                "inside": _inside(found),
+                "theorem": _about_printed(found),
+                "others": (OTHER_RULES,),
+                "basis": _basis(found),
+            },
+        ),
+        objective="time",
+        metric="gradient",
+        target=Target(
+            value=aim,
+            metric="mean squared gradient",
+            defined_by=f"the guarantee of {found.defined_by}; worst case, not expected time"
+            if found.defined_by
+            else f"the guarantee of a squared gradient of {aim:.3g}",
+        ),
+        verdict=_verdict(found),
+        rows=tuple(_row(found, buffer) for buffer in found.buffers),
+        asynchronous=_data(found),
+        next=()
+        if found.settings.max_staleness is not None
+        else (NextStep(argv=("...", "--max-staleness", "5"), why="the fastest buffer by the clock alone"),),
+    )
+
+
+def _row(found: Answer, buffer: Buffer) -> Buffered:
+    M = found.regions
+    return Buffered(
+        id=f"buffer-{buffer.size}",
+        title=f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}",
+        buffer=buffer.size,
+        rounds=guess(buffer.steps),
+        steps=guess(buffer.steps),
+        time_seconds=guess(buffer.seconds),
+        traffic_bytes=guess(buffer.bytes),
+        step_seconds=buffer.seconds_per_step,
+        staleness_mean=buffer.pace.delay_mean,
+        staleness_most=buffer.pace.delay_most,
+        idle=buffer.pace.idle,
+    )
+
+
+def _verdict(found: Answer) -> Verdict:
+    proved, timed, M = found.proved, found.timed, found.regions
+    by_clock = (
+        "" if timed is None else f" By the clock alone, a buffer of {timed.size} is fastest within that staleness."
+    )
+    if proved is None:
+        text = f"No buffer has a guarantee for this target.{by_clock}"
+        return Verdict(status="unreachable", text=text)
+    who = f"Wait for all {M} regions" if proved.size == M else f"Use a buffer of {proved.size} of {M} regions"
+    inside = {rounds: b.seconds for rounds, b in (found.inside or {}).items() if b.seconds}
+    rounds = min(inside, key=inside.__getitem__, default=None)
+    more = ""
+    if rounds is not None and proved.seconds and inside[rounds] < proved.seconds:
+        more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / inside[rounds])} faster than now"
+    rest = sorted(b.seconds for b in found.buffers if b.seconds is not None and b.size != proved.size)
+    ratio = Quantity(rest[0] / proved.seconds) if rest and proved.seconds else None
+    than = "" if ratio is None else f"; the next buffer takes {times(ratio)}"
+    return Verdict(status="best", best=(f"buffer-{proved.size}",), ratio=ratio, text=f"{who}{more}{than}.{by_clock}")
+
+
+def document(answer: Asynchronous) -> Document:
+    """Lay the answer out."""
+    shown = list(answer.rows)
+    if len(shown) > SHOWN:
+        kept = {id(row) for row in shown if row.id in answer.verdict.best} | {id(shown[0]), id(shown[-1])}
+        some = [row for row in shown if row.steps is not None or id(row) in kept]
+        shown = some if len(some) <= SHOWN else [row for row in some if id(row) in kept] + some[: SHOWN - len(kept)]
+        shown.sort(key=lambda row: -row.buffer)
+    rows = tuple(
+        (
+            row.title,
+            cell(duration, row.step_seconds),
+            f"{row.staleness_mean:.2g}",
+            cell(count, row.steps),
+            cell(duration, row.time_seconds) if row.time_seconds is not None else "no guarantee",
+        )
+        for row in shown
+    )
+    names = ("time per step", "staleness", "steps", "time")
+    table = Table((Column("buffer"), *(Column(name, "number") for name in names)), rows, indent=2, apart=False)
+    left = len(answer.rows) - len(shown)
+    facts = [("Buffers", f"{left} more: --explain buffers")] * (left > 0)
+    return told(answer, table, kind="Buffers for slow regions", facts=facts)
+
+
+def _data(answer: Answer) -> dict[str, Any]:
+    scenario, settings, question = answer.scenario, answer.settings, answer.question
+    inside = answer.inside
+    return {
+        "regions": answer.regions,
+        "region_times": {
+            "seconds": list(answer.times),
+            "origin": "derived" if settings.region_times is None else "given",
+            "jitter": settings.jitter,
+            "seed": scenario.seed,
+        },
+        "constants": constants(question),
+        "theorem": THEOREM,
+        "max_staleness": settings.max_staleness,
+        "buffers": [_buffer(buffer) for buffer in answer.buffers],
+        "recommended_by_theorem": None if answer.proved is None else answer.proved.size,
+        "recommended_by_clock": None if answer.timed is None else answer.timed.size,
+        "sub_rounds": None
+        if inside is None
+        else [
+            {"R_sub": rounds, "seconds_per_step": b.seconds_per_step}
+            | {"steps": b.steps, "seconds": b.seconds, "bytes": b.bytes}
+            for rounds, b in inside.items()
+        ],
+        "printed_theorem": _printed(answer),
+    }
+
+
+def _buffer(buffer: Buffer) -> dict[str, Any]:
+    pace, reach = buffer.pace, asdict(buffer.reach)
+    if not reach["why"]:
+        del reach["why"]
+    return {
+        "K_buf": buffer.size,
+        "synchronous": buffer.size == len(pace.shares),
+        "seconds_per_step": buffer.seconds_per_step,
+        "updates_per_second": pace.updates_per_second,
+        "idle": pace.idle,
+        "staleness": {
+            "mean": pace.delay_mean,
+            "most": pace.delay_most,
+            "cache_most": pace.oldest_most,
+            "shares": {str(delay): share for delay, share in pace.delays.items()},
+        },
+        "region_shares": list(pace.shares),
+        "silent_regions": list(pace.silent),
+        "simulated_steps": pace.steps,
+        "bytes_per_step": buffer.bytes_per_step,
+        "seconds": buffer.seconds,
+        "bytes": buffer.bytes,
+        **reach,
+    }
+
+
+def _printed(answer: Answer) -> dict[str, Any]:
+    """Whether Theorem 1 of xie2024 as printed covers this, and why it is not used even where it does."""
+    printed, known = get(PRINTED), constants(answer.question)
+    limits = {str(buffer.size): printed_limits(known | late(buffer.pace)) for buffer in answer.buffers}
+    given, least = answer.settings.alpha, next(iter(limits.values()))["alpha_dyn"]
+    alpha = PAPERS_ALPHA if given is None else given
+    return {
+        "bound": PRINTED,
+        "status": printed.status,
+        "used": False,
+        "refuted_by": [e.id for e in printed.errata if e.gravity == "refuted"],
+        "four_minus_3L": 4 - 3 * known["L"],
+        "sign_holds": 4 - 3 * known["L"] >= 0,
+        "alpha": {"value": alpha, "origin": "paper" if given is None else "given", "least": least},
+        "alpha_holds": alpha >= least,
+        "eta_g_most": {size: limit["eta_g"] for size, limit in limits.items()},
+    }
+
+
+def _warnings(answer: Answer) -> list[str]:
+    """The scenario's; where all times are given, what is assumed about links and steps matters no more."""
+    scenario, question = answer.scenario, answer.question
+    said = list(scenario.warnings)
+    if answer.settings.region_times is not None:
+        said = [text for text in said if not text.startswith("Time and traffic stand on")]
+        if scenario.known["model_size"].origin == "default":
+            size = format_size(scenario.number("model_size"))
+            said.append(f"Traffic stands on a model of {size}, which nobody gave.")
+    if question.values["K"] > 1:
+        said.append(
+            "The theorem takes each round inside a region for one gradient step of its clients' mean, whatever K is "
+            f"(here {question.values['K']:g}): FedDyn's and other local steps are not analysed."
+        )
+    if question.values["zeta"]:
+        said.append(
+            "Heterogeneity between the clients of a region (zeta) does not enter the theorem; delta is taken for its "
+            "sigma_g, which must bound each region's distance everywhere."
+        )
+    if scenario.availability is not None:
+        said.append("Who stays away is not counted here: tasks always arrive.")
+    link = scenario.network.server_link
+    if link is not None and link.sharing == "per-server":
+        said.append("The server's link is shared, and the clock gives every region all of it: waiting may be longer.")
+    silent = sorted({region for buffer in answer.buffers for region in buffer.pace.silent})
+    if silent:
+        said.append(
+            f"Regions that delivered nothing while the clock ran: {', '.join(str(j + 1) for j in silent)}. Staleness "
+            "there is larger than what is shown, and the theorem is not asked."
+        )
+    return said
+
+
+# ---------------------------------------------------------------- sentences
+
+
+def _buffers(answer: Answer) -> Iterator[str]:
+    for buffer in answer.buffers:
+        pace = buffer.pace
+        total = "no guarantee" if buffer.steps is None else _totals(buffer)
+        yield (
+            f"{buffer.size} of {len(pace.shares)}: {format_duration(buffer.seconds_per_step)} per step, "
+            f"{3600 * pace.updates_per_second:,.4g} updates per hour, regions wait {pace.idle:.0%}, staleness "
+            f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most, slowest region {min(pace.shares):.1%} of "
+            f"updates; {total}"
+        )
+
+
+def _inside(answer: Answer) -> Iterator[str]:
+    for rounds, buffer in (answer.inside or {}).items():
+        total = "no guarantee" if buffer.steps is None else _totals(buffer)
+        yield f"{counted(rounds, 'round')} inside a region: {total}"
+
+
+def _totals(buffer: Buffer) -> str:
+    return f"{buffer.steps:,} steps, {format_duration(buffer.seconds or 0.0)}, {format_size(buffer.bytes or 0.0)}"
+
+
+def _about_printed(answer: Answer) -> Iterator[str]:
+    scenario, printed = answer.scenario, _printed(answer)
+    L, alpha = scenario.number("L"), printed["alpha"]
+    source = "the paper's largest" if alpha["origin"] == "paper" else "given"
+    default = ", assumed" if scenario.known["L"].origin == "default" else ""
+    sign = "holds" if printed["sign_holds"] else "fails: the printed bound may be negative"
+    covered = "holds" if printed["alpha_holds"] else "fails: the theorem does not cover this"
+    refuted = ", ".join(printed["refuted_by"])
+    yield f"Theorem 1 of xie2024 is {printed['status']} and not used: {refuted} in docs/catalog/errata.md."
+    yield f"Its second term needs 4 - 3 L >= 0: at L = {L:g}{default} it is {printed['four_minus_3L']:g}, which {sign}."
+    yield f"Its (67) needs alpha >= {alpha['least']:.4g}: alpha = {alpha['value']:g} ({source}) {covered}."
+
+
+def _basis(answer: Answer) -> Iterator[str]:
+    scenario, settings, c = answer.scenario, answer.settings, constants(answer.question)
+    yield f"The target: {answer.defined_by or 'given'}."
+    yield (
+        f"{THEOREM} with sigma_s = {c['sigma_s']:.3g} (sigma over the root of a region's clients), sigma_g = "
+        f"{c['sigma_g']:.3g} (delta), R_sub = {c['R_sub']:g} and tuned learning rates. It charges every step with the "
+        "clock's largest delay, so it is pessimistic where most updates are fresh; measured over bound was 0.02 to "
+        "0.46 (docs/theory/hga-repaired.md)."
+    )
+    yield (
+        "Its floor 8 (M - K_buf)/K_buf sigma_g^2 is for any arrivals; where all regions arrive equally often it is "
+        "pessimistic, and where they do not the server does settle elsewhere than at the optimum."
+    )
+    jitter = f"jitter {settings.jitter:g}, seed {scenario.seed}" if settings.jitter else "without jitter"
+    yield (
+        f"The clock: {min(b.pace.steps for b in answer.buffers):,} steps or more of each buffer, {jitter}."
+        " Delays are the largest seen, not the largest possible. A buffer of all is the synchronous server."
+    )
+    if told := assumed(scenario, ("L", "A", "sigma", "delta")):
+        yield f"Not given, so assumed: {told}."

@@ -1,0 +1,100 @@
+"""What ``hfl-plan export`` answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from planner.errors import ScenarioError
+from planner.export.plan import plan
+from planner.export.project import Exported, export, target_of
+from planner.io.wording import counted, title
+from planner.report.document import Column, Document, Items, Paragraph, Table
+from planner.runs import manifest
+from planner.scenario.resolve import Scenario, load
+
+Spoken = Mapping[str, tuple[str, Any]]
+
+
+def exported(  # reason: an option each
+    config: Path | None,
+    options: Spoken,
+    source: Path | None,
+    to: str,
+    topology: str | None,
+    rate: float | None,
+    groups: Path | None,
+    folder: Path,
+) -> Exported:
+    """Write the project of a scenario.
+
+    Args:
+        config: Scenario file.
+        options: What else was said, by key.
+        source: A scenario file, or a manifest of a run, in place of ``config``.
+        to: Id of the target.
+        topology: Id; None for the best.
+        rate: Raw learning rate; None for the predicted one.
+        groups: CSV of names; None for that of label counts, if there is one.
+        folder: New or empty.
+
+    Raises:
+        ScenarioError: For what cannot be exported so.
+        NoAnswerError: If there is no answer, or the folder cannot be written.
+    """
+    target = target_of(to)
+    scenario, told = scenario_of(config, options, source)
+    counts = told.get("problem", {}).get("heterogeneity")
+    if groups is None and isinstance(counts, str) and counts.strip().lower().endswith(".csv"):
+        groups = Path(counts.strip())
+    return export(plan(scenario, topology, rate, groups), target, folder)
+
+
+def scenario_of(config: Path | None, options: Spoken, source: Path | None) -> tuple[Scenario, dict[str, Any]]:
+    """Read a scenario, and its tables as they were told.
+
+    Args:
+        config: Scenario file.
+        options: What else was said, by key.
+        source: A scenario file, or a manifest of a run, in place of ``config``.
+
+    Raises:
+        ScenarioError: If two of them contradict each other, or it is none.
+    """
+    if source is not None and config is not None:
+        raise ScenarioError("--config: the scenario is named twice. Leave out --config, or the argument.")
+    if source is not None and source.suffix.lower() == ".json":
+        if options:
+            raise ScenarioError(f"{source}: a run has its scenario, and takes no options. Give a scenario file.")
+        run = manifest.open_manifest(source)
+        return manifest.scenario_of(run, source), run.scenario
+    config = source or config
+    return load(config, options), manifest.told(config, options)
+
+
+def document(answer: Exported) -> Document:
+    """Say what was written, what it costs there, and what differs from the plan."""
+    rows = [("planned", answer.planned), (f"run by {answer.target}", answer.priced)]
+    table = Table(
+        (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology")),
+        tuple(
+            (name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in rows if p is not None
+        ),
+        label="Price of the plan",
+    )
+    said = (
+        f"Wrote {answer.folder}: {title(answer.topology)} for {counted(answer.clients, 'client')}, "
+        f"{counted(answer.rounds, 'round')}, rate {answer.rate:.3g} ({answer.rate_from})."
+    )
+    blocks = (
+        Paragraph(said, "bold"),
+        table,
+        Items("What differs from the plan", answer.notes),
+        Paragraph(f"Next: its README.md has two commands; then replace the functions of {_task(answer)}.", "dim"),
+    )
+    return Document("", blocks, answer.to_json(), ({**answer.planned.to_json(), "part": "planned"},), "Export")
+
+
+def _task(answer: Exported) -> str:
+    return next(name for name in answer.files if name.endswith("task.py"))

@@ -1,0 +1,64 @@
+"""What ``hfl-plan compare`` answers about a run of an exported project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from planner.export.measured import Comparison, compare
+from planner.io.wording import counted, names, title
+from planner.report.answers.export import scenario_of
+from planner.report.document import Cell, Column, Document, Items, Paragraph, Table
+from planner.scenario.units import format_amount
+
+
+def compared(config: Path | None, options: Mapping[str, tuple[str, Any]], source: Path, run: Path) -> Comparison:
+    """Compare a run with the scenario, or the kept run, that its project was exported from.
+
+    Raises:
+        ScenarioError: For files that are none of these, or not of one plan.
+        NoAnswerError: If nothing can be predicted.
+    """
+    scenario, _ = scenario_of(config, options, source)
+    return compare(scenario, run)
+
+
+def document(answer: Comparison) -> Document:
+    """Say predicted against measured, what to correct, and whether the recommendation stays."""
+    same = set(answer.best) == set(answer.best_corrected)
+    verdict = f"The recommendation stays {names(answer.best)}."
+    if not same:
+        now = names(answer.best_corrected) if answer.best_corrected else "none: no topology reaches the target"
+        verdict = f"The recommendation changes from {names(answer.best)} to {now}."
+    ran = (
+        f"{title(answer.topology)}, run by {answer.target} for {counted(answer.rounds, 'round')}"
+        + (f" of {answer.rounds_predicted:,} predicted" if answer.rounds_predicted else "")
+        + f"; the metric is {answer.metric:.4g}."
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            row.name,
+            *(format_amount(value, row.unit) for value in (row.predicted, row.measured, row.corrected)),
+            row.measured / row.predicted if row.predicted else None,
+        )
+        for row in answer.rows
+    ]
+    table = Table(
+        (
+            Column(""),
+            *(Column(n, "duration") for n in ("predicted", "measured", "corrected")),
+            Column("ratio", "number"),
+        ),
+        tuple(rows),
+        label="Predicted against measured",
+    )
+    settings = tuple(f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections)
+    blocks = (
+        Paragraph(verdict, "bold"),
+        Paragraph(ran),
+        table,
+        Items("Corrections for the next question", settings),
+        Items("Limits", answer.notes),
+    )
+    return Document("", blocks, answer.to_json(), tuple(row.to_json() for row in answer.rows), "Comparison")

@@ -1,0 +1,289 @@
+"""What ``hfl-plan network`` shows: places, orders, overlays, what a round waits for, groups by both aims."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
+from planner.families.sited.question import USED, Question
+from planner.io.wording import counted, join, join_with_limit, shortened
+from planner.network.trees import Layout
+from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
+from planner.report.origins import assumed, known
+from planner.scenario.units import format_duration
+
+SCHEMA = "hfl-plan/network/1"
+SHOWN = 6  # rows of long tables in text
+TREES = (
+    Column("topology"),
+    Column("server"),
+    Column("round", "duration"),
+    Column("as given", "duration"),
+    Column("saves", "share"),
+    Column("rounds", "count"),
+    Column("time", "duration"),
+)
+
+
+def places(question: Question, found: list[Tree]) -> Document:
+    """Say where servers stand best, for every tree."""
+    best = found[0]
+    rows = tuple(_tree(question, one) for one in found)
+    data = [_tree_data(question, one) for one in found]
+    return _document(
+        question, "place", data, [Paragraph(_placed(question, best), "bold"), Table(_columns(rows), _kept(rows))]
+    )
+
+
+def _placed(question: Question, best: Tree) -> str:
+    where = question.network.places[best.best.layout.server]
+    said = f"Least time: {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
+    if best.saves is None or best.given is None:
+        return f"{said}."
+    kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
+    return f"{said}; {kept} it is as good." if best.saves < 0.005 else f"{said}: {best.saves:.0%} less than {kept}."
+
+
+def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
+    layout, seconds = one.best.layout, one.best.round.seconds
+    where = shortened(question.network.places[layout.server], 24)
+    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", one.total)
+
+
+def _columns(rows: tuple[tuple[Cell, ...], ...]) -> tuple[Column, ...]:
+    return TREES if rows[0][3] is not None else (*TREES[:3], *TREES[5:])
+
+
+def _kept(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+    return rows if rows[0][3] is not None else tuple((*row[:3], *row[5:]) for row in rows)
+
+
+def _tree_data(question: Question, one: Tree) -> dict[str, Any]:
+    return {
+        "id": "-".join(one.patterns),
+        "rounds": one.rounds,
+        "seconds_per_round": one.best.round.seconds,
+        "seconds_per_round_given": one.given,
+        "saves": one.saves,
+        "time_seconds": one.total,
+        "tour_gap": float(one.best.gap),
+        "exact": one.best.exact,
+        **_layout_data(question, one.best.layout),
+    }
+
+
+def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
+    sites, names = question.sites, question.network.places
+    ends = layout.group_servers
+    return {
+        "server": names[layout.server],
+        "group_servers": None
+        if ends is None
+        else {name: names[end] for name, end in zip(sites.groups, ends.tolist(), strict=True)},
+        "group_order": None if ends is None else [sites.groups[g] for g in layout.group_order.tolist()],
+        "orders": [[sites.clients[i] for i in order.tolist()] for order in layout.orders],
+    }
+
+
+def layout_as_csv(question: Question, tree: Tree) -> str:
+    """Write a placement as a fleet that is read again: clients of a group in the order of their ring."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["client", "group", "node", "samples"])
+    sites = question.sites
+    for order in tree.best.layout.orders:
+        for i in order.tolist():
+            name = question.network.places[int(sites.at[i])]
+            writer.writerow([sites.clients[i], sites.groups[int(sites.group[i])], name, f"{sites.samples[i]:.12g}"])
+    return out.getvalue()
+
+
+def orders(question: Question, found: list[Ordered]) -> Document:
+    """Say in which order rings run best, and what the order given costs."""
+    given, best = sum(one.given for one in found), sum(one.best for one in found)
+    gap = max(one.gap for one in found)
+    sure = "No order is shorter" if gap <= 1e-9 else f"No order is over {gap:.1%} shorter"
+    saves = 1 - best / given if given > 0 else 0.0
+    said = f"The best orders take {saves:.0%} off the way of the rings. {sure}."
+    columns = (
+        Column("ring"), Column("server"), Column("clients", "count"), Column("as listed", "duration"),
+        Column("best", "duration"), Column("within"), Column("order", wraps=True),
+    )  # fmt: skip
+    rows = tuple(
+        (
+            one.name, shortened(one.server, 20), len(one.order), one.given, one.best,
+            "exact" if one.gap <= 1e-9 else f"{one.gap:.1%}", join_with_limit(list(one.order), 5),
+        )
+        for one in found[:SHOWN]
+    )  # fmt: skip
+    data = [
+        {
+            "ring": one.name, "server": one.server, "order": list(one.order), "seconds_given": one.given,
+            "seconds_best": one.best, "gap": float(one.gap),
+        }
+        for one in found
+    ]  # fmt: skip
+    more = [f"{len(found) - SHOWN} more rings are in --json."] if len(found) > SHOWN else []
+    learning = (
+        "A fixed order may matter for learning: what comes last weighs more. Rounds here are those of any order; "
+        "`--order random` draws one each round, and the way is then longer."
+    )
+    return _document(question, "order", data, [Paragraph(said, "bold"), Table(columns, rows)], [*more, learning])
+
+
+def waits(question: Question, found: Waits) -> Document:
+    """Say what decides a round, what a better one would buy, and what leaving a client out would."""
+    blocks: list[Block] = [Paragraph(_decides(question, found), "bold")]
+    columns = (
+        Column("what the round waits for"), Column("now"), Column("twice"), Column("in use", "share"),
+        Column("saves", "share"), Column("at most", "share"),
+    )  # fmt: skip
+    rows = tuple(
+        (one.what, one.now, one.twice, one.waits, _percent(one.saves), _percent(one.most))
+        for one in found.upgrades[:SHOWN]
+    )
+    blocks.append(Table(columns, rows))
+    worth = [one for one in found.left_out if one.saves > 0.001][:SHOWN]
+    if worth:
+        left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
+        blocks.append(Table(left, tuple((one.client, _percent(one.saves), _percent(one.samples)) for one in worth)))
+    data = {
+        "id": "-".join(found.tree.patterns),
+        "seconds_per_round": found.seconds,
+        "by_group_seconds": found.by_group,
+        "upgrades": [
+            {"what": u.what, "now": u.now, "twice": u.twice, "in_use": u.waits, "saves": u.saves, "at_most": u.most}
+            for u in found.upgrades
+        ],
+        "left_out": [{"client": o.client, "saves": o.saves, "samples": o.samples} for o in found.left_out],
+        **_layout_data(question, found.layout),
+    }
+    notes = ["Routes, servers and orders stay as they are; a better link may also draw new routes to it."]
+    return _document(question, "links", data, blocks, notes)
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.0095 or share < 5e-5 else f"{share:.2%}"
+
+
+def _decides(question: Question, found: Waits) -> str:
+    where = question.network.places[found.layout.server]
+    said = f"{found.tree.title}, server at {where}: {format_duration(found.seconds)} a round."
+    if not found.upgrades:
+        return f"{said} Nothing alone would shorten it."
+    first = found.upgrades[0]
+    name = first.what[0].upper() + first.what[1:]
+    return f"{said} {name} from {first.now} to {first.twice}: -{_percent(first.saves)} per round."
+
+
+def plans(question: Question, found: list[Plan]) -> Document:
+    """Compare trees and overlays for gossip."""
+    server = next(one for one in found if one.name == "FedAvg, 1 tier")
+    columns = (
+        Column("plan"), Column("round", "duration"), Column("rounds", left=True), Column("time", left=True),
+        Column("pays below"), Column("models", "count"), Column("mixing", "number"),
+    )  # fmt: skip
+    rows = tuple(_plan(one, server) for one in found)
+    quickest = min(found, key=lambda one: one.seconds)
+    best = min((one for one in found if one.by != "theorem"), key=lambda one: one.time)
+    said = (
+        f"Least expected time: {best.name}, {best.time / server.time:.2g}x that of a server that averages all. "
+        f"The shortest round is that of {quickest.name}, {server.seconds / quickest.seconds:.3g}x shorter than the "
+        "server's."
+    )
+    data = [
+        {
+            "plan": one.name, "seconds_per_round": one.seconds, "rounds_ratio": one.rounds, "rounds_by": one.by,
+            "time_ratio": one.time / server.time, "pays_below_rounds_ratio": server.seconds / one.seconds,
+            "models_per_round": one.models, "consensus_ratio": one.consensus_ratio, "tour_gap": float(one.gap),
+        }
+        for one in found
+    ]  # fmt: skip
+    notes = [
+        "Rounds and time are over those of FedAvg. Of trees they are predicted; of overlays they lie between 1x, where "
+        'mixing costs nothing, and what the theorem guarantees. An overlay pays if its rounds stay below "pays below".',
+        "Mixing: share of the squared distance to the mean model that a round leaves.",
+    ]
+    return _document(question, "overlays", data, [Paragraph(said, "bold"), Table(columns, rows)], notes)
+
+
+def _plan(one: Plan, server: Plan) -> tuple[Cell, ...]:
+    ratio = server.seconds / one.seconds
+    if one.by != "theorem":
+        shown = f"~{one.rounds:.2g}x", f"~{one.time / server.time:.2g}x"
+    else:
+        shown = f"1x to {one.rounds:.2g}x", f"{1 / ratio:.2g}x to {one.time / server.time:.2g}x"
+    return (one.name, one.seconds, *shown, f"{ratio:.3g}x", round(one.models), one.consensus_ratio)
+
+
+def groupings(question: Question, found: list[Grouping]) -> Document:
+    """Show groups on the front of heterogeneity and time."""
+    present = next(one for one in found if one.kind == "present")
+    best = found[0]
+    gain = 1 - best.best.total / present.best.total
+    said = (
+        f"Not worth regrouping: {present.best.title} in the present groups is as fast as any."
+        if best is present or gain < 0.01
+        else f"New groups take {gain:.0%} off the time to the target, with {best.best.title}."
+    )
+    columns = (
+        Column("groups"), Column("delta^2", "number"), Column("topology"), Column("round", "duration"),
+        Column("rounds", "count"), Column("time", "duration"),
+    )  # fmt: skip
+    rows = tuple(
+        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", one.best.total) for one in found
+    )
+    data = [
+        {
+            "kind": one.kind, "delta2": one.delta2, "rounds": one.best.rounds, "seconds_per_round": one.seconds,
+            "time_seconds": one.best.total, "id": "-".join(one.best.patterns),
+            "group_of": {
+                client: question.sites.groups[int(g)]
+                for client, g in zip(question.sites.clients, one.group_of, strict=True)
+            },
+        }
+        for one in found
+    ]  # fmt: skip
+    note = (
+        "Each row is at its best placement. delta^2: squared deviation of label shares between groups; the front runs "
+        "from groups that are alike to groups of clients near their server."
+    )
+    return _document(question, "groups", data, [Paragraph(said, "bold"), Table(columns, rows)], [note])
+
+
+def _document(
+    question: Question, section: str, found: Any, blocks: list[Block], notes: list[str] | None = None
+) -> Document:
+    """Put what all sections say around what one says."""
+    network, sites = question.network, question.sites
+    basis = list(_basis(question))
+    data = {
+        "schema": SCHEMA,
+        "section": section,
+        "scenario": {name: value for name, value in known(question.scenario).items() if name in USED},
+        "network": {"name": network.name, "places": len(network.places), "notes": list(network.notes)},
+        "fleet": {"clients": len(sites.clients), "groups": len(sites.groups) if question.grouped else 0},
+        section: found,
+    }
+    parts = (*blocks, Items("Notes", tuple(notes or [])), Items("What it stands on", tuple(basis), "dim"))
+    records = tuple(found) if isinstance(found, list) else tuple(found["upgrades"])
+    return Document("", parts, data, records, "A fleet on a network")
+
+
+def _basis(question: Question) -> Iterator[str]:
+    network, sites = question.network, question.sites
+    fleet = f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"
+    groups = f" in {counted(len(sites.groups), 'group')}" if question.grouped else ""
+    yield f"{network.name}: {fleet}{groups}. {join(list(network.notes)) if len(network.notes) == 1 else ''}".rstrip()
+    if len(network.notes) > 1:
+        yield " ".join(network.notes)
+    told = assumed(question.scenario, [name for name in USED if name in question.scenario.known])
+    if told:
+        yield f"Assumed: {told}."
+    if question.grouped and np.ptp(np.bincount(sites.group)) > 0:
+        yield "Rounds are predicted for groups of their mean size."

@@ -1,0 +1,371 @@
+"""What ``hfl-plan pilot`` answers: a race of topologies on the user's own model and data."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner.data.label_counts import read_counts
+from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
+from planner.decide.race import pilot_of_counts, pilot_of_hook, pilot_of_model
+from planner.errors import ScenarioError
+from planner.harness.pilot import Wanted
+from planner.io.atomic import place
+from planner.io.progress import progress
+from planner.io.wording import counted, join, names, title
+from planner.report.document import Block, Column, Document, Facts, Section, Sentences, Table
+from planner.report.page import shortened_to
+from planner.scenario.units import parse_duration
+
+MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
+FEWEST_RATES = 2
+LATER = 10  # times the rounds of a race: nothing is known of what comes then
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the pilot goes, and how it is run.
+
+    Attributes:
+        file: That it is written to; None for nowhere.
+        force: Whether to overwrite it.
+        workers: Processes.
+        engine: ``local`` or ``ray``.
+        device: ``cpu`` or ``cuda``.
+    """
+
+    file: Path | None
+    force: bool
+    workers: int = 1
+    engine: str = "local"
+    device: str = "cpu"
+
+
+def rates(text: str) -> int | tuple[float, ...]:
+    """Read how many rates the first grid has, or which raw ones.
+
+    Raises:
+        ScenarioError: If it is neither.
+    """
+    if text.strip().isdecimal():
+        many = int(text)
+        if not FEWEST_RATES <= many <= MOST["rates"]:
+            raise ScenarioError(f"--rates: {many} is not from {FEWEST_RATES} to {MOST['rates']}.")
+        return many
+    try:
+        given = tuple(sorted({float(part) for part in text.split(",")}))
+    except ValueError:
+        given = ()
+    if not FEWEST_RATES <= len(given) <= MOST["rates"] or not all(0 < rate < 1e30 for rate in given):
+        raise ScenarioError(f"--rates: {text!a:.60} is no count, such as 9, and no list of raw rates, such as 0.1,0.3.")
+    return given
+
+
+def counts(text: str | None, option: str) -> tuple[int, ...]:
+    """Read whole numbers, top tier first, such as 5/10; none for None.
+
+    Raises:
+        ScenarioError: If they are none.
+    """
+    parts = [] if text is None else text.split("/")
+    if not all(part.strip().isdecimal() and 1 <= int(part) <= 10**6 for part in parts):
+        raise ScenarioError(f"{option}: {text!a:.40} are no counts, top tier first, such as 5/10.")
+    return tuple(int(part) for part in parts)
+
+
+def within(text: str | None) -> float | None:
+    """Read a budget of time, in seconds.
+
+    Raises:
+        ScenarioError: If it is none.
+    """
+    return None if text is None else float(parse_duration(text, field="--within", positive=True))
+
+
+def checked(wanted: Wanted) -> Wanted:
+    """Refuse what cannot be meant.
+
+    Raises:
+        ScenarioError: Naming the option.
+    """
+    for name, most in (("rounds", MOST["rounds"]), ("seeds", MOST["seeds"])):
+        value = getattr(wanted, name)
+        if not 1 <= value <= most:
+            raise ScenarioError(f"--{name}: {value} is not from 1 to {most:,}.")
+    for option, value, known in (
+        ("--metric", wanted.metric, ("loss", "accuracy")),
+        ("--order", wanted.order, ("fixed", "random")),
+    ):
+        if value not in known:
+            raise ScenarioError(f"{option}: {value!a:.40} is not one of {', '.join(known)}.")
+    return wanted
+
+
+def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()) -> tuple[Document, str]:
+    """Race on a hook or on label counts, and say what it measured, and which systems were left out; and the pilot.
+
+    Raises:
+        ScenarioError: For what cannot be meant, and a file that is no hook.
+        NoAnswerError: If nothing can be raced, or the pilot cannot be written.
+    """
+    pilot = raced(on, checked(wanted), output)
+    return document(pilot, hook=on, output=output.file, left_out=left_out), pilot.text()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Label counts to be laid on a data set.
+
+    Attributes:
+        file: The table.
+        proxy: Name of the data set.
+    """
+
+    file: Path
+    proxy: str
+
+
+def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Counts:
+    """Read what a race is on: a hook, or label counts and a proxy.
+
+    Raises:
+        ScenarioError: If it is neither, or both.
+    """
+    if hook is not None and data is None and proxy is None:
+        return hook
+    if hook is None and data is not None and proxy is not None:
+        return Counts(data, proxy)
+    raise ScenarioError(
+        "name a HOOK.py with your model and data, or label counts and a data set to lay them on: "
+        "--data COUNTS.csv --proxy digits."
+    )
+
+
+def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, output: Output) -> Pilot:
+    """Race, and write the pilot.
+
+    Args:
+        given: A hook, label counts, or a model, clients, a loss and a test of this process.
+        wanted: What race.
+        output: Where it goes.
+
+    Raises:
+        ScenarioError: For what cannot be meant, and a file that is no hook.
+        NoAnswerError: If nothing can be raced, or the pilot cannot be written.
+    """
+    store = None
+    if output.file is not None:
+        target, _ = place(output.file, output.force)
+        store = target.with_name(f"{target.name}.runs")
+
+    def tell(what: str, leader: str | None) -> None:
+        ahead = f"; {title(leader)} leads" if leader is not None else ""
+        progress(f"pilot: {what}{ahead} ...")
+
+    how = {"workers": output.workers, "engine": output.engine, "device": output.device}
+    if isinstance(given, Path):
+        pilot = pilot_of_hook(given, wanted, store, tell, **how)
+    elif isinstance(given, Counts):
+        pilot = pilot_of_counts(read_counts(given.file), given.proxy, wanted, store, tell, **how)
+    else:
+        pilot = pilot_of_model(*given, wanted, store, tell, **how)
+    progress("")
+    return pilot
+
+
+def document(
+    pilot: Pilot, *, hook: Path | Counts | None = None, output: Path | None = None, left_out: Sequence[str] = ()
+) -> Document:
+    """Say what a pilot measured.
+
+    Args:
+        pilot: The race.
+        hook: That it ran on, for the next command.
+        output: Where it was written.
+        left_out: Systems that did not race, in words.
+    """
+    warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
+    facts = [("Raced", _raced(pilot)), *shortened_to("Warning", warnings), *shortened_to("Limits", limits)]
+    facts += [("Next" if not i else "", step) for i, step in enumerate(_next(pilot, hook, output))]
+    blocks: list[Block] = [Sentences(" ".join(_verdicts(pilot)), "bold")]
+    blocks += [_table(pilot)] * bool(pilot.rounds)
+    if pilot.rounds and any(one.at_nodes for one in pilot.beside):
+        blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
+    rates = tuple(
+        Sentences(f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}", indent=2)
+        for one in (*pilot.topologies, *pilot.beside)
+        if one.good_rates
+    )
+    sections = (
+        Section("rates", "Good rates", rates),
+        Section("warnings", "Warnings", tuple(Sentences(text, indent=2) for text in warnings)),
+        Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in limits)),
+    )
+    data = pilot.model_dump(mode="json")
+    return Document("", (*blocks, Facts(tuple(facts))), data, kind="Pilot", sections=sections)
+
+
+def _verdicts(pilot: Pilot) -> Iterator[str]:
+    yield _verdict(pilot)
+    if pilot.verdict.ahead:
+        ahead = join([one.title for one in pilot.beside if one.id in pilot.verdict.ahead])
+        yield f"Ahead of all trees after as many rounds: {ahead}. Their rounds may take another time."
+
+
+def _verdict(pilot: Pilot) -> str:
+    found, rounds = pilot.verdict, counted(pilot.rounds, "round")
+    kind = pilot.metric
+    if found.status == "best":
+        since = "" if found.since == pilot.rounds else f", and has been since round {found.since}"
+        return f"{names(found.best)} is first by {kind} after {rounds}{since}."
+    if found.status == "toss-up":
+        told = [title(name) for name in found.best]
+        return f"Toss-up by {kind} after {rounds}: {' or '.join(told)}."
+    if found.status == "too-short":
+        ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""
+        return f"It cannot be told yet: the budget ended before the topologies could be compared.{ahead}"
+    if found.status == "constant":
+        return f"Nothing to choose: the {kind} stayed at {pilot.start:.4g} whatever was trained."
+    if found.status == "no-progress":
+        return f"No topology came past the start, {kind} {pilot.start:.4g}, at any rate in {rounds}."
+    return "No topology has a rate at which runs stay finite."
+
+
+def _raced(pilot: Pilot) -> str:
+    fleet = pilot.fleet
+    sizes = " x ".join(map(str, fleet.sizes))
+    part = "" if fleet.drawn == fleet.sizes else f", {' x '.join(map(str, fleet.drawn))} drawn each round"
+    passes = "" if set(fleet.passes) == {1} else f", passes {'/'.join(map(str, fleet.passes))}"
+    proxy = " as a proxy" if pilot.problem.proxy else ""
+    model = f"{pilot.problem.name}{proxy}: {counted(pilot.problem.parameters, 'parameter')}"
+    steps = f"{counted(fleet.local_steps, 'local step')} of {fleet.batch}"
+    return f"{model}, clients {sizes}{part}{passes}, {steps}; {pilot.metric} {pilot.start:.4g} at the start."
+
+
+def _table(pilot: Pilot) -> Table:
+    last = pilot.targets[-1] if pilot.targets else None
+    better = -1.0 if pilot.metric == "accuracy" else 1.0
+    rows = sorted(pilot.topologies, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+    other = "accuracy" if pilot.metric == "loss" else "loss"
+    shows = any(getattr(one, other) for one in rows)
+    columns = [Column("topology"), Column(pilot.metric, "number")]
+    columns += [Column(other, "number")] * shows
+    columns += [Column("best rate", "number")]
+    if last is not None:
+        columns += [
+            Column(f"rounds to {last.value:.3g}", "number"),
+            Column(f"over {title(pilot.reference)}'s", "number"),
+        ]
+    besides = sorted(pilot.beside, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+    table = tuple(_row(pilot, one, other if shows else None, last) for one in (*rows, *besides))
+    best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
+    return Table(tuple(columns), table, indent=2, best=best, label="The race", apart=False)
+
+
+def _name(one: Runner) -> str:
+    return f"- {one.title}" if isinstance(one, Beside) else title(one.id)
+
+
+def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> tuple[Any, ...]:
+    cells: list[Any] = [_name(one), None if one.final is None else _shown(one.final)]
+    if other is not None:
+        ends = [curve[-1] for curve in getattr(one, other)]
+        whole = [end for end in ends if end is not None]
+        cells.append(f"{sum(whole) / len(whole):.3g}" if whole and len(whole) == len(ends) else None)
+    cells.append(None if one.rate is None else f"{one.rate:.3g}")
+    if last is not None:
+        of_trees = not isinstance(one, Beside)
+        rounds = (last.rounds if of_trees else last.beside).get(one.id)
+        ratio = (last.ratios if of_trees else last.beside_ratios).get(one.id)
+        cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
+        cells.append(None if ratio is None else _shown(ratio))
+    return tuple(cells)
+
+
+def _shown(number: Interval) -> str:
+    if number.low is None or number.high is None:
+        return f"{number.value:.3g}"
+    return f"{number.value:.3g} [{number.low:.3g}, {number.high:.3g}]"
+
+
+def _warnings(pilot: Pilot) -> Iterator[str]:
+    for cut in pilot.cut:
+        if cut.what == "rounds" and cut.done:
+            yield f"The budget allowed {cut.done} of {cut.wanted} rounds. Give more with --within."
+        elif cut.what == "seeds":
+            yield f"The budget allowed {counted(cut.done, 'seed')} of {cut.wanted} for the comparison."
+        elif cut.what == "refinement":
+            yield "The budget allowed no refinement of the rates: they are known within a factor of about 4."
+    outside = [one.id for one in pilot.topologies if one.rate is not None and not one.inside]
+    others = [one.title for one in pilot.beside if one.rate is None or not one.inside]
+    if others and pilot.rounds:
+        yield f"{join(others)}: no best rate inside those tried, so it may do better than shown."
+    if outside and pilot.verdict.status not in ("constant", "no-progress"):
+        yield f"The best rate of {names(outside)} is at the end of those tried. Give others with --rates."
+    lost = [one.id for one in pilot.topologies if pilot.rounds and one.final is None]
+    if lost and pilot.verdict.status != "diverged":
+        yield f"{names(lost)}: no run stayed finite with fresh noise. Ask for more --rates."
+    yield from pilot.notes
+
+
+def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
+    not_run = f"Not run: {'; '.join(left_out)}."
+    if not pilot.rounds:
+        if left_out:
+            yield not_run
+        return
+    if pilot.problem.proxy:  # first, as the page shows one of these
+        yield "A proxy: your label counts on other data. Your own data may be harder, and differ in more than labels."
+    later = LATER * pilot.rounds
+    yield f"{counted(pilot.rounds, 'round')} say little of round {later:,}: leads of rings shrink, or turn, later on."
+    seeds = len(pilot.seeds.compared)
+    if seeds > 1:
+        yield (
+            f"[ ] are {pilot.level:.0%} intervals over {seeds} seeds of the noise, on the same data and first model; "
+            "rates were chosen with another seed."
+        )
+    else:
+        yield "One seed of the noise: no intervals, and a lead of less than a hundredth of the way counts as none."
+    if left_out:
+        yield not_run
+
+
+def _next(pilot: Pilot, hook: Path | Counts | None, output: Path | None) -> Iterator[str]:
+    status, own = pilot.verdict.status, _named(hook)
+    if status == "too-short":
+        yield f"hfl-plan pilot {own} without --within, or with more; with --output it goes on from what is finished"
+    elif status == "constant":
+        yield "Check that the loss of the hook depends on the data, or take --metric loss"
+    elif status == "no-progress":
+        yield f"hfl-plan pilot {own} --rounds {4 * pilot.rounds}, or smaller --rates"
+    elif status == "diverged":
+        yield f"hfl-plan pilot {own} --rates 1e-6,1e-5,1e-4, or scale the inputs"
+    else:
+        fleet = _fleet(pilot)
+        file = output if output is not None else "pilot.json"
+        if output is None:
+            yield f"hfl-plan pilot {own} --output pilot.json keeps it"
+        yield f"hfl-plan recommend {fleet} --pilot {shlex.quote(str(file))} --uplink 20Mbit/s"
+
+
+def _named(on: Path | Counts | None) -> str:
+    """What a command races on, as its arguments."""
+    if isinstance(on, Counts):
+        return f"--data {shlex.quote(str(on.file))} --proxy {on.proxy}"
+    return "HOOK.py" if on is None else shlex.quote(str(on))
+
+
+def _fleet(pilot: Pilot) -> str:
+    """Options of a scenario with the fleet of a pilot."""
+    fleet = pilot.fleet
+    if len(fleet.sizes) != 2:
+        return f"--tiers {'/'.join(map(str, fleet.sizes))} --K {fleet.local_steps}"
+    words = [f"--G {fleet.sizes[0]} --M {fleet.sizes[1]} --K {fleet.local_steps}"]
+    words += [f"--P {fleet.passes[1]}"] * (fleet.passes[1] > 1)
+    for option, size, drawn in zip(("--S1", "--S2"), fleet.sizes, fleet.drawn, strict=True):
+        words += [f"{option} {drawn}"] * (drawn < size)
+    words += ["--order random"] * (fleet.order == "random")
+    return " ".join(words)

@@ -1,0 +1,62 @@
+"""What the answers of other families of algorithms share: scenario, assumptions, evidence, warnings and details."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from planner.decide.sensitivity import known_values
+from planner.io.answers import Assumption, Caution, Evidence, Quantity
+from planner.io.parts import Part
+from planner.predict.evidence.claims import beginning
+from planner.scenario.resolve import Scenario
+
+
+class Method(Part):
+    """One way to run the algorithm, to the common target."""
+
+    id: str
+    title: str
+    rounds: Quantity | None = None
+    time_seconds: Quantity | None = None
+    traffic_bytes: Quantity | None = None
+
+
+def parts(
+    scenario: Scenario,
+    claims: str,
+    assumed: Iterable[str],
+    warnings: Sequence[str],
+    details: Mapping[str, Iterable[str]],
+) -> dict[str, Any]:
+    """Return the shared parts of an answer, by name.
+
+    Args:
+        scenario: What is known, with origins.
+        claims: Beginning of the ids of the claims on record.
+        assumed: Symbols that matter; those that were not given are listed.
+        warnings: Sentences.
+        details: Sentences of ``--explain``, by section; warnings and the record are added.
+    """
+    record = beginning(claims)
+    known = ((name, scenario.known[name]) for name in assumed if name in scenario.known)
+    right = sum(one.verdict == "holds" for one in record)
+    return {
+        "scenario": known_values(scenario),
+        "title": scenario.title,
+        "assumptions": tuple(
+            Assumption(key=name, value=one.value, unit=one.unit) for name, one in known if one.origin == "default"
+        ),
+        "evidence": (Evidence(dataset="claims about such predictions", right=right, of=len(record)),) if record else (),
+        "warnings": tuple(Caution(text=text) for text in warnings),
+        "details": {
+            **{section: tuple(texts) for section, texts in details.items()},
+            "record": tuple(map(str, record)),
+            "warnings": tuple(warnings),
+        },
+    }
+
+
+def guess(number: float | None) -> Quantity | None:
+    """Mark a number as predicted; None stays so."""
+    return None if number is None else Quantity(number)

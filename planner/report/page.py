@@ -1,0 +1,331 @@
+"""The page of an answer: verdict, table, what it assumes, what changes it, evidence, question, next; and its details.
+
+Every command's page has these parts in this order, within 25 lines of 80 columns. Numbers are marked: ``~`` predicted,
+``?`` assumed, ``[ ]`` an interval; numbers that were given are plain.
+"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from planner.errors import ScenarioError
+from planner.io.answers import Answer, Assumption, NextStep, Quantity, Rows, Sensitivity, Told, Verdict
+from planner.io.text import suggest
+from planner.io.wording import times, title, two
+from planner.report.document import Block, Document, Facts, Heading, Section, Sentences, Table
+from planner.scenario.units import format_amount
+
+NAMES = {
+    "client_link.up": "client uplink",
+    "client_link.down": "client downlink",
+    "client_link.latency": "client latency",
+    "client_link.sharing": "link sharing",
+    "server_link.up": "server uplink",
+    "server_link.down": "server downlink",
+    "server_link.latency": "server latency",
+    "server_link.sharing": "sharing of server links",
+    "model_size": "model size",
+    "step_time": "step time",
+    "cost": "time model",
+}
+LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
+OWN_LEVEL = "% interval"  # in the name of a column that says it
+ROWS = 15  # of a long table on a page
+ALL = "all"  # sections
+OPEN_END = "...and more: --explain"
+WEAK, FAIR = 0.6, 0.8  # share of measured cases that were right: weak below, good from there on
+
+
+def name_of(parameter: str) -> str:
+    """Write a key of the scenario for people."""
+    return NAMES.get(parameter, parameter.replace("_", " "))
+
+
+def page(
+    answer: Answer,
+    table: Table | Sequence[Block],
+    sections: Iterable[Section] = (),
+    *,
+    label: Callable[[Verdict], str] | None = None,
+    facts: Iterable[tuple[str, str]] = (),
+    kind: str = "Answer",
+) -> Document:
+    """Lay an answer out.
+
+    Args:
+        answer: Any.
+        table: Its rows, or several blocks in their place.
+        sections: Details that ``--explain`` shows.
+        label: Names a case of the verdict; None for its value.
+        facts: Lines of the command's own between table and changes, such as ("Measured", "...").
+        kind: What the answer is where the scenario has no title.
+    """
+    body: list[Block] = [Sentences(answer.verdict.text, "bold")]
+    if answer.verdict.cases:
+        body.append(Facts(tuple(_cases(answer.verdict.cases, label)), indent=2, strong=False))
+    body.append(Sentences(f"\n{target}" if (target := in_words(answer)) else ""))
+    body += [table] if isinstance(table, Table) else table
+    known = (*facts, *assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
+    body.append(Facts(known))
+    found = tuple(section for section in sections if section.blocks)
+    body.append(Sentences(legend(body), "dim"))
+    records = tuple(Rows(answer.rows).records())
+    return Document(answer.title, tuple(b for b in body if b not in EMPTY), answer.to_json(), records, kind, found)
+
+
+def brief(
+    verdict: str,
+    table: Table,
+    data: Mapping[str, Any],
+    *,
+    facts: Iterable[tuple[str, str]] = (),
+    sections: Iterable[Section] = (),
+    records: tuple[Mapping[str, Any], ...] = (),
+    kind: str,
+) -> Document:
+    """Lay out an answer that decides nothing: a sentence, the first rows of a table, facts; all rows in ``rows``."""
+    whole = Section("rows", table.heading or kind, (replace(table, heading="", apart=False),))
+    left = len(table.rows) - ROWS
+    shown = replace(table, rows=table.rows[:ROWS], heading="", apart=False)
+    more = [("More", f"{left} more rows: --explain rows")] if left > 0 else []
+    found = tuple(one for one in (whole, *sections) if one.blocks)
+    blocks = (Sentences(verdict, "bold"), shown, Facts((*more, *facts)))
+    return Document("", tuple(b for b in blocks if b not in EMPTY), data, records, kind, found)
+
+
+def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:
+    """Lay out an answer whose details are sentences; ``parts`` are as of `page`."""
+    sections = [
+        Section(id_, id_.capitalize(), tuple(Sentences(text, indent=2) for text in texts))
+        for id_, texts in answer.details.items()
+    ]
+    return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
+
+
+EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
+
+
+def selected(document: Document, section: str = "", *, quiet: bool = False) -> Document:
+    """Return a page, its verdict alone, all details, or one section of them.
+
+    Raises:
+        ScenarioError: For a section that there is not.
+    """
+    if quiet:
+        return replace(document, blocks=document.blocks[:1], sections=())
+    if not section:
+        return document
+    known = {one.id: one for one in document.sections}
+    if section != ALL and section not in known:
+        names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
+        raise ScenarioError(f"--explain: {section!a:.40} is no section. {names}", code="E020")
+    shown = document.sections if section == ALL else (known[section],)
+    blocks: list[Block] = list(document.blocks) if section == ALL else []
+    for one in shown:
+        blocks += [Heading(one.heading), *one.blocks]
+    return replace(document, blocks=tuple(blocks), sections=())
+
+
+def in_words(answer: Answer) -> str:
+    """Say what all rows are to reach."""
+    target = answer.target
+    return "" if target is None or not target.defined_by else f"Target: {target.defined_by}"
+
+
+def _cases(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
+    """A line for each case; for a case of cases a line for each of these."""
+    for case in cases:
+        name = _name(case, label)
+        if not case.cases:
+            yield name, case.text
+        for inner in case.cases:
+            yield f"{name}, {_name(inner, label)}", inner.text
+    if alone := list(_baselines(cases, label)):
+        yield "one tier", "; ".join(alone)
+
+
+def _baselines(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[str]:
+    """Say in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``."""
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        name = _name(case, label)
+        for inner, where in ((case, name), *((one, f"{name}, {_name(one, label)}") for one in case.cases)):
+            if inner.baseline is not None:
+                who = inner.baseline.title.partition(",")[0]
+                found.setdefault(who, []).append(f"{times(inner.baseline.ratio)} ({where})")
+    yield from (f"{who} {', '.join(said)}" for who, said in found.items())
+
+
+def _name(case: Verdict, label: Callable[[Verdict], str] | None) -> str:
+    return case.value if label is None else label(case)
+
+
+def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
+    """List numbers that were not given, each with a ``?``: equal ones and the rates of one link together."""
+    alike: dict[tuple[str, bool], list[str]] = {}
+    rates: dict[str, dict[str, str]] = {}
+    for one in answer.assumptions:
+        link, dot, part = one.key.partition(".")
+        if part in ("up", "down"):
+            rates.setdefault(link.replace("_", " "), {})[part] = _amount(one)
+        elif isinstance(one.value, int | float) and not dot:
+            alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(name_of(one.key))
+    parts = [
+        f"{' = '.join(keys)}{' = ' if len(keys[-1]) < NAMED else ' '}{value}?" for (value, _), keys in alike.items()
+    ]
+    for link, known in rates.items():
+        which = link if len(known) == 2 else f"{link.removesuffix(' link')} {'up' if 'up' in known else 'down'}link"
+        same = len(set(known.values())) == 1
+        ends = [known["down"]] if same and "down" in known else [f"{rate} {part}" for part, rate in known.items()]
+        parts.append(f"{which} {', '.join(ends)}?")
+    if parts:
+        yield "Assumed", _until(parts, LESS if answer.verdict.cases else MOST)
+
+
+NAMED = 6  # letters of a symbol
+LONGEST = 100  # letters of a warning on a page
+MOST, LESS = 130, 60  # letters of all assumptions on a page, and where it has many cases
+
+
+def _amount(one: Assumption) -> str:
+    return format_amount(one.value, one.unit) if one.unit or isinstance(one.value, int) else f"{one.value:.3g}"
+
+
+def _until(parts: Sequence[str], most: int, mark: str = ", ") -> str:
+    """Join as many as fit into so many letters, and say how many are left."""
+    kept: list[str] = []
+    for part in parts:
+        if len(mark.join([*kept, part])) > most:
+            return f"{mark.join(kept)}{mark}{len(parts) - len(kept)} more: --explain"
+        kept.append(part)
+    return mark.join(kept)
+
+
+def changes(answer: Answer) -> Iterator[tuple[str, str]]:
+    """List the nearest break-even points; one where the verdict has cases itself."""
+    most = 1 if answer.verdict.cases else 2
+    names = {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows}
+    found = [change(one, names) for one in answer.sensitivity if one.break_even is not None]
+    if found:
+        left = f"; {len(found) - most} more: --explain break-even" if len(found) > most else ""
+        yield "Changes", "; ".join(found[:most]) + left
+
+
+def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Say one break-even point: ``server uplink below 40 Mbit/s -> Star-Ring``."""
+    beyond = " or ".join(names.get(id_) or title(id_) for id_ in one.best_beyond) or "target not reached"
+    even, now = one.break_even, one.now
+    if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
+        return f"{name_of(one.parameter)} {even} -> {beyond}"
+    side = "above" if even > now else "below"
+    shown = format_amount(even if isinstance(even, int) else float(f"{even:.2g}"), one.unit)
+    return f"{name_of(one.parameter)} {side} {shown} -> {beyond}"
+
+
+def warned(answer: Answer) -> Iterator[tuple[str, str]]:
+    """State the first warning in a sentence, and how many more there are."""
+    if answer.warnings:
+        first, left = answer.warnings[0], len(answer.warnings) - 1
+        sentence, dot, rest = first.text.partition(". ")
+        if len(sentence) > LONGEST:
+            sentence, rest = textwrap.shorten(sentence, LONGEST, placeholder=" ..."), sentence
+        more = ["--explain warnings"] * bool(rest or left)
+        yield (
+            "Warning",
+            f"{sentence}{dot.strip()}{''.join(f' ({left} more: {m})' if left else f' ({m})' for m in more)}",
+        )
+
+
+def shortened_to(label: str, sentences: Sequence[str]) -> list[tuple[str, str]]:
+    """Name the first of several sentences, and the section that has the others."""
+    more = f" ({len(sentences) - 1} more: --explain {label.lower()}{'s' * (not label.endswith('s'))})"
+    return [(label, f"{sentences[0]}{more if len(sentences) > 1 else ''}")] if sentences else []
+
+
+def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Say how often predictions like this were right."""
+    if not answer.evidence:
+        return
+    first = next((one for one in answer.evidence if one.nearest), answer.evidence[0])
+    share = first.right / first.of
+    level = "weak" if share < WEAK else "fair" if share < FAIR else "good"
+    where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of}, {first.dataset}"
+    yield "Evidence", f"{level}: right in {first.right} of {where}"
+
+
+def steps(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Ask what is unknown, and name the next commands."""
+    for asks, label in ((True, "Ask"), (False, "Next")):
+        found = [one for one in answer.next if one.asks is asks]
+        if asks:
+            yield from ((label, f"{one.why}   {as_typed(one)}") for one in found[:1])
+        elif found:
+            yield label, "    ".join(map(as_typed, found[:2]))
+
+
+def as_typed(one: NextStep) -> str:
+    """Write a command as it is typed."""
+    return " ".join(word if word == "..." else shlex.quote(word) for word in one.argv)
+
+
+def legend(blocks: Sequence[Block]) -> str:
+    """Explain the marks that a page has."""
+    texts: list[str] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            texts += (cell for row in block.texts() for cell in row)
+        elif isinstance(block, Facts):
+            texts += (text for label, text in block.entries if label != "Ask")
+        elif isinstance(block, Sentences):
+            texts.append(block.text)
+    whole = "\n".join(texts)
+    named = any(OWN_LEVEL in column.name for block in blocks if isinstance(block, Table) for column in block.columns)
+    shown = {"~": "~" in whole, "?": _has_guess(whole), "[": "[" in whole and not named}
+    return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
+
+
+def _has_guess(text: str) -> bool:
+    """Whether a ``?`` marks a number and does not end a question."""
+    return any(part and (part[-1].isalnum()) and not part.split()[-1].isalpha() for part in text.split("?")[:-1])
+
+
+# ---------------------------------------------------------------- cells
+
+
+def about(text: str, number: float | None) -> str:
+    """Mark a cell as predicted, unless its number was given or measured."""
+    given = isinstance(number, Quantity) and number.origin in ("given", "measured")
+    return text if number is None or given else f"~{text}"
+
+
+def cell(write: Callable[[float], str], number: float | None) -> str:
+    """Write a number with its mark, or a dash where there is none."""
+    return "-" if number is None else about(write(number), number)
+
+
+def duration(seconds: float) -> str:
+    """Write a duration with two digits in one unit: ``8.1 h``.
+
+    >>> duration(29160), duration(0.02), duration(3 * 86400)
+    ('8.1 h', '20 ms', '3 d')
+    """
+    for size, unit in ((3.15576e7, "y"), (86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        if seconds >= (2 * size if unit == "y" else 1.5 * size if unit == "d" else size):
+            return f"{two(seconds / size)} {unit}"
+    return f"{two(seconds * 1e3)} ms" if seconds else "0 s"
+
+
+def size(amount: float) -> str:
+    """Write an amount of data with two digits: ``28 TB``."""
+    return format_amount(float(f"{amount:.2g}"), "bytes")
+
+
+def count(number: float) -> str:
+    """Write a predicted count with two digits, and a small or given one in full."""
+    exact = number < 10 or (isinstance(number, Quantity) and number.origin == "given")
+    return f"{number:,.0f}" if exact else two(number)

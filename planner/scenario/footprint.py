@@ -1,0 +1,105 @@
+"""What devices, links and the grid take: numbers of a scenario and presets, each with its range and its source."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from planner.errors import ScenarioError
+from planner.io.text import suggest
+
+J_PER_KWH: Final = 3.6e6
+BYTES_PER_GB: Final = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A number and its range.
+
+    Attributes:
+        value, low, high: In SI units; all the same where no range is known.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def times(self, factor: float) -> Coefficient:
+        """Scale it by a factor of 0 or more."""
+        return Coefficient(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What is known; None where it is not.
+
+    Attributes:
+        training: Power of a client at its local steps [W].
+        idle: Power of a client that waits [W].
+        radio: Power of a client that sends or receives, router included [W].
+        links: Energy of the network for a byte [J], by tier, top first.
+        carbon: Of the grid [kg CO2e / J].
+        device_hour: Price of a client for an hour, waiting included.
+        kwh: Price of electricity.
+        gigabytes: Price of a gigabyte, by tier, top first.
+    """
+
+    training: Coefficient | None = None
+    idle: Coefficient | None = None
+    radio: Coefficient | None = None
+    links: tuple[Coefficient | None, ...] = ()
+    carbon: Coefficient | None = None
+    device_hour: Coefficient | None = None
+    kwh: Coefficient | None = None
+    gigabytes: tuple[Coefficient | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Numbers of a device, by what they are, or of a network or grid, as ``value``; with their source."""
+
+    numbers: Mapping[str, Coefficient]
+    source: str
+
+
+def _preset(row: dict[str, Any]) -> Preset:
+    source = row.pop("source")
+    rows = {"value": row} if "value" in row else row
+    return Preset({name: _number(one) for name, one in rows.items()}, source)
+
+
+def _number(row: Mapping[str, float]) -> Coefficient:
+    value = float(row["value"])
+    return Coefficient(value, float(row.get("low", value)), float(row.get("high", value)))
+
+
+_TABLE: Final = tomllib.loads(Path(__file__).with_name("footprint_presets.toml").read_text(encoding="utf-8"))
+PRESETS: Final[Mapping[str, Mapping[str, Preset]]] = MappingProxyType(
+    {kind: MappingProxyType({name: _preset(row) for name, row in rows.items()}) for kind, rows in _TABLE.items()}
+)
+"""By kind (``device``, ``network``, ``grid``) and name."""
+
+
+def preset(kind: str, name: object, field: str) -> str:
+    """Look up the name of a preset.
+
+    Raises:
+        ScenarioError: If there is none; the message lists them.
+    """
+    known = PRESETS[kind]
+    if not isinstance(name, str) or name not in known:
+        hint = suggest(name, known) or f"Known are {', '.join(known)}."
+        raise ScenarioError(f"{field}: {name!a:.40} is not a {kind} preset. {hint}")
+    return name
+
+
+def of_number(number: float) -> Coefficient:
+    """Take a number of a scenario, with its limits if it has any; a lognormal ends at its 5 % and 95 % quantiles."""
+    spread = getattr(number, "spread", None)
+    factor = math.exp(spread.reach) if spread is not None else 1.0
+    return Coefficient(float(number), float(number) / factor, float(number) * factor)

@@ -1,0 +1,134 @@
+"""What a list says of a fleet, as costs and predictions take it: children of every node, speeds, links, attendance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hflbounds.topology import Children, branches
+from planner.data.fleet import Listed
+from planner.errors import ScenarioError
+from planner.scenario.network import PRESETS, Link
+
+Weights = Literal["samples", "equal"]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """A fleet whose nodes differ; equal contents compare equal.
+
+    Attributes:
+        children: Of every node above each tier, top first, with what each counts.
+        everyone: Whether all children of a tier take part, top first.
+        pace: Mean time of every client's local step over that of all; None where they are alike.
+        links: Of clients that have another than the scenario's.
+        link_of: The link of every client, -1 for the scenario's; None where all have that.
+        availability: Of every client; None where it is the scenario's.
+    """
+
+    children: tuple[Children, ...]
+    everyone: tuple[bool, ...]
+    pace: Floats | None = None
+    links: tuple[Link, ...] = ()
+    link_of: Ints | None = None
+    availability: Floats | None = None
+
+    @property
+    def alike(self) -> bool:
+        """Whether no node and no client differs from another."""
+        told = (self.pace, self.link_of, self.availability)
+        return all(one is None for one in told) and all(tier.alike for tier in self.children)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Of the contents."""
+        arrays = [one for one in (self.pace, self.link_of, self.availability) if one is not None]
+        told = hashlib.blake2b(repr((self.everyone, self.links, [one.dtype for one in arrays])).encode())
+        for part in (*(tier.digest for tier in self.children), *(one.tobytes() for one in arrays)):
+            told.update(part)
+        return told.digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Members) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def of_all(self, part: Callable[[Link], float], base: Link) -> Any:
+        """A number of every client's link, given that of the scenario; one number where all have that."""
+        if self.link_of is None:
+            return part(base)
+        return np.array([*(part(link) for link in self.links), part(base)])[self.link_of]
+
+    def as_one_group(self, depth: int) -> Members:
+        """The same clients below one node, and that below as many more as the depth has."""
+        weight = np.ones(1)
+        for tier in self.children:
+            weight = weight[tier.parents] * tier.shares
+        sizes = [np.ones(1, dtype=np.int64)] * (depth - 1) + [np.array([len(weight)])]
+        return replace(self, children=branches(sizes, weight), everyone=(True,) * (depth - 1) + (all(self.everyone),))
+
+
+class Usual(NamedTuple):
+    """What clients have of which a list says nothing.
+
+    Attributes:
+        step_time: Mean time of a local step [s].
+        availability: Probability that one that is asked completes its turn.
+    """
+
+    step_time: float
+    availability: float
+
+
+def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[bool], field: str) -> Members:
+    """Take from a list what differs between nodes.
+
+    Args:
+        listed: The list.
+        weights: What clients count by.
+        usual: Of clients whose own is not listed.
+        everyone: Whether all children of a tier take part, top first.
+        field: What the list is called in messages.
+
+    Raises:
+        ScenarioError: If clients on links of different kinds share a rate, or samples are asked for and not listed.
+    """
+    if weights == "samples" and listed.samples is None:
+        raise ScenarioError(
+            f"--weights: {listed.source} has no samples to count by. Add the column samples, or write --weights equal."
+        )
+    own = steps(listed, usual.step_time)
+    names = tuple(dict.fromkeys(name for name in listed.link or () if name))
+    links = tuple(PRESETS[name].link for name in names)
+    shared = [name for name, link in zip(names, links, strict=True) if link.sharing == "per-server"]
+    if shared:
+        raise ScenarioError(
+            f"{field}: the link {shared[0]} is shared per server, which is not one client's. Leave the link of these "
+            f"clients out, and write --client-link {shared[0]} for all."
+        )
+    place = {name: i for i, name in enumerate(names)} | {"": -1}
+    there = listed.availability
+    return Members(
+        children=branches(listed.sizes, listed.samples if weights == "samples" else None),
+        everyone=tuple(everyone),
+        pace=None if own.min() == own.max() else own / own.mean(),
+        links=links,
+        link_of=None if listed.link is None else np.array([place[name] for name in listed.link], dtype=np.int64),
+        availability=None if there is None else np.where(np.isnan(there), usual.availability, there),
+    )
+
+
+def steps(listed: Listed, step_time: float) -> Floats:
+    """Mean time of every client's local step [s]."""
+    if listed.step_time is None:
+        return np.full(listed.nodes[-1], step_time)
+    return np.where(np.isnan(listed.step_time), step_time, listed.step_time)

@@ -1,0 +1,166 @@
+"""A first scenario: six questions, or an example, and a TOML file with a comment on every line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from planner.errors import ScenarioError
+from planner.io.text import one_of
+from planner.scenario.fields import FIELDS
+
+EXAMPLES: Final = {
+    "phones": "phones.toml",
+    "hospitals": "hospitals.toml",
+    "cell-site": "cell_site.toml",
+    "regions": "regions.toml",
+}
+FLEET: Final = re.compile(r"\s*([0-9]{1,7})\s*(?:x|X|\*|by|,|\s)\s*([0-9]{1,7})\s*")
+PARAMETERS: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|M|G|B|)\s*(?:parameters?)?\s*", re.ASCII)
+SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
+BYTES: Final = 4  # of a parameter in single precision
+KINDS: Final = {"none": "iid", "clients": "intra", "groups": "inter", "both": "both"}
+SHARED: Final = {"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": ""}
+AIMS: Final = {"time": "time", "traffic": "traffic", "rounds": "rounds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question.
+
+    Attributes:
+        text: What is asked.
+        usual: The answer where nothing is written.
+        keys: Of the scenario that it gives.
+        read: Reads an answer as values by key; "" for a value that stays open.
+    """
+
+    text: str
+    usual: str
+    keys: tuple[str, ...]
+    read: Callable[[str], Mapping[str, Any]]
+
+
+def checked(key: str, value: str) -> str:
+    """Return a value that a scenario can have at a key.
+
+    Raises:
+        ScenarioError: If there is none.
+    """
+    next(field for field in FIELDS if field.key == key).kind.read(value, key)
+    return value
+
+
+def _fleet(answer: str) -> dict[str, Any]:
+    found = FLEET.fullmatch(answer)
+    if found is None:
+        raise ScenarioError(f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25.")
+    groups, clients = (int(number) for number in found.groups())
+    for key, number in (("fleet.groups", groups), ("fleet.clients_per_group", clients)):
+        checked(key, str(number))
+    return {"fleet.groups": groups, "fleet.clients_per_group": clients}
+
+
+def _size(answer: str) -> dict[str, Any]:
+    """A size, or a number of parameters of four bytes."""
+    found = PARAMETERS.fullmatch(answer)
+    if found is not None and (found[2] != "B" or "param" in answer):
+        megabytes = float(found[1]) * SCALES[found[2]] * BYTES / 1e6
+        answer = f"{megabytes:.4g}MB"
+    return {"model.size": checked("model.size", answer.replace(" ", ""))}
+
+
+def _shared(answer: str) -> dict[str, Any]:
+    return {"network.client_link.sharing": SHARED[one_of(answer.lower(), tuple(SHARED), "shared")]}
+
+
+def _data(answer: str) -> dict[str, Any]:
+    if answer.lower().endswith((".csv", ".json")):
+        return {"problem.heterogeneity": checked("problem.heterogeneity", answer)}
+    return {"problem.heterogeneity": KINDS[one_of(answer.lower(), tuple(KINDS), "data")]}
+
+
+def _aim(answer: str) -> dict[str, Any]:
+    return {"plan.objective": AIMS[one_of(answer.lower(), tuple(AIMS), "objective")]}
+
+
+QUESTIONS: Final = (
+    Question("Groups x clients per group?", "10 x 10", ("fleet.groups", "fleet.clients_per_group"), _fleet),
+    Question("Model size or number of parameters?", "45MB", ("model.size",), _size),
+    Question(
+        "Client uplink?",
+        "20Mbit/s",
+        ("network.client_link.up",),
+        lambda answer: {"network.client_link.up": checked("network.client_link.up", answer.replace(" ", ""))},
+    ),
+    Question(
+        "Is the uplink shared within a group? [y/n/unknown]", "unknown", ("network.client_link.sharing",), _shared
+    ),
+    Question(
+        "Which data differ: none, clients, groups, both, or a counts file?", "both", ("problem.heterogeneity",), _data
+    ),
+    Question("What matters most: time, traffic, rounds?", "time", ("plan.objective",), _aim),
+)
+COMMENTS: Final = {
+    "fleet.groups": "groups, each with a server",
+    "fleet.clients_per_group": "clients of each group",
+    "model.size": "one transfer of the model; 4 bytes per parameter in single precision",
+    "network.client_link.up": "client to server; the preset broadband says the rest of the link",
+    "network.client_link.sharing": "per-client: each client has this rate; per-server: the group shares it",
+    "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
+    "plan.objective": "what to minimise: time, traffic or rounds",
+}
+OPEN: Final = {"network.client_link.sharing": "per-client"}
+"""Values that stand behind a comment sign where the answer is open."""
+REST: Final = (
+    ("fleet.local_steps", 2, "local steps of a client between two averagings"),
+    ("fleet.group_rounds", 1, "group rounds in a global round"),
+    ("compute.step_time", "0.1s", "mean time of a local step: measure yours"),
+    ("network.server_link.preset", "wan", "group server to the cloud"),
+)
+"""Defaults that are worth a look."""
+
+
+def written(values: Mapping[str, Any]) -> str:
+    """Write a scenario with a comment on every line.
+
+    Args:
+        values: By key; "" for one that stays open.
+    """
+    rows = [(key, values[key], COMMENTS[key]) for key in COMMENTS if key in values]
+    rows += [(key, value, comment) for key, value, comment in REST if key not in values]
+    tables: dict[str, list[str]] = {}
+    for key, value, comment in rows:
+        table, _, name = key.rpartition(".")
+        shown = value if str(value).isdigit() else f'"{value or OPEN[key]}"'
+        sign = "# " if value == "" else ""
+        tables.setdefault(table, []).append(f"{f'{sign}{name} = {shown}':<26} # {comment}")
+    lines = [
+        "#:schema scenario.schema.json",
+        "# `hfl-plan schema scenario > scenario.schema.json` lets an editor check and complete this file.",
+        "schema_version = 1",
+    ]
+    for table in ("fleet", "problem", "model", "network.client_link", "network.server_link", "compute", "plan"):
+        if table in tables:
+            lines += ["", f"[{table}]", *tables[table]]
+    return "\n".join(lines) + "\n"
+
+
+def example(name: str) -> dict[str, str]:
+    """Return the files of an example, by name.
+
+    Raises:
+        ScenarioError: If there is none of this name.
+    """
+    one_of(name, tuple(EXAMPLES), "--example")
+    folder = resources.files("planner") / "examples"  # in a wheel
+    at = Path(str(folder)) if folder.is_dir() else Path(__file__).parents[2] / "examples"
+    text = (at / EXAMPLES[name]).read_text(encoding="utf-8")
+    files = {EXAMPLES[name]: text.replace("--config examples/", "--config ")}
+    for other in sorted(set(re.findall(r'"(?:examples/)?([a-z0-9_]+\.csv)', text))):
+        files[other] = (at / other).read_text(encoding="utf-8")
+    return files

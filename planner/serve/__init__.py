@@ -1,0 +1,4 @@
+"""``hfl-plan serve``: a local page on which a fleet is built and the answer moves; the light path answers it.
+
+Needs the extra ``web``. `planner.serve.app` imports it; nothing else here does.
+"""

@@ -1,0 +1,78 @@
+"""The controls of the page: one row for each number that has a slider. The page is built from these rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from hflbounds.topology import tier_symbols
+from planner.scenario.fields import FIELDS, TIER_FIELDS
+from planner.scenario.network import link_names
+
+Kind = Literal["count", "number", "rate", "size", "duration", "share"]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A slider with a text field.
+
+    Attributes:
+        key: Of the scenario; of a tier, the key in its table.
+        label: What the page calls it.
+        kind: How its number is written.
+        low, high: Ends of the slider, in SI units. The text field takes what the scenario takes.
+        zero: Whether the lower end of the slider stands for 0.
+        symbol: Name of the number in answers; of a tier, the attribute of its symbols or the part of its link.
+    """
+
+    key: str
+    label: str
+    kind: Kind
+    low: float
+    high: float
+    zero: bool = False
+    symbol: str = ""
+
+    def shown(self, of_tier: bool) -> dict[str, Any]:
+        """Return what the page needs, with the help of the field."""
+        helps = {field.key: field.sentence for field in (TIER_FIELDS if of_tier else FIELDS)}
+        return {**asdict(self), "help": helps[self.key]}
+
+
+OF_TIER: Final = (
+    Control("count", "number", "count", 1, 1000, symbol="size"),
+    Control("link.up", "up", "rate", 1e5, 1e10, symbol="up"),
+    Control("link.down", "down", "rate", 1e5, 1e10, symbol="down"),
+    Control("link.latency", "latency", "duration", 1e-4, 2, zero=True, symbol="latency"),
+    Control("passes", "passes in a round", "count", 1, 50, symbol="passes"),
+    Control("deviation", "difference of their data", "number", 0.01, 10, zero=True, symbol="deviation"),
+)
+"""Of one tier: its children, their link, and how much their data differ."""
+
+OF_FLEET: Final = (
+    Control("model.size", "model size", "size", 1e4, 1e10, symbol="model_size"),
+    Control("fleet.local_steps", "local steps", "count", 1, 1000, symbol="K"),
+    Control("compute.step_time", "time of a step", "duration", 1e-4, 60, zero=True, symbol="step_time"),
+    Control("problem.rounds", "rounds of the reference", "count", 1, 10_000, symbol="R"),
+    Control("availability.client", "clients complete a turn", "share", 0.5, 1, symbol="availability.client"),
+)
+"""Of the whole fleet."""
+
+
+def described() -> dict[str, Any]:
+    """Describe all controls for the page, as data."""
+    return {
+        "tier": [control.shown(of_tier=True) for control in OF_TIER],
+        "fleet": [control.shown(of_tier=False) for control in OF_FLEET],
+    }
+
+
+def symbols(depth: int) -> dict[str, str]:
+    """Map the path of every control of a fleet of so many tiers to the name of its number in answers."""
+    found = {control.key: control.symbol for control in OF_FLEET}
+    for i, (tier, link) in enumerate(zip(tier_symbols(depth), link_names(depth), strict=True)):
+        for control in OF_TIER:
+            symbol = f"{link}.{control.symbol}" if control.key.startswith("link.") else getattr(tier, control.symbol)
+            if symbol:
+                found[f"fleet.tiers[{i + 1}].{control.key}"] = symbol
+    return found

@@ -1,0 +1,280 @@
+// The page: state in the address, one answer at a time, marks of changes when the hand rests.
+import { Latest, Refused, ask } from "./ask.js";
+import { front } from "./chart.js";
+import { Fleet, make } from "./fleet.js";
+import { fromAddress, get, put, toAddress } from "./state.js";
+
+const REST = 250; // ms without a move before changes are searched for
+const SHOWN = ["verdict", "table", "fronts", "target"]; // that stay, paler, where a scenario is refused
+const $ = (id) => document.getElementById(id);
+let tables, example, fleet, answer = null, timer = 0, searching = null, movedAt = 0;
+
+const start = () => ({ ...structuredClone(example), plan: { objective: "time" } });
+
+function changed() {
+  movedAt = performance.now();
+  history.replaceState(null, "", toAddress(tables));
+  clearTimeout(timer);
+  searching?.abort();
+  asked();
+}
+
+async function asked() {
+  $("answer").setAttribute("aria-busy", "true");
+  if (await asking.go()) $("answer").setAttribute("aria-busy", "false");
+}
+
+const asking = new Latest(async () => {
+  const from = movedAt;
+  try {
+    answer = await ask("answer", { scenario: tables });
+    show();
+    performance.measure("move to ranking", { start: from, end: performance.now() });
+    clearTimeout(timer);
+    timer = setTimeout(search, REST);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    refuse(error);
+  }
+});
+
+function clearProblems() {
+  document.querySelectorAll("[data-problem], #problem").forEach((one) => (one.hidden = true));
+  fleet.sliders.forEach((one) => one.refuse(null));
+}
+
+// Say what is wrong where it was typed, and above the answer, which stays as it was.
+function refuse(error) {
+  clearProblems();
+  const text = error.message;
+  const key = error.key.replace(/^network\.client_link/, `fleet.tiers[${get(tables, "fleet.tiers")?.length}].link`)
+    .replace(/^network\.server_link/, "fleet.tiers[1].link");
+  const slider = fleet.find(key);
+  if (slider) slider.refuse(text);
+  const place = document.querySelector(`[data-problem="${CSS.escape(key)}"]`);
+  if (place) {
+    place.textContent = text;
+    place.hidden = false;
+  }
+  $("problem").textContent = text;
+  $("problem").hidden = false;
+  for (const id of SHOWN) $(id).classList.add("stale");
+}
+
+function cell(tag, text, attributes = {}) {
+  return make(tag, { textContent: text, ...attributes });
+}
+
+function table() {
+  const { cases, rows } = answer;
+  const columns = cases.flatMap(() => [cell("th", "time", { scope: "col" }), cell("th", "vs best", { scope: "col" })]);
+  const rest = (rowSpan) => ["rounds", "traffic"].map((name) => cell("th", name, { scope: "col", rowSpan }));
+  const head = cases.length === 1 ? [make("tr", {}, cell("th", "topology", { scope: "col" }), ...columns, ...rest(1))] : [
+    make("tr", {}, cell("th", "topology", { scope: "col", rowSpan: 2 }),
+      ...cases.map((one) => cell("th", one.words, { scope: "colgroup", colSpan: 2 })), ...rest(2)),
+    make("tr", {}, ...columns)];
+  const body = rows.map((row) => {
+    const cells = cases.flatMap((_, i) => {
+      const className = row.best[i] ? "best" : "";
+      return [cell("td", row.text.time[i], { className }), cell("td", row.best[i] ? "best" : row.text.ratio[i], { className })];
+    });
+    return make("tr", { title: row.why }, cell("th", row.title, { scope: "row" }), ...cells, cell("td", row.text.rounds), cell("td", row.text.traffic));
+  });
+  return make("table", {}, make("thead", {}, ...head), make("tbody", {}, ...body));
+}
+
+function items(texts) {
+  return texts.map((text) => make("li", { textContent: text }));
+}
+
+function show() {
+  clearProblems();
+  for (const id of SHOWN) $(id).classList.remove("stale");
+  const said = [answer.verdict, ...answer.lines].join(" ");
+  if ($("verdict").title !== said) {
+    $("verdict").title = said;
+    $("verdict").replaceChildren(answer.verdict, make("ul", {}, ...items(answer.lines)));
+  }
+  $("brief").textContent = said;
+  $("target").textContent = answer.target;
+  $("table").replaceChildren(table());
+  $("fronts").replaceChildren(...answer.cases.map((_, i) => front(answer, i)));
+  $("warnings").replaceChildren(...items(answer.warnings));
+  $("warnings-part").hidden = !answer.warnings.length;
+  $("command").textContent = answer.command;
+  fleet.sliders.forEach((one) => one.known(answer.known[one.path]));
+  fleet.pictures(answer.known);
+}
+
+// Look along every slider for the nearest change, one after the other.
+async function search() {
+  searching = new AbortController();
+  const { signal } = searching, found = [];
+  const scenario = structuredClone(tables);
+  if (!get(scenario, sharingPath())) put(scenario, sharingPath(), "per-client");
+  for (const slider of [...fleet.sliders]) {
+    try {
+      const one = await ask("flips", { scenario, path: slider.path }, signal);
+      slider.mark(one);
+      found.push(...slider.flips.map((flip) => `${slider.name}: ${flip.text}`));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Refused)) throw error;
+      slider.mark(null);
+    }
+  }
+  const own = answer.cases.length > 1 ? " (own links)" : "";
+  const said = found.length ? found.map((text) => text + own) : ["No slider moved alone changes it."];
+  $("changes").replaceChildren(...items(said));
+}
+
+function sharingPath() {
+  return `fleet.tiers[${get(tables, "fleet.tiers").length}].link.sharing`;
+}
+
+// Show the whole state in the controls.
+function restore() {
+  const tiers = get(tables, "fleet.tiers");
+  if (!Array.isArray(tiers) || !tiers.length) put(tables, "fleet.tiers", structuredClone(example.fleet.tiers));
+  fleet.build();
+  const sharing = get(tables, sharingPath()) ?? "";
+  document.querySelectorAll("input[name=sharing]").forEach((one) => (one.checked = one.value === sharing));
+  $("objective").value = get(tables, "plan.objective") ?? "time";
+  const said = get(tables, "problem.heterogeneity");
+  $("heterogeneity").value = fleet.numbers() ? "numbers" : ["iid", "intra", "inter", "both"].includes(said) ? said : "";
+  $("title").value = tables.title ?? "";
+  others();
+}
+
+// Keys that no control shows are kept, and listed.
+function others() {
+  const shown = new Set(["plan.objective", "title", "schema_version", "problem.heterogeneity",
+    ...fleet.described.fleet.map((control) => control.key)]);
+  const found = [];
+  const walk = (value, path) => {
+    if (value !== null && typeof value === "object" && !Array.isArray(value))
+      for (const [key, below] of Object.entries(value)) walk(below, path ? `${path}.${key}` : key);
+    else if (path !== "fleet.tiers" && !shown.has(path)) found.push(`${path} = ${JSON.stringify(value)}`);
+  };
+  walk(tables, "");
+  const said = get(tables, "problem.heterogeneity");
+  if (said !== undefined && $("heterogeneity").value === "") found.push(`problem.heterogeneity = ${JSON.stringify(said)}`);
+  $("others").hidden = !found.length;
+  $("others-text").textContent = found.join("\n");
+}
+
+function setHeterogeneity(word) {
+  const tiers = get(tables, "fleet.tiers");
+  tiers.forEach((tier) => (word === "numbers" ? (tier.deviation ??= 1) : delete tier.deviation));
+  put(tables, "problem.heterogeneity", word === "" || word === "numbers" ? undefined : word);
+  fleet.build();
+  changed();
+}
+
+async function take(file) {
+  $("dropped").textContent = `Reading ${file.name} ...`;
+  const toml = file.name.toLowerCase().endsWith(".toml");
+  if (file.size > (toml ? 60_000 : 4 << 20)) {
+    $("dropped").textContent = `${file.name} is too large (${toml ? "60 kB" : "4 MiB"} at most). Choose another file.`;
+    return;
+  }
+  try {
+    const text = await file.text();
+    if (toml) {
+      const found = await ask("toml", { text });
+      tables = found.scenario;
+      $("dropped").textContent = `Opened ${file.name}.`;
+    } else {
+      const found = await ask("counts", { text });
+      const old = get(tables, "fleet.tiers") ?? [];
+      const names = found.tiers.length === 2 ? ["group", "client"] : found.tiers.map((_, i) => (i === found.tiers.length - 1 ? "client" : `tier ${i + 1}`));
+      put(tables, "fleet.tiers", found.tiers.map((tier, i) => ({ name: names[i], ...(old.length === found.tiers.length ? old[i] : {}), ...tier })));
+      put(tables, "problem.heterogeneity", undefined);
+      $("dropped").textContent = `Measured ${file.name}: ${found.text} ${found.warnings.join(" ")}`;
+    }
+    restore();
+    changed();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    $("dropped").textContent = `${file.name}: ${error.message} Your fleet is unchanged.`;
+  }
+}
+
+function save() {
+  const from = answer?.toml ?? "";
+  const url = URL.createObjectURL(new Blob([from], { type: "application/toml" }));
+  make("a", { href: url, download: "scenario.toml" }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+async function copied(button, text) {
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy it yourself";
+  }
+  setTimeout(() => (button.textContent = label), 1500);
+}
+
+function listen() {
+  $("add").addEventListener("click", () => fleet.add());
+  document.querySelectorAll("input[name=sharing]").forEach((one) =>
+    one.addEventListener("change", () => {
+      put(tables, sharingPath(), one.value || undefined);
+      changed();
+    }));
+  $("objective").addEventListener("change", () => {
+    put(tables, "plan.objective", $("objective").value);
+    changed();
+  });
+  $("heterogeneity").addEventListener("change", () => setHeterogeneity($("heterogeneity").value));
+  $("title").addEventListener("input", () => {
+    put(tables, "title", $("title").value || undefined);
+    changed();
+  });
+  $("file").addEventListener("change", () => $("file").files.length && take($("file").files[0]));
+  $("save").addEventListener("click", save);
+  $("link").addEventListener("click", () => copied($("link"), location.href));
+  $("copy").addEventListener("click", () => copied($("copy"), $("command").textContent));
+  $("reset").addEventListener("click", () => {
+    history.pushState(null, "", toAddress(tables)); // "back" brings it back
+    tables = start();
+    restore();
+    changed();
+  });
+  const drop = document.body;
+  drop.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    $("drop").classList.add("over");
+  });
+  drop.addEventListener("dragleave", () => $("drop").classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    $("drop").classList.remove("over");
+    if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
+  });
+  addEventListener("hashchange", open);
+  addEventListener("popstate", open);
+}
+
+// Read the address; where it cannot be read, say so and leave the address as it is.
+function open() {
+  let wrong = "";
+  try {
+    tables = fromAddress(location.hash) ?? start();
+  } catch {
+    tables = start();
+    wrong = `This link holds no scenario that can be read: ${location.hash.slice(0, 80)}. Ask for it again, or build the fleet here.`;
+  }
+  restore();
+  movedAt = performance.now();
+  asked().then(() => wrong && refuse(new Refused({ text: wrong, key: "" }, 0)));
+}
+
+const described = await (await fetch("/api/page")).json();
+example = described.example;
+fleet = new Fleet(described.controls, () => tables, changed);
+listen();
+open();

@@ -1,0 +1,208 @@
+"""The scenario that the page holds: tables as in a file, with every tier in ``[[fleet.tiers]]`` and no file named.
+
+What a page sends is written by whoever made the link, so nothing in it may name a file of this machine.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hflbounds.topology import tier_symbols
+from planner.data import heterogeneity
+from planner.errors import ScenarioError
+from planner.io import text_files
+from planner.io.toml_text import toml
+from planner.scenario import resolve
+from planner.scenario.fields import FIELDS
+from planner.scenario.network import link_names
+from planner.scenario.values import Scenario
+from planner.scenario.written import SHORT
+
+Tables = dict[str, Any]
+
+LARGEST = 64 * 1024  # bytes of a scenario on the page
+SLOW: Final = ("surrogate",)  # predictors that simulate
+MOST_KEYS = 200
+MOST_DEPTH = 6
+
+
+def load(tables: Mapping[str, Any]) -> Scenario:
+    """Read the scenario of a page.
+
+    Raises:
+        ScenarioError: For what is no scenario, names a file, or is too long a search for a page.
+    """
+    leaves = dict(_leaves(tables))
+    if len(leaves) > MOST_KEYS:
+        raise ScenarioError(f"the scenario has {len(leaves)} keys, and none has over {MOST_KEYS}. Leave some out.")
+    said = leaves.get("problem.heterogeneity")
+    if isinstance(said, str) and said.strip().lower().endswith(heterogeneity.FILES):
+        raise ScenarioError(
+            f"problem.heterogeneity: {said!a:.60} is a file, and a page reads no files of this machine. "
+            "Drop the label counts on the page, or use `hfl-plan recommend --config`."
+        )
+    if "problem.pilot" in leaves:
+        raise ScenarioError("problem.pilot: a page reads no pilot. Use `hfl-plan recommend --pilot`.")
+    if leaves.get("plan.predictor") in SLOW:
+        raise ScenarioError("plan.predictor: surrogate simulates for minutes. Use `hfl-plan recommend` for it.")
+    scenario = resolve.load(None, {key: (key, value) for key, value in leaves.items()})
+    if scenario.divisions or scenario.choices:
+        raise ScenarioError(
+            "fleet: a range of counts is a search. Give one number on the page, or use `hfl-plan recommend`."
+        )
+    if scenario.depth > MOST_DEPTH:
+        raise ScenarioError(f"fleet.tiers: the page shows up to {MOST_DEPTH} tiers. Use `hfl-plan recommend`.")
+    return scenario
+
+
+def from_toml(text: str) -> Tables:
+    """Read a scenario file that was opened on the page, with its tiers where the page has them.
+
+    Raises:
+        ScenarioError: For what is no scenario.
+    """
+    try:
+        tables = tomllib.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
+        raise ScenarioError(f"the file is not TOML: {error!s:.200}. Choose a scenario of hfl-plan.") from None
+    except RecursionError:
+        raise ScenarioError("the file is nested too deeply for a scenario. Choose another.") from None
+    return with_tiers(tables, load(tables))
+
+
+def from_file(path: Path) -> Tables:
+    """Read a scenario file of this machine, which the user named.
+
+    Raises:
+        ScenarioError: For what cannot be read, or is no scenario that a page shows.
+    """
+    raw = text_files.capped(path, LARGEST, ". Choose a scenario of hfl-plan.")
+    try:
+        return from_toml(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+
+
+def in_address(tables: Mapping[str, Any]) -> str:
+    """Write a scenario as the part of the page's address that holds it."""
+    text = json.dumps(tables, ensure_ascii=False, separators=(",", ":"))
+    return "#s=" + base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def with_tiers(tables: Mapping[str, Any], scenario: Scenario) -> Tables:
+    """Write a scenario's groups, clients and their links as ``[[fleet.tiers]]``, where the page has them.
+
+    Args:
+        tables: As in a file.
+        scenario: What they say.
+
+    Raises:
+        ScenarioError: For groups without servers, and for named topologies, which no page shows.
+    """
+    found = copy.deepcopy(dict(tables))
+    network = found.setdefault("network", {})
+    if scenario.network.tiers != scenario.depth or scenario.topologies:
+        raise ScenarioError(
+            f"network.tiers: {network.get('tiers')!r:.40} is not shown by the page. Leave it out, or use "
+            "`hfl-plan recommend --config`."
+        )
+    fleet = found.setdefault("fleet", {})
+    if "tiers" not in fleet:
+        named = zip(tier_symbols(scenario.depth), link_names(scenario.depth), scenario.names, strict=True)
+        tiers: list[Tables] = []
+        for symbols, link, name in named:
+            tier: Tables = {"name": name, "count": scenario.known[symbols.size].value}
+            for part, symbol in (("passes", symbols.passes), ("drawn", symbols.drawn)):
+                if symbol and scenario.known[symbol].origin == "given":
+                    tier[part] = scenario.known[symbol].value
+            if isinstance(network.get(link), dict):
+                tier["link"] = network.pop(link)
+            tiers.append(tier)
+        for tier_keys in SHORT:
+            for key in tier_keys.values():
+                fleet.pop(key.removeprefix("fleet."), None)
+        fleet.pop("clients", None)
+        fleet["tiers"] = tiers
+    network.pop("tiers", None)
+    if not network:
+        del found["network"]
+    found.pop("schema_version", None)
+    return found
+
+
+def command(tables: Mapping[str, Any]) -> str:
+    """Write the command line that asks the same.
+
+    Tiers of any depth are options as far as options can say them; else the command reads the saved file.
+    """
+    found: Tables = copy.deepcopy(dict(tables))
+    fleet = found.get("fleet", {})
+    tiers = fleet.pop("tiers", []) if isinstance(fleet, dict) else []
+    parts: list[str] = []
+    if len(tiers) == 2:
+        found = _flat(found, tiers)
+    elif tiers:
+        if any(set(tier) - {"name", "count"} for tier in tiers):
+            return "hfl-plan recommend --config scenario.toml"
+        parts += ["--tiers", "/".join(str(tier["count"]) for tier in tiers)]
+    short = {field.key: min(field.options, key=len) for field in FIELDS if field.options}
+    plain = {"fleet.groups": "-G", "fleet.clients_per_group": "-M"}
+    for key, value in _leaves(found):
+        if key == "title" or isinstance(value, list):
+            continue
+        text = str(value)
+        if key in short:
+            long = next((o for o in _options(key) if o.startswith("--")), short[key])
+            parts += [plain.get(key, long), text]
+        elif key != "schema_version":
+            parts += ["--set", f"{key}={text}"]
+    return shlex.join(["hfl-plan", "recommend", *parts])
+
+
+def written(tables: Mapping[str, Any]) -> str:
+    """Write the scenario as a file."""
+    return toml({"schema_version": 1, **tables})
+
+
+def _flat(tables: Tables, tiers: list[Tables]) -> Tables:
+    """Two tiers as groups and clients, which have options."""
+    top, low = (copy.deepcopy(tier) for tier in tiers)
+    fleet, network = tables.setdefault("fleet", {}), tables.setdefault("network", {})
+    rows = (
+        (top, "count", fleet, "groups"),
+        (low, "count", fleet, "clients_per_group"),
+        (low, "passes", fleet, "group_rounds"),
+        (top, "drawn", fleet, "groups_per_round"),
+        (low, "drawn", fleet, "clients_per_round"),
+        (low, "link", network, "client_link"),
+        (top, "link", network, "server_link"),
+    )
+    for tier, key, table, name in rows:
+        if key in tier:
+            table[name] = tier[key]
+    if "deviation" in top and "deviation" in low:
+        said = f"zeta={low['deviation']},delta={top['deviation']}"
+        tables.setdefault("problem", {})["heterogeneity"] = said
+    return {"fleet": tables.pop("fleet"), **tables}
+
+
+def _options(key: str) -> tuple[str, ...]:
+    return next(field.options for field in FIELDS if field.key == key)
+
+
+def _leaves(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in tables.items():
+        path = f"{at}.{key}" if at else str(key)
+        if isinstance(value, Mapping):
+            yield from _leaves(value, path)
+        elif value is not None:
+            yield path, value

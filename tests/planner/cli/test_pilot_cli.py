@@ -1,0 +1,385 @@
+"""``hfl-plan pilot``: what it writes and says, resumed, and given what cannot be raced."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import runpy
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jsonschema
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("scipy")
+
+import planner
+from planner.cli import app as cli
+from planner.data.pilot import Pilot, read_pilot
+from planner.data.race_curves import crossing, rounds_like, value_at
+
+HOOK = """
+import torch
+from torch import nn
+
+def model():
+    return nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3))
+
+def samples(many, seed):
+    made = torch.Generator().manual_seed(seed)
+    y = torch.randint(3, (many,), generator=made)
+    return torch.randn(many, 4, generator=made) + y[:, None], y
+
+def clients():
+    return [(f"g{c // 3}", *samples(20 + c, c)) for c in range(9)]
+
+def test():
+    return samples(200, 99)
+"""
+ALONE = {**os.environ, "OMP_NUM_THREADS": "1"}
+QUICK = ("--rounds", "4", "--rates", "4", "--seeds", "2", "--batch", "4")
+
+
+class Done(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(hook: Path, *options: str) -> Done:
+    """The command in this process, in the folder of the hook."""
+    with contextlib.chdir(hook.parent):
+        return call(str(hook), *options)
+
+
+def call(*options: str, command: str = "pilot") -> Done:
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(SystemExit) as stop,
+    ):
+        patch.setattr(sys, "argv", ["hfl-plan", command, *options])
+        cli.main()
+    return Done(int(stop.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def hook(folder: Path, text: str = HOOK, **swap: str) -> Path:
+    path = folder / "hook.py"
+    for before, after in swap.items():
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("pilot")
+    done = run(hook(folder), *QUICK, "--output", "pilot.json")
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_the_file_is_read_again_and_is_what_its_schema_says(raced: tuple[Path, str]) -> None:
+    path = raced[0] / "pilot.json"
+    pilot = read_pilot(path)
+    assert pilot.text() == path.read_text()
+    schema = call("pilot", command="schema")
+    jsonschema.validate(json.loads(path.read_text()), json.loads(schema.stdout))
+    assert [one.id for one in pilot.topologies] == ["star-star", "star-ring", "ring-star", "ring-ring"]
+    assert (pilot.fleet.sizes, pilot.problem.clients, pilot.rounds) == ([3, 3], 9, 4)
+    assert not {*pilot.seeds.tuning} & {*pilot.seeds.compared}
+    assert len(pilot.seeds.compared) == 2
+
+
+def test_numbers_follow_from_the_curves(raced: tuple[Path, str]) -> None:
+    """Ends, targets and ratios, worked out again from the curves in the file."""
+    pilot = read_pilot(raced[0] / "pilot.json")
+    curves = {}
+    for one in pilot.topologies:
+        lines = np.array(one.loss, dtype=float)
+        smooth = lines.copy()
+        for r in (1, 2, 3, 4):
+            smooth[:, r] = np.mean([lines[:, s] for s in (r - 1, r, r + 1) if 1 <= s <= 4], axis=0)
+        curves[one.id] = smooth
+        assert one.final is not None
+        assert one.final.value == pytest.approx(smooth[:, -1].mean(), rel=1e-5)
+        assert lines[:, 0] == pytest.approx(pilot.start, rel=1e-5)
+    reference = np.array(pilot.topologies[0].envelope)
+    target = pilot.targets[-1]
+    assert (target.reference_rounds, target.value) == (4, pytest.approx(reference[-1], rel=1e-5))
+    for one in pilot.topologies:
+        rounds = like(reference, np.array(one.envelope))
+        assert target.rounds[one.id] == pytest.approx(rounds, rel=1e-3)
+        logs = [np.log(like(a, b) / 4) for a, b in zip(curves["star-star"], curves[one.id], strict=True)]
+        half = 3.0777 * np.std(logs, ddof=1) / np.sqrt(2)  # a table's Student quantile: 80 %, one degree of freedom
+        ratio = target.ratios[one.id]
+        assert ratio is not None
+        assert ratio.value == pytest.approx(rounds / 4, rel=1e-3)
+        assert np.log(ratio.high or 0) - np.log(ratio.value) == pytest.approx(half, rel=1e-3, abs=1e-5)
+
+
+def like(reference: Any, curve: Any) -> float:
+    """Rounds of a curve to the end of the reference, on a fine grid of both."""
+    fine = np.linspace(0, 4, 400_001)
+    one, other = (np.exp(np.interp(fine, range(5), np.log(np.minimum.accumulate(c)))) for c in (reference, curve))
+    if other[-1] <= one[-1]:
+        return float(fine[np.argmax(other <= one[-1])])
+    return 4 * 4 / float(fine[np.argmax(one <= other[-1])])
+
+
+def test_the_envelope_is_the_best_that_any_tried_rate_has_after_each_round(raced: tuple[Path, str]) -> None:
+    for one in read_pilot(raced[0] / "pilot.json").topologies:
+        whole = min(tried.value for tried in one.tried if tried.rounds == 4 and tried.value is not None)
+        assert one.envelope[-1] <= whole * (1 + 1e-6)
+        assert sorted(one.envelope, reverse=True) == one.envelope
+
+
+def test_the_answer_says_who_is_first(raced: tuple[Path, str]) -> None:
+    first = raced[1].splitlines()[0]
+    pilot = read_pilot(raced[0] / "pilot.json")
+    best = min(pilot.topologies, key=lambda one: one.final.value if one.final else 9.0)
+    assert best.id in pilot.verdict.best
+    assert first.startswith(("Toss-up", *(word.title() for word in pilot.verdict.best)))
+    said = " ".join(raced[1].split())
+    assert "Raced hook.py: 51 parameters, clients 3 x 3, 2 local steps of 4; loss " in said
+    assert "--pilot pilot.json" in raced[1]
+
+
+def test_killed_at_any_time_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
+    folder = raced[0]
+    whole = (folder / "pilot.json").read_bytes()
+    command = [sys.executable, "-m", "planner", "pilot", str(folder / "hook.py"), *QUICK, "-o", "again.json"]
+    for cells in (1, 6):
+        process = subprocess.Popen(command, cwd=folder, env=ALONE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until = time.monotonic() + 120
+        while _finished(folder / "again.json.runs") < cells and process.poll() is None:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert not (folder / "again.json").exists()
+    kept = _finished(folder / "again.json.runs")
+    assert kept >= 6
+    done = run(folder / "hook.py", *QUICK, "-o", "again.json")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "again.json").read_bytes() == whole
+    assert _finished(folder / "again.json.runs") > kept
+
+
+def _finished(store: Path) -> int:
+    if not store.exists():
+        return 0
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=5) as db:
+            return int(db.execute("SELECT count(finished) FROM cells").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_processes_share_the_work(raced: tuple[Path, str]) -> None:
+    folder = raced[0]
+    done = run(folder / "hook.py", *QUICK, "--workers", "2", "-o", "two.json")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "two.json").read_bytes() == (folder / "pilot.json").read_bytes()
+
+
+def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Path) -> None:
+    scope = runpy.run_path(str(raced[0] / "hook.py"))
+    whole = read_pilot(raced[0] / "pilot.json")
+    found = planner.pilot(raced[0] / "hook.py", rounds=4, rates=4, seeds=2, batch=4, output=tmp_path / "p.json")
+    assert (tmp_path / "p.json").read_bytes() == (raced[0] / "pilot.json").read_bytes()
+    import torch
+
+    torch.manual_seed(0)  # as the command seeds a hook
+    own = planner.pilot(scope["model"](), scope["clients"](), test=scope["test"](), rounds=4, rates=4, seeds=2, batch=4)
+    assert own.verdict == found.verdict == whole.verdict
+    assert [one.loss for one in own.topologies] == [one.loss for one in found.topologies]
+
+
+def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_path: Path) -> None:
+    done = run(raced[0] / "hook.py", *QUICK, "--metric", "accuracy", "--json")
+    assert done.returncode == 0, done.stderr
+    pilot = Pilot.model_validate_json(done.stdout)
+    assert pilot.metric == "accuracy"
+    for one in pilot.topologies:
+        assert one.final is not None
+        last = np.array(one.accuracy)[:, -2:]
+        assert one.final.value == pytest.approx(last.mean(), abs=1e-6)
+        assert one.final.value > pilot.start
+    best = max(one.final.value for one in pilot.topologies if one.final)
+    assert next(one for one in pilot.topologies if one.id == pilot.verdict.best[0]).final.value == best  # type: ignore[union-attr]
+    refused = run(hook(tmp_path, **{"def test": "def other"}), *QUICK, "--metric", "accuracy")
+    assert refused.returncode == 2
+    assert "there is no test data" in refused.stderr
+
+
+def test_nested_groups_make_deeper_trees_and_unequal_ones_leave_clients_out(tmp_path: Path) -> None:
+    text = HOOK.replace('(f"g{c // 3}", *', '((f"n{c // 4}", f"g{c // 2}"), *')
+    done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring-ring", "-P", "2/1", "--json")
+    assert done.returncode == 0, done.stderr
+    pilot = Pilot.model_validate_json(done.stdout)
+    assert [one.id for one in pilot.topologies] == ["star-star-star", "ring-ring-ring"]
+    assert (pilot.fleet.sizes, pilot.fleet.passes) == ([3, 1, 1], [1, 2, 1])  # the last of three has one client
+    assert pilot.notes == ["6 of 9 clients were left out, so that all groups have as many."]
+
+
+def test_topologies_that_are_one_algorithm_race_once(tmp_path: Path) -> None:
+    done = run(hook(tmp_path, **{'f"g{c // 3}"': '"g"'}), *QUICK, "--json")
+    pilot = Pilot.model_validate_json(done.stdout)
+    assert [(one.id, one.alike) for one in pilot.topologies] == [
+        ("star-star", ["ring-star"]),
+        ("star-ring", ["ring-ring"]),
+    ]
+
+
+LOSS = "\ndef loss(outputs, targets):\n    return "
+UPHILL = """
+class Turned(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+    @staticmethod
+    def backward(ctx, slope):
+        return -slope
+
+def loss(outputs, targets):
+    return nn.functional.cross_entropy(Turned.apply(outputs), targets)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        (HOOK + LOSS + "1 + (0 * outputs).sum(1).mean()", "constant", "the loss stayed at 1 whatever was trained"),
+        (HOOK + UPHILL, "no-progress", "No topology came past the start"),
+        (
+            HOOK + LOSS + "((outputs * 0).square().sum(1)).sqrt().mean() + outputs.square().mean()",
+            "diverged",
+            "No topology has a rate at which runs stay finite.",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status: str, said: str) -> None:
+    done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring", "-o", "pilot.json")
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout.splitlines()[0]
+    assert read_pilot(tmp_path / "pilot.json").verdict.status == status
+
+
+def test_a_budget_that_ends_too_early_is_said(tmp_path: Path) -> None:
+    done = run(hook(tmp_path), "--within", "1ms", "-o", "pilot.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("It cannot be told yet: the budget ended")
+    pilot = read_pilot(tmp_path / "pilot.json")
+    assert (pilot.verdict.status, pilot.rounds) == ("too-short", 0)
+    assert pilot.cut[-1].what == "race"
+
+
+@pytest.mark.parametrize(
+    ("swap", "options", "code", "said"),
+    [
+        ({"+ y[:, None]": "+ y[:, None] * float('nan')"}, (), 1, "hook.py: client 0: the loss is nan before training"),
+        ({"20 + c": "c"}, (), 1, "client 0 is empty: it has no samples. Leave it out."),
+        ({"return nn.Sequential": "return 3  #"}, (), 1, "the model is of type int, not an nn.Module"),
+        ({"def model": "def modle"}, (), 2, "has no function model()"),
+        ({"def test():": "def test():\n    raise KeyError(7)\n"}, (), 2, "test() failed at line"),
+        ({}, ("--rates", "0.1"), 2, "--rates: '0.1' is no count, such as 9, and no list of raw rates"),
+        ({}, ("--rates", "1"), 2, "--rates: 1 is not from 2 to 33"),
+        ({}, ("--rounds", "0"), 2, "--rounds: 0 is not from 1 to 100,000"),
+        ({}, ("--within", "soon"), 2, "--within"),
+        ({}, ("--topology", "ring-rnig"), 2, "--topology: 'ring-rnig' is none of this tree"),
+        ({}, ("--drawn", "4/1"), 2, "--drawn: 4/1 does not fit a tree of 3/3"),
+        ({}, ("-P", "2/2"), 2, "-P: 2 numbers for 1 tiers below the top one"),
+        ({}, ("--metric", "f1"), 2, "--metric: 'f1' is not one of loss, accuracy"),
+        ({}, ("-o", "hook.py"), 2, "'hook.py' does not end in one of .json"),
+        ({}, ("--device", "tpu"), 1, "no device is called 'tpu'"),
+    ],
+)
+def test_misuse_is_refused_in_one_line(
+    tmp_path: Path, swap: dict[str, str], options: tuple[str, ...], code: int, said: str
+) -> None:
+    done = run(hook(tmp_path, **swap), *options)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr.replace("\n  help: ", ". ")
+    assert done.stderr.count("\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ('{"schema": "hfl-plan/pilot/9"}', "its schema is 'hfl-plan/pilot/9', and hfl-plan/pilot/1 is read"),
+        ("{", "is not JSON (line 1, column 2)"),
+        ('{"schema": "hfl-plan/pilot/1"}', "software: Field required"),
+    ],
+)
+def test_a_file_that_is_no_pilot_is_refused(tmp_path: Path, change: str, said: str) -> None:
+    path = tmp_path / "pilot.json"
+    path.write_text(change)
+    with pytest.raises(planner.ScenarioError) as refused:
+        read_pilot(path)
+    assert said in str(refused.value)
+    assert "hfl-plan pilot HOOK.py -o pilot.json" in str(refused.value)
+
+
+def test_curves_cross_levels_where_lines_of_logarithms_do() -> None:
+    assert crossing([8, 2, 1], 4) == 0.5
+    assert crossing([8, 2, 1], 8) == 0
+    assert crossing([8, 2, 1], 1) == 2
+    assert crossing([8, 2, 1], 0.5) == float("inf")
+    assert crossing([4, 2, 0], 3) == 0.5  # numbers that have no logarithm
+    assert crossing([4, float("inf"), 1], 3) == 2
+    assert value_at([8, 2], 0.5) == pytest.approx(4)
+    assert rounds_like([8, 4, 2, 1], [8, 2, 0.5, 0.25], 2) == pytest.approx(1)
+    assert rounds_like([8, 4, 2, 1], [8, 7, 6, 4], 2) == pytest.approx(2 * 3 / 1)  # in 3 what the first has in 1
+    assert rounds_like([8, 4, 2, 1], [8, 8, 8, 8], 2) == float("inf")
+
+
+COUNTED = "client,group,4,7\na,x,30,0\nb,x,20,9\nc,y,0,40\nd,y,10,10\n"
+
+
+def test_label_counts_are_raced_on_a_proxy_which_the_answers_say(tmp_path: Path) -> None:
+    (tmp_path / "counts.csv").write_text(COUNTED)
+    options = ("--data", "counts.csv", "--proxy", "digits", *QUICK, "-o", "pilot.json")
+    with contextlib.chdir(tmp_path):
+        done = call(*options)
+    assert done.returncode == 0, done.stderr
+    assert "Limits A proxy: your label counts on other data" in " ".join(done.stdout.split())
+    pilot = read_pilot(tmp_path / "pilot.json")
+    assert (pilot.problem.proxy, pilot.problem.name) == (True, "counts.csv on digits")
+    assert (pilot.problem.samples, pilot.fleet.sizes) == (119, [2, 2])
+    answer = planner.recommend(G=2, M=2, pilot=str(tmp_path / "pilot.json"))
+    assert any("a proxy: your label counts on other data" in said for said in answer.recommend.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--data", "counts.csv"), 2, "name a HOOK.py with your model and data, or label counts and a data set"),
+        (("hook.py", "--proxy", "digits"), 2, "name a HOOK.py"),
+        ((), 2, "name a HOOK.py"),
+        (
+            ("--data", "counts.csv", "--proxy", "cats"),
+            1,
+            "--proxy: no data set is called 'cats': digits,",
+        ),
+        (("--data", "nowhere.csv", "--proxy", "digits"), 2, "nowhere.csv"),
+    ],
+)
+def test_a_race_on_counts_names_both(tmp_path: Path, options: tuple[str, ...], code: int, said: str) -> None:
+    (tmp_path / "counts.csv").write_text(COUNTED)
+    with contextlib.chdir(tmp_path):
+        done = call(*options)
+    assert done.returncode == code
+    assert said in done.stderr.replace("\n  help: ", ". ")

@@ -1,0 +1,142 @@
+"""Systems beside the trees of a pilot: where one is a tree by another name, its race is the tree's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("scipy")
+
+from test_pilot_cli import QUICK, hook, run
+
+from planner.data.pilot import Pilot, read_pilot
+from planner.errors import ScenarioError
+from planner.families.raced import read
+from planner.harness.pilot import Fleet
+
+OWN = ";".join(("100",) * 3 + ("010",) * 3 + ("001",) * 3)  # each server its own three of nine clients: no overlap
+OVERLAP = "110;100;110;010;011;010;001;011;001"
+EVERYBODY = ("--systems", "trees,one-tier,hhfl,hsl,gossip", "--coverage", OVERLAP, "--edges", "72")
+NINE = Fleet(9, (3, 3), (1, 1), 2, "fixed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("systems")
+    hook(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def raced(folder: Path) -> tuple[Pilot, str]:
+    """One group round, everybody beside the trees; 72 edges, all that nine nodes can have."""
+    done = run(folder / "hook.py", *QUICK, *EVERYBODY, "-o", "all.json")
+    assert (done.returncode, done.stderr) == (0, "hfl-plan: wrote all.json\n")
+    return read_pilot(folder / "all.json"), done.stdout
+
+
+def same(one: Any, other: Any) -> None:
+    """The same curves, at the same effective rates, to single precision."""
+    assert one.rate * one.chain == pytest.approx(other.rate * other.chain, rel=1e-6)  # seven digits are kept
+    assert one.loss == [pytest.approx(curve, rel=2e-5) for curve in other.loss]
+    assert len(one.loss) == 2
+    assert len(one.loss[0]) == 5
+
+
+def named(pilot: Pilot) -> dict[str, Any]:
+    return {one.id: one for one in (*pilot.topologies, *pilot.beside)}
+
+
+def test_one_tier_of_groups_that_average_once_is_star_star_and_one_chain_is_ring_ring(
+    raced: tuple[Pilot, str],
+) -> None:
+    by = named(raced[0])
+    same(by["fedavg"], by["star-star"])
+    same(by["sfl"], by["ring-ring"])
+    assert (by["fedavg"].chain, by["sfl"].chain) == (2, 18)
+
+
+def test_all_to_all_gossip_and_one_edge_round_average_everybody(raced: tuple[Pilot, str]) -> None:
+    by = named(raced[0])
+    same(by["el-local"], by["star-star"])  # each of nine sends to the eight others
+    same(by["erdos-renyi"], by["star-star"])  # links with probability 72/72
+    same(by["hhfl"], by["star-star"])  # the cloud ends every round of one edge round
+    assert by["el-local"].at_nodes
+    assert not by["hhfl"].at_nodes
+
+
+def test_without_overlap_hhfl_is_star_star_with_group_rounds(folder: Path) -> None:
+    asked = ("--systems", "trees,one-tier,hhfl", "--coverage", OWN, "-P", "2", "--topology", "star-star", "--json")
+    by = named(Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, *asked).stdout)))
+    same(by["hhfl"], by["star-star"])
+    assert by["fedavg"].chain == by["star-star"].chain == 4
+    assert by["fedavg"].loss != by["star-star"].loss  # four steps without a group's average between
+
+
+def test_trees_are_raced_as_without_them(folder: Path, raced: tuple[Pilot, str]) -> None:
+    alone = Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, "--json").stdout))
+    assert alone.beside == []
+    for one, other in zip(alone.topologies, raced[0].topologies, strict=True):
+        same(one, other)
+    assert alone.verdict.best == raced[0].verdict.best
+    for one, other in zip(alone.targets, raced[0].targets, strict=True):
+        assert one.rounds == {name: pytest.approx(value, rel=1e-5) for name, value in other.rounds.items()}
+        assert one.beside == {}
+        assert other.beside.keys() == {one.id for one in raced[0].beside}
+
+
+def test_the_answer_shows_them_after_the_trees_and_says_what_was_not_run(
+    folder: Path, raced: tuple[Pilot, str]
+) -> None:
+    pilot, said = raced
+    lines = [line.strip() for line in said.splitlines()]
+    trees = [i for i, line in enumerate(lines) if line.startswith(("Star-", "Ring-")) and "[" in line]
+    others = [i for i, line in enumerate(lines) if any(line.startswith(f"- {one.title}") for one in pilot.beside)]
+    assert len(trees) == 4
+    assert len(others) == len(pilot.beside) == 6
+    assert max(trees[:4]) < min(others)
+    assert set(pilot.verdict.best) <= {one.id for one in pilot.topologies}
+    assert "means over the nodes' own models" in said
+    assert "--explain limits" in said
+    again = run(folder / "hook.py", *QUICK, *EVERYBODY, "-o", "all.json", "--force", "--explain", "limits")
+    assert "Not run: HGA-FL, whose server does not wait (`hfl-plan async`)." in " ".join(again.stdout.split())
+
+
+def test_what_leads_every_tree_is_named(folder: Path) -> None:
+    """Of the trees only Star-Star races, which a chain over all clients leaves behind."""
+    asked = ("--systems", "trees,one-tier", "--topology", "star-star", "--json")
+    pilot = Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, *asked).stdout))
+    assert (pilot.verdict.best, pilot.verdict.ahead) == (["star-star"], ["sfl"])
+
+
+@pytest.mark.parametrize(
+    ("systems", "coverage", "edges", "said"),
+    [
+        ("trees,hfl", None, None, "'hfl' is none of trees, one-tier, hhfl, hsl, gossip, hga"),
+        ("one-tier", None, None, "name `trees` too"),
+        ("trees,hga", None, None, "its server does not wait"),
+        ("trees,hhfl", None, None, "needs --coverage"),
+        ("trees,hsl", None, None, "needs --edges"),
+        ("trees,gossip", None, "many", "'many' is no count"),
+        ("trees", None, "40", "--edges: is for --systems hsl or gossip"),
+        ("trees", OWN, None, "--coverage: is for --systems hhfl"),
+        ("trees,hhfl", "10;01", None, "has 2 clients, and 9 race"),
+        ("trees,gossip", None, "8", "are not from 9 to 72"),
+        ("trees,gossip", None, "73", "are not from 9 to 72"),
+    ],
+)
+def test_what_cannot_race_is_refused(systems: str, coverage: str | None, edges: str | None, said: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        read(systems, coverage, edges).racers(NINE)
+    assert said in str(refused.value)
+
+
+def test_what_needs_everybody_is_refused_where_clients_are_drawn() -> None:
+    some = Fleet(9, (2, 3), (1, 1), 2, "fixed")
+    with pytest.raises(ScenarioError, match="everybody takes part in it"):
+        read("trees,hhfl", OWN, None).racers(some)
+    assert [racer.options["S"] for racer in read("trees,one-tier", None, None).racers(some)] == [6, 6]

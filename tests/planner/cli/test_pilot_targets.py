@@ -1,0 +1,112 @@
+"""What a pilot is asked beyond what it can say: targets at the start and very far away, other steps, other orders."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner
+from planner import ScenarioError
+from planner.cli.app import main
+from planner.data.pilot import read_pilot
+from planner.predict.question import Question, ask
+
+PILOT = str(Path(__file__).parents[3] / "examples" / "digits_pilot.json")
+FLEET = ("--G", "4", "--M", "4", "--pilot", PILOT)
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command, in this process: exit status, output, errors."""
+
+    def run(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["hfl-plan", *words])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        out, err = capsys.readouterr()
+        return int(stopped.value.code or 0), out, err
+
+    return run
+
+
+@pytest.mark.parametrize("target", ["3", "100%"])
+def test_a_target_that_the_start_meets_is_answered_without_an_internal_error(plan: Any, target: str) -> None:
+    code, out, err = plan("recommend", *FLEET, "--target", target)
+    assert code == 0 and "internal error" not in err
+    assert out.startswith("The target is met before the first round")
+
+
+def test_a_target_far_beyond_the_pilot_is_refused_with_the_way_out(plan: Any) -> None:
+    code, _, err = plan("recommend", *FLEET, "--rounds", "100000")
+    assert code != 0
+    assert "beyond its 8 rounds" in err and "--rounds 800 or fewer" in err
+
+
+def test_tune_refuses_a_pilot_and_flip_takes_it(plan: Any) -> None:
+    code, _, err = plan("tune", *FLEET)
+    assert code != 0 and "one number of local steps" in err
+    code, out, err = plan("flip", *FLEET)
+    assert (code, err) == (0, "") and out
+
+
+def asked(**options: Any) -> Question:
+    return ask(planner.load_scenario(**options))
+
+
+def test_a_pilot_says_what_the_fleet_is_and_how_large_its_model() -> None:
+    alone, told = asked(pilot=PILOT), asked(pilot=PILOT, G=4, M=4, P=1, K=2, model_size="9640B")
+    assert alone.values == told.values
+    assert alone.model_bytes == told.model_bytes == 4 * 2410  # parameters of the perceptron 64-32-10 in 32-bit floats
+    assert alone.rounds() == told.rounds()
+    known = planner.load_scenario(pilot=PILOT, M=4).known
+    assert [known[name].origin for name in ("G", "M", "K", "model_size")] == ["derived", "given", "derived", "derived"]
+
+
+def test_a_pilot_of_deeper_trees_is_of_such_a_fleet(tmp_path: Path) -> None:
+    document = json.loads(Path(PILOT).read_text(encoding="utf-8"))
+    document["fleet"] |= {"sizes": [2, 2, 4], "drawn": [2, 2, 4], "passes": [1, 3, 1]}
+    path = tmp_path / "deep.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    known = planner.load_scenario(pilot=str(path)).known
+    assert [known[name].value for name in ("n1", "n2", "n3", "P2", "P3")] == [2, 2, 4, 3, 1]
+
+
+def test_a_target_may_be_the_loss_that_the_pilot_measured() -> None:
+    question = asked(pilot=PILOT, target_loss=1.2)
+    curve = read_pilot(Path(PILOT)).runner("star-star").envelope
+    rounds = question.rounds()["star-star"]
+    assert curve[int(rounds)] > 1.2 >= curve[int(rounds) + 1]
+    assert question.rounds() == asked(pilot=PILOT, target=1.2).rounds()
+
+
+def test_a_target_may_be_the_accuracy_that_a_pilot_by_accuracy_measured(tmp_path: Path) -> None:
+    document = json.loads(Path(PILOT).read_text(encoding="utf-8"))
+    document |= {"metric": "accuracy", "start": 0.1}
+    for runner in document["topologies"]:
+        runner["envelope"] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.85, 0.9, 0.91, 0.92]
+    path = tmp_path / "accuracy.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    question = asked(pilot=str(path), target_accuracy="85%")
+    assert question.rounds()["star-star"] == pytest.approx(5)
+    assert question.rounds() == asked(pilot=str(path), target_accuracy=0.85, metric="accuracy").rounds()
+    with pytest.raises(ScenarioError, match="the metric is accuracy"):
+        asked(pilot=str(path), target_loss=1.2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"target_loss": 1.0}, "how far above the least a loss of 1 is"),
+        ({"target_accuracy": "85%"}, "which loss has 85%"),
+        ({"target_accuracy": "85%", "pilot": PILOT}, "Give --metric accuracy to `hfl-plan pilot` and here"),
+        ({"target_loss": 1.0, "target": "1%"}, "Give one of the two"),
+        ({"target_loss": 1.0, "metric": "gradient"}, "the metric is gradient"),
+    ],
+)
+def test_a_target_that_nothing_gives_a_scale_for_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ScenarioError, match=re.escape(said)):
+        asked(**{"G": 4, "M": 4, **options})

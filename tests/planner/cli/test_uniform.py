@@ -1,0 +1,274 @@
+"""One rule each: options, codes, help and completion are the same in every command."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from planner.cli import app as cli
+from planner.cli.app import Commands
+from planner.io import codes
+
+ROOT = Path(__file__).parents[3]
+SHARED = ("--format", "--json", "--output", "--force", "--quiet", "--explain")
+OWN_FILES = {"init", "bounds export", "bounds plot", "picture", "estimate"}  # write a file of their own kind
+GIVEN = {"N001", "N002", "N004", "N009", "E028", "E033", "E037", "E043", "N005"}  # given by no short command
+
+
+def leaves() -> dict[str, Any]:
+    """Every command that does something, by its words."""
+    found = {}
+    for name, command in Commands().items():
+        if hasattr(command, "commands"):
+            found |= {f"{name} {word}": inner for word, inner in command.commands.items()}
+        else:
+            found[name] = command
+    return found
+
+
+def parameters(command: Any) -> list[Any]:
+    return command.get_params(typer.Context(command))
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+@pytest.mark.parametrize("name", sorted(leaves()))
+def test_every_command_has_the_shared_options_once(name: str) -> None:
+    options = [option for p in parameters(leaves()[name]) if p.param_type_name == "option" for option in p.opts]
+    assert len(options) == len(set(options))
+    assert set(SHARED) <= set(options)
+    assert "-o" not in options or "--output" in options
+
+
+def test_one_spelling_means_one_thing() -> None:
+    meanings: dict[str, set[str]] = {}
+    for name, command in leaves().items():
+        for p in parameters(command):
+            for option in p.opts if p.param_type_name == "option" else ():
+                if option in SHARED[1:] and name not in OWN_FILES:
+                    meanings.setdefault(option, set()).add(p.help)
+    assert {option: len(texts) for option, texts in meanings.items() if option != "--output"} == dict.fromkeys(
+        ("--json", "--force", "--quiet", "--explain"), 1
+    )
+    letters = {
+        (o, p.opts[-1 if p.opts[0] == o else 0]) for c in leaves().values() for p in parameters(c) for o in p.opts
+    }
+    assert {long for letter, long in letters if letter == "-o"} == {"--output"}
+
+
+@pytest.mark.parametrize("name", sorted(leaves()))
+def test_help_has_one_line_examples_and_fits_80_columns(plan, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, err = plan(*name.split(), "--help")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    about = next(line for line in lines[1:] if line)
+    assert about[0].isupper()
+    assert "Examples  hfl-plan " in out
+    assert max(map(len, lines)) <= 80
+    assert plan("help", *name.split())[1] == out
+    for p in parameters(leaves()[name]):
+        if p.param_type_name == "option" and not p.hidden and p.name != "help":
+            assert p.help, p.opts
+            assert not p.help.startswith(("Of ", "Who ", "Whose ", "What has ")), p.opts
+
+
+def test_a_short_page_names_the_whole_one(plan) -> None:
+    short, whole = plan("recommend", "--help")[1], plan("recommend", "--help", "all")[1]
+    assert "--help all" in short
+    assert "--curvature-scatter" in whole
+    assert "--curvature-scatter" not in short
+    assert "--help all" not in whole
+
+
+def test_commands_come_in_the_order_of_a_users_path(plan) -> None:
+    code, out, err = plan()
+    assert (code, err) == (0, "")
+    assert out == plan("--help")[1]
+    places = [re.search(rf"^(?:Commands| {{8}})\s+{name}\s", out, re.MULTILINE) for name in cli.PATH[:8]]
+    starts = [place.start() for place in places if place]
+    assert len(starts) == 8
+    assert starts == sorted(starts)
+
+
+# ---------------------------------------------------------------- codes
+
+
+def used() -> set[str]:
+    """Codes that the source gives."""
+    found = set()
+    for path in (ROOT / "planner").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and re.fullmatch(r"[EN]\d{3}", node.value)
+            ):
+                found.add(node.value)
+    return found
+
+
+def test_every_code_is_given_and_explained() -> None:
+    assert used() - {"E000", "E999"} == set(codes.read())
+
+
+@pytest.mark.parametrize("code", sorted(codes.read()))
+def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    row = codes.read()[code]
+    if "example" not in row:
+        assert code in GIVEN
+        return
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "regions.json").write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(row["example"].replace("examples/regions.json", "regions.json"))[1:]
+    exit_code, out, err = plan(*words)
+    assert out == ""
+    assert re.match(rf"(error|no answer)\[{code}\]: \S", err), err
+    assert "\n  help: " in err
+    assert exit_code == (1 if code.startswith("N") else 2)
+
+
+def test_explain_lists_and_explains(plan) -> None:
+    assert all(code in plan("explain")[1] for code in codes.read())
+    code, out, err = plan("explain", "e012")
+    assert (code, err) == (0, "")
+    assert codes.read()["E012"]["meaning"] in out
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("recommend -G 3 -M 4 --heterogenity inter", "Did you mean --heterogeneity?"),
+        ("recomend -G 3", "Did you mean recommend?"),
+        ("bounds shw x", "Did you mean show?"),
+        ("bounds show zhou2026.thm1.star_ring", "Did you mean zhou2026.thm1.star-ring"),
+        ("recommend -G 3 -M 4 --objective tme", "Did you mean time?"),
+        ("recommend -G 3 -M 4 --set fleet.grops=3", "Did you mean groups?"),
+        ("schema recomend", "Did you mean recommend?"),
+        ("picture tornados -o a.svg -G 3 -M 4", "Did you mean tornado?"),
+        ("validate run raw-rate", "perhaps raw-rates"),
+        ("recommend -G 3 -M 4 -o time", "For the objective write --objective."),
+    ],
+)
+def test_what_is_misspelt_gets_a_suggestion(plan, words: str, wanted: str) -> None:
+    code, out, err = plan(*words.split())
+    assert (code, out) == (2, "")
+    assert wanted in err
+
+
+def test_a_csv_with_wrong_columns_shows_the_header(plan, tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text("hospital,region,a,b\nh1,r1,3,4\n")
+    assert "client,group,<label>,... or client,group,label,count" in plan("measure", str(file))[2]
+
+
+def completed(line: str) -> list[str]:
+    count = line.count(" ")
+    done = subprocess.run(
+        [sys.executable, "-c", "from planner.cli.app import app; app(prog_name='hfl-plan')"],
+        env={**os.environ, "_HFL_PLAN_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(count)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("hfl-plan recommend --objective ", {"time", "rounds"}),
+        ("hfl-plan recommend --client-link ", {"wifi", "5g", "wan"}),
+        ("hfl-plan bounds show zhou2026.thm1.", {"zhou2026.thm1.star-ring"}),
+        ("hfl-plan picture to", {"tornado"}),
+        ("hfl-plan recommend --format m", {"markdown"}),
+        ("hfl-plan init --example ", {"phones", "hospitals", "cell-site", "regions"}),
+        ("hfl-plan explain N00", {"N001", "N003"}),
+    ],
+)
+def test_values_are_completed(line: str, wanted: set[str]) -> None:
+    assert wanted <= set(completed(line))
+
+
+# ---------------------------------------------------------------- init
+
+
+def answers(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path: Path, monkeypatch) -> None:
+    import io
+    import tomllib
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("12 x 25", "11.2M", "5Mbit/s", "y", "groups", "traffic")))
+    code, out, err = plan("init")
+    assert code == 0
+    assert "Wrote scenario.toml." in out
+    assert err.count("?") == 6
+    table = tomllib.loads((tmp_path / "scenario.toml").read_text())
+    assert table["fleet"]["groups"] == 12
+    assert table["fleet"]["clients_per_group"] == 25
+    assert table["model"]["size"] == "44.8MB"  # 11.2 million parameters of 4 bytes
+    assert table["network"]["client_link"] == {"up": "5Mbit/s", "sharing": "per-server"}
+    assert table["problem"]["heterogeneity"] == "inter"
+    assert table["plan"]["objective"] == "traffic"
+    lines = (tmp_path / "scenario.toml").read_text().splitlines()
+    assert lines[0] == "#:schema scenario.schema.json"
+    assert all("#" in line for line in lines if "=" in line and "schema_version" not in line)
+    assert plan("recommend", "--config", "scenario.toml", "--json")[0] == 0
+    code, _, err = plan("init", "--yes")
+    assert code == 2
+    assert "error[E034]" in err
+
+
+def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, tmp_path: Path, monkeypatch) -> None:
+    import io
+
+    monkeypatch.chdir(tmp_path)
+    assert plan("init", "-G", "3", "-M", "4", "--yes", "-o", "a.toml")[0] == 0
+    text = (tmp_path / "a.toml").read_text()
+    assert "groups = 3 " in text
+    assert '# sharing = "per-client"' in text  # open, so it is left to the answer
+    monkeypatch.setattr(sys, "stdin", io.StringIO("many\n"))
+    assert "E001" in plan("init", "-o", "b.toml")[2]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert "--yes" in plan("init", "-o", "b.toml")[2]
+    assert not (tmp_path / "b.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["phones", "hospitals", "cell-site", "regions"])
+def test_examples_start_a_scenario(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("init", "--example", name)[0] == 0
+    (made,) = tmp_path.glob("*.toml")
+    assert "examples/" not in made.read_text()
+    assert plan("recommend", "--config", made.name, "--json")[0] == 0
+
+
+def test_the_reference_pages_are_what_the_program_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import reference
+
+    for name, text in reference.kept().items():
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, "python docs/reference.py --write"
+    page = reference.commands()
+    assert [line.removeprefix("## hfl-plan ") for line in page.splitlines() if line.startswith("## ")] == list(leaves())

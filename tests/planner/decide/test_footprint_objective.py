@@ -1,0 +1,139 @@
+"""Energy, carbon and money as objectives and columns of an answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+from test_docs import assert_shown, consoles
+
+import planner
+from planner.decide.uncertainty.distributions import columns
+from planner.decide.uncertainty.draws import Totals
+from planner.predict.question import ask
+from planner.scenario.footprint import PRESETS
+
+POWERS = {
+    "footprint.training_power": "4:6W",
+    "footprint.idle_power": "1W",
+    "footprint.radio_power": "2W",
+    "footprint.carbon": "400g/kWh",
+    "footprint.device_hour": 0.5,
+    "footprint.kwh": 0.3,
+    "network.client_link.price": 0.09,
+}
+
+
+def scenario(objective: str, draws: int = 0, **settings: Any) -> planner.Scenario:
+    return planner.load_scenario(
+        G=4, M=5, heterogeneity="inter", objective=objective, settings={**POWERS, "plan.draws": draws, **settings}
+    )
+
+
+def by_hand(topology: str, seconds: float, traffic: tuple[float, ...]) -> dict[str, float]:
+    """Of a round of 4 groups of 5: broadband 20/100 Mbit/s, 44.7 MB, K = 2 steps of 0.1 s, relayed hops."""
+    training, air = 20 * 2 * 0.1, 20 * 8 * 44.7e6 * (1 / 20e6 + 1 / 100e6)
+    waiting = 20 * seconds - training - air
+    devices = training * math.sqrt(4 * 6) + air * 2 + waiting * 1
+    network = sum(traffic) / 1e9 * 0.05 * 3.6e6
+    money = 20 * seconds / 3600 * 0.5 + devices / 3.6e6 * 0.3 + traffic[-1] / 1e9 * 0.09
+    return {"energy": devices + network, "carbon": (devices + network) / 3.6e6 * 0.4, "money": money}
+
+
+@pytest.mark.parametrize("objective", ["energy", "carbon", "money"])
+def test_the_ranking_is_that_of_sums_made_by_hand(objective: str) -> None:
+    answer = planner.recommend(scenario(objective))
+    totals = {}
+    for row in answer.rows:
+        if not row.baseline:
+            one = by_hand(row.id, row.round_seconds, row.round_bytes_by_tier)
+            totals[row.id] = row.rounds * one[objective]
+            for name, key in (("energy", "energy_joules"), ("carbon", "carbon_kg_co2e"), ("money", "money")):
+                assert getattr(row, key) == pytest.approx(row.rounds * one[name], rel=1e-9)
+    assert [row.id for row in answer.rows if not row.baseline] == sorted(totals, key=lambda t: totals[t])
+    best, second = sorted(totals.values())[:2]
+    assert answer.rows[1].ratio == pytest.approx(second / best, rel=0.02)  # rounds are rounded up in rows
+
+
+def test_ranges_of_sources_are_ranges_of_the_answer() -> None:
+    row = planner.recommend(scenario("energy")).row("star-star")
+    assert row.energy_joules.low < row.energy_joules < row.energy_joules.high
+    document = json.loads(json.dumps(row.to_json()))
+    assert set(document["energy_joules"]) == {"value", "low", "high", "level", "origin"}
+    assert document["energy_joules"]["level"] is None
+
+
+@pytest.mark.parametrize("objective", ["time", "energy", "carbon", "money"])
+def test_drawn_amounts_are_those_of_the_clock_asked_again(objective: str) -> None:
+    """The linear form of a round against rounds that are timed one by one."""
+    posed = scenario(objective, 256)
+    question = ask(posed)
+    drawn = columns(question, posed, objective)
+    assert any(column.of_clock for column in drawn)
+    fast, slow = Totals(question, drawn, objective), Totals(question, drawn, objective)
+    assert fast.law is not None
+    slow.law = None
+    logs = np.random.default_rng(3).uniform(-1, 1, size=(len(drawn), 7))
+    np.testing.assert_allclose(fast.prices(logs), slow.prices(logs), rtol=1e-9)
+
+
+def test_flips_of_energy_are_flips(tmp_path: Any) -> None:
+    answer = planner.recommend(scenario("energy", 256))
+    moved = [one for one in answer.sensitivity if one.break_even is not None and one.parameter == "K"]
+    for one in moved:
+        there = planner.recommend(scenario("energy", **{"fleet.local_steps": int(one.break_even)}), details=False)
+        assert next(row.id for row in there.rows) in one.best_beyond
+
+
+def test_waiting_decides() -> None:
+    """Devices that draw next to nothing while they wait favour fewer rounds; hungry ones favour the faster topology."""
+    free = {"network.client_link.energy": "0kWh/GB", "network.server_link.energy": "0kWh/GB"}
+    idle = planner.recommend(scenario("energy", **free, **{"footprint.idle_power": "0W"}))
+    hungry = planner.recommend(scenario("energy", **free, **{"footprint.idle_power": "1000W"}))
+    fastest = min((row for row in hungry.rows if not row.baseline), key=lambda row: row.time_seconds)
+    assert hungry.rows[0].id == fastest.id
+    assert idle.rows[0].id != hungry.rows[0].id
+
+
+@pytest.mark.parametrize(
+    ("settings", "objective", "wanted"),
+    [
+        ({}, "carbon", "no number is known for it. Give --grid world"),
+        ({}, "money", "footprint.device_hour=0.5"),
+        (
+            POWERS | {"availability.client": "99%", "compute.straggler": "exponential:0.5"},
+            "energy",
+            "do not always come",
+        ),
+    ],
+)
+def test_what_cannot_be_minimised_is_refused(settings: dict, objective: str, wanted: str) -> None:
+    with pytest.raises(planner.ScenarioError, match=wanted):
+        planner.recommend(planner.load_scenario(G=3, M=3, objective=objective, settings=settings))
+
+
+def test_what_is_left_out_is_said() -> None:
+    answer = planner.recommend(
+        planner.load_scenario(G=3, M=3, objective="energy", settings={"footprint.device": "phone", "plan.draws": 0})
+    )
+    assert {row.left_out for row in answer.rows} == {("waiting",)}
+    assert answer.warnings[0].text == (
+        "Energy leaves out devices that wait: no number is known. Give --set footprint.idle_power=1W."
+    )
+    assert "energy" in str(answer)
+
+
+def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "docs" / "footprint.md").read_text()
+    for command, shown in consoles(text):
+        code, out, err = run(*command.split()[1:], capsys=capsys, monkeypatch=monkeypatch)
+        assert (code, err) == (0, "")
+        assert_shown(shown, out)
+    for rows in PRESETS.values():  # the table has every number
+        for preset in rows.values():
+            assert all(f"{one.value:g}" in text for one in preset.numbers.values())

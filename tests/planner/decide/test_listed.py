@@ -1,0 +1,129 @@
+"""Answers for fleets by list: equal ones as by the short form, and what unequal ones change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import planner
+from hflbounds import family
+from hflbounds.topology import all_topologies
+from planner.decide.rank import recommend
+from planner.predict.question import ask
+from planner.scenario.resolve import Scenario
+
+HOW: dict[str, Any] = {"heterogeneity": "zeta=0.4,delta=0.7", "local_steps": 3, "group_rounds": 2, "objective": "time"}
+
+
+def numbers(value: Any, at: str = "") -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {k: v for key, part in value.items() for k, v in numbers(part, f"{at}.{key}").items()}
+    if isinstance(value, list):
+        return {k: v for i, part in enumerate(value) for k, v in numbers(part, f"{at}[{i}]").items()}
+    return {at: value} if isinstance(value, int | float) else {}
+
+
+@pytest.mark.parametrize("more", [{}, {"metric": "gradient", "predictor": "typical"}, {"S1": 2, "S2": 3}])
+def test_equal_groups_by_list_answer_as_by_the_short_form(tmp_path: Path, more: dict[str, Any]) -> None:
+    path = tmp_path / "fleet.csv"
+    path.write_text("client,group,samples\n" + "".join(f"c{i},g{i % 4},70\n" for i in range(24)))
+    short = planner.recommend(G=4, M=6, **HOW, **more)
+    listed = planner.recommend(fleet=str(path), **HOW, **more)
+    grouped = planner.recommend({"fleet": {"groups": [{"clients": 6, "samples": 70}] * 4}}, **HOW, **more)
+    for other in (listed, grouped):
+        one, two = numbers(json.loads(json.dumps(short.to_json()))), numbers(json.loads(json.dumps(other.to_json())))
+        assert one.keys() == two.keys()
+        assert [k for k in one if one[k] != pytest.approx(two[k], rel=1e-12)] == []
+
+
+@pytest.mark.parametrize("how", [("spectrum", "loss"), ("spectrum", "gradient"), ("typical", "gradient")])
+def test_equal_nodes_taken_node_by_node_are_predicted_and_timed_as_the_short_form(how: tuple[str, str]) -> None:
+    """The collapse of equal lists undone: what is worked out node by node is what the closed forms say."""
+    from dataclasses import replace
+
+    from hflbounds.topology import branches
+    from planner.scenario.members import Members
+
+    for more in ({}, {"S1": 2, "S2": 3}, {"order": "random"}):
+        scenario = planner.load_scenario(G=4, M=6, predictor=how[0], metric=how[1], **HOW, **more)
+        members = Members(branches([[4], [6] * 4]), (not scenario.partial,) * 2)
+        one, other = recommend(scenario, details=False), recommend(replace(scenario, members=members), details=False)
+        for a, b in zip(one.ranking, other.ranking, strict=True):
+            assert (a.id, a.rounds) == (b.id, b.rounds)
+            assert b.round_seconds == pytest.approx(a.round_seconds, rel=1e-12)
+            assert b.round_bytes == pytest.approx(a.round_bytes, rel=1e-12)
+        a, b = (ask(s).rounds() for s in (scenario, replace(scenario, members=members)))
+        assert [b[t] for t in a] == pytest.approx([a[t] for t in a], rel=1e-8)
+
+
+def of_groups(*groups: tuple[int, float], **more: Any) -> Scenario:
+    rows = [{"clients": clients, "samples": samples} for clients, samples in groups]
+    return planner.load_scenario({"fleet": {"groups": rows}}, **{**HOW, **more})
+
+
+def test_a_round_takes_what_the_largest_ring_takes() -> None:
+    question = ask(of_groups((4, 1), (7, 1), (20, 1), group_rounds=1))
+    largest = ask(planner.load_scenario(G=3, M=20, **{**HOW, "group_rounds": 1}))
+    assert question.of_a_round("star-ring").seconds == pytest.approx(largest.of_a_round("star-ring").seconds, rel=1e-12)
+    assert question.of_a_round("ring-ring").seconds < largest.of_a_round("ring-ring").seconds
+    assert question.of_a_round("star-star").bytes_by_tier[1] == pytest.approx(2 * 31 * 44.7e6)
+
+
+def test_one_client_with_most_of_the_data_makes_noise_average_less() -> None:
+    alike, uneven = (ask(of_groups((4, 1.0), (7, 1.0), (20, samples), target=0.05)) for samples in (1.0, 0.01))
+    assert uneven.rounds()["star-star"] > alike.rounds()["star-star"]
+
+
+def test_guarantees_hold_where_rings_count_alike_and_are_those_of_fewer_clients() -> None:
+    told = {"metric": "gradient", "predictor": "bound", "target": 0.05}
+    question = ask(of_groups((4, 50), (7, 30), (20, 10), **told))
+    assert set(question.bounds) == {"star-star"}
+    worth = question.of_bounds("star-star")
+    data = np.repeat([50, 30, 10], [4, 7, 20])
+    exact = data.sum() ** 2 / (data**2).sum()
+    assert worth["G"] * worth["M"] <= exact
+    bound = {b.topology: b for b in family("hflbounds.exact")}["star-star"]
+    names = {name: worth[name] for name in ("G", "M", "S1", "S2", "P", "K", "L", "A", "sigma", "zeta", "delta")}
+    assert question.rounds()["star-star"] == pytest.approx(float(bound.rounds_to(0.05, cap="own", **names)))
+    rings = ask(of_groups((6, 10), (6, 10), (6, 70), weights="equal", step_time="0.1s", **told))
+    assert set(rings.bounds) == set(all_topologies(2))
+
+
+def test_an_answer_says_which_topologies_lower_another_loss() -> None:
+    def said(answer: planner.Recommendation) -> str:
+        (one,) = [w.text for w in answer.warnings if "counts its children alike" in w.text]
+        return one
+
+    uneven = recommend(of_groups((4, 50), (7, 30), (20, 10)), details=False)
+    assert said(uneven).startswith("Ring-Star and Ring-Ring: a ring counts")
+    equal = recommend(of_groups((4, 1), (7, 1), (20, 1)), details=False)
+    assert said(equal).startswith("Ring-Star: a ring counts")
+    # of three groups of 4, 7 and 20 clients, a third each in place of 4, 7 and 20 of 31
+    assert f"{(1 / 3 - 4 / 31) + (1 / 3 - 7 / 31):.0%} of the weight" in said(equal)
+
+
+def test_what_is_listed_is_not_moved_to_find_what_would_change_the_answer() -> None:
+    answer = recommend(of_groups((4, 50), (7, 30), (20, 10)))
+    assert not {"G", "M"} & {one.parameter for one in answer.sensitivity}
+    assert "K" in answer.recommend.flips_searched
+
+
+def test_runs_of_equal_groups_say_nothing_of_unequal_ones() -> None:
+    with pytest.raises(planner.NoAnswerError, match="groups that are alike"):
+        recommend(of_groups((4, 50), (7, 30), metric="gradient", predictor="surrogate"))
+
+
+def test_a_list_on_the_command_line_takes_the_place_of_the_counts_of_a_file(tmp_path: Path) -> None:
+    path, config = tmp_path / "fleet.csv", tmp_path / "plan.toml"
+    path.write_text("client,group\na,x\nb,x\nc,y\n")
+    config.write_text("[fleet]\ngroups = 3\nclients_per_group = 10\nlocal_steps = 7\n")
+    found = planner.load_scenario(str(config), fleet=str(path))
+    assert [found.number(name) for name in ("G", "M", "K")] == [2, 2, 7]
+    assert found.members is not None
+    assert found.members.children[1].sizes.tolist() == [2, 1]
+    with pytest.raises(planner.ScenarioError, match="who is in which group"):
+        planner.load_scenario(str(config), {"fleet.groups": 2}, fleet=str(path))

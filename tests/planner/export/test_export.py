@@ -1,0 +1,304 @@
+"""Exported projects: equal to the literal reference, well formed, and refused where they cannot be run."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import subprocess
+import sys
+import tokenize
+import tomllib
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference_run import loaded, model_of, reference
+from test_cli import ROOT, run
+from test_docs import assert_shown, consoles
+
+import planner
+from hflbounds.topology import Topology
+from planner.export.plan import plan
+from planner.export.project import export, target_of
+from planner.export.targets import targets
+from validation.reference import tree_round
+
+FOUR = ("star-star", "star-ring", "ring-star", "ring-ring")
+FLEET = {"groups": 3, "clients_per_group": 2, "group_rounds": 2, "local_steps": 3, "settings": {"plan.draws": 0}}
+PARTLY = {**FLEET, "groups": 4, "clients_per_group": 5, "groups_per_round": 2, "clients_per_round": 3}
+TREE = {
+    "config": {
+        "fleet": {
+            "local_steps": 2,
+            "tiers": [{"count": 2}, {"count": 3, "passes": 2, "drawn": 2}, {"count": 3, "passes": 2}],
+        }
+    },
+    "settings": {"plan.draws": 0},
+}
+
+
+def written(folder: Path, to: str = "python", topology: str | None = None, **scenario: Any) -> Path:
+    """A project in a folder."""
+    made = plan(planner.load_scenario(**scenario), topology, rate=0.1, groups=None)
+    export(made, target_of(to), folder)
+    return folder
+
+
+def pull(place: tuple[int, ...], moment: tuple[int, ...], k: int, x: np.ndarray) -> np.ndarray:
+    """A gradient that differs between clients, moments and steps, and is not linear in x."""
+    number = sum((i + 1) * 7**at for at, i in enumerate((*place, *moment, k)))
+    centre = np.sin(number * np.arange(1, 5))
+    return np.tanh(x - centre) + 0.1 * x
+
+
+@pytest.mark.parametrize(
+    ("topology", "scenario"),
+    [
+        *product(FOUR, (FLEET, PARTLY, {**FLEET, "order": "random", "seed": 5})),
+        *(("-".join(three), TREE) for three in product(("star", "ring"), repeat=3)),
+        ("star", {"settings": {"network.tiers": "star:5", "plan.draws": 0}}),
+        ("ring", {"settings": {"network.tiers": "ring:5", "plan.draws": 0}}),
+    ],
+)
+def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", topology=topology, **scenario)
+    hierarchy, table = loaded(folder / "hierarchy.py"), tomllib.loads((folder / "plan.toml").read_text())
+    made, steps, rate = hierarchy.read_plan(folder / "plan.toml"), table["local_steps"], table["rate"]
+    sizes = [tier["size"] for tier in table["tiers"]]
+    tree = Topology.parse(table["predicted"]["topology"]).sized(
+        sizes, drawn=[tier["drawn"] for tier in table["tiers"]], passes=[tier["passes"] for tier in table["tiers"]]
+    )
+
+    def train(model: list, job: Any) -> list:
+        place = tuple(int(i) for i in np.unravel_index(job.client, sizes))
+        x = model[0]
+        for k in range(steps):
+            x = x - rate * pull(place, job.passes, k, x)
+        return [x]
+
+    def order(place: tuple[int, ...], moment: tuple[int, ...]) -> list[int]:
+        node = made.root
+        for i in place:
+            node = node.children[i]
+        first = [child.place[-1] for child in hierarchy.taking_part(made, node, number)]
+        return first + [i for i in range(sizes[len(place)]) if i not in first]
+
+    x, model = np.linspace(-1, 1, 4), [np.linspace(-1, 1, 4)]
+    for number in range(3):
+        x = tree_round(x, tree, steps, rate, pull, order=order)
+        model = hierarchy.global_round(made, model, number, train)
+    assert np.abs(x - np.linspace(-1, 1, 4)).max() > 1e-2
+    np.testing.assert_allclose(model[0], x, rtol=0, atol=1e-12)
+
+
+def test_the_project_as_generated_runs_and_is_the_reference(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", topology="star-ring", **FLEET)
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "run.py", "2"], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("round 1: metric ")
+    x = reference(folder, 2)
+    np.testing.assert_allclose(model_of(folder), x, rtol=0, atol=1e-12)
+    measured = json.loads((folder / "measured.json").read_text())
+    assert [one["calls"] for one in measured["rounds"]] == [12, 12]
+    assert measured["rounds"][1]["metric"] < measured["rounds"][0]["metric"] < np.log(3)
+
+
+@pytest.mark.parametrize(("topology", "scenario"), [*product(FOUR, (FLEET, PARTLY)), ("ring-star-ring", TREE)])
+def test_the_price_through_one_server_is_two_models_for_every_call(
+    topology: str, scenario: dict, tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "run", topology=topology, **scenario)
+    hierarchy = loaded(folder / "hierarchy.py")
+    calls: list[Any] = []
+    hierarchy.global_round(
+        hierarchy.read_plan(folder / "plan.toml"), [np.zeros(1)], 0, lambda model, job: calls.append(job) or model
+    )
+    made = plan(planner.load_scenario(**scenario), topology, rate=0.1)
+    priced = export(made, target_of("flower"), tmp_path / "flower").priced
+    assert priced is not None
+    assert priced.round_bytes == 2 * 44.7e6 * len(calls)
+
+
+def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Path) -> None:
+    links = {"network.client_link.hop": "direct", "network.client_link.preset": "lan", "compute.step_time": "1ms"}
+    made = plan(planner.load_scenario(G=4, M=8, objective="time", settings={**links, "plan.draws": 0}))
+    answer = export(made, target_of("flower"), tmp_path / "flower")
+    assert answer.priced is not None
+    assert (answer.topology, answer.planned.best, answer.priced.best) == ("star-ring", ("star-ring",), ("star-star",))
+    assert "The recommendation changes: on this network star-star is best by time." in answer.notes
+    assert "The recommendation changes" in (tmp_path / "flower" / "README.md").read_text()
+    plain = export(made, target_of("python"), tmp_path / "python")
+    assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
+
+
+def test_who_is_drawn_is_uniform_and_drawn_anew(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", topology="ring-star", **PARTLY)
+    hierarchy = loaded(folder / "hierarchy.py")
+    made = hierarchy.read_plan(folder / "plan.toml")
+    group, rounds = made.root.children[2], 4000
+    seen = np.zeros((5, 3))
+    for number in range(rounds):
+        for place, child in enumerate(hierarchy.taking_part(made, group, number)):
+            seen[child.place[-1], place] += 1
+    assert np.abs(seen / rounds - 0.2).max() < 5 * np.sqrt(0.16 / rounds)
+    others = [[c.place for c in hierarchy.taking_part(made, node, 0)] for node in made.root.children]
+    assert len({tuple(p[-1] for p in places) for places in others}) > 1
+
+
+def lines_of_code(text: str) -> int:
+    """Lines that are neither blank, nor comment, nor documentation."""
+    documented: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            documented.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return len({token.start[0] for token in tokens if token.type not in skipped} - documented)
+
+
+@pytest.mark.parametrize("to", sorted(targets()))
+def test_a_project_is_small_and_lints(to: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", to, "ring-ring", **FLEET)
+    assert sum(lines_of_code(file.read_text()) for file in folder.rglob("*.py")) <= 250
+    rules = "E,F,W,I,N,D,UP,B,C4,SIM,RUF,PTH"
+    for words in (
+        ["check", "--select", rules, "--ignore", "D105,D107,D203,D213,D407,D413", "--line-length", "88"],
+        ["format", "--check"],
+    ):
+        done = subprocess.run(
+            ["ruff", words[0], "--isolated", *words[1:], "."], cwd=folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout
+    readme = (folder / "README.md").read_text()
+    assert "$" not in readme
+    assert len(readme.split("```sh\n")[1].split("```")[0].splitlines()) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("to", sorted(targets()))
+def test_a_project_has_types(to: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", to, "ring-ring", **FLEET)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--ignore-missing-imports",
+            "--allow-untyped-decorators",
+            "--cache-dir",
+            str(tmp_path / "cache"),
+            ".",
+        ],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_names_come_from_a_file_and_stay_as_they_are(tmp_path: Path) -> None:
+    names = ['a "quoted" one', "b\\c", "d.e", "Übung 😀", "[x]", "#y"]
+    file = tmp_path / "groups.csv"
+    rows = [("client", "group"), *((name, f"g{i % 3}") for i, name in enumerate(names))]
+    file.write_text("".join(",".join('"' + cell.replace('"', '""') + '"' for cell in row) + "\n" for row in rows))
+    made = plan(planner.load_scenario(**FLEET), "star-ring", rate=0.1, groups=file)
+    export(made, target_of("python"), tmp_path / "run")
+    hierarchy = loaded(tmp_path / "run" / "hierarchy.py")
+    root = hierarchy.read_plan(tmp_path / "run" / "plan.toml").root
+    found = {group.name: {child.name for child in group.children} for group in root.children}
+    assert found == {f"g{i}": {names[i], names[i + 3]} for i in range(3)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        ("a,g1\nb,g1\n", "tier 1 has 1 children in the mean, and the scenario 3"),
+        ("a,g1\na,g2\n", "groups.csv:3:2: client 'a' is in group 'g2' here"),
+        ("a,g1\na,g1\n", "on line 2 already"),
+        ("a,x/y\nb,g1\n", "has / in its name"),
+    ],
+)
+def test_a_file_of_another_fleet_is_refused(rows: str, wanted: str, tmp_path: Path) -> None:
+    file = tmp_path / "groups.csv"
+    file.write_text("client,group\n" + rows)
+    with pytest.raises(planner.ScenarioError, match=wanted):
+        plan(planner.load_scenario(**FLEET), groups=file)
+
+
+@pytest.mark.parametrize(
+    ("change", "topology", "wanted"),
+    [
+        ({}, "hhfl", "hhfl is no tree"),
+        ({}, "star-rink", "Did you mean star-ring"),
+        ({"local_steps": "2:4"}, None, "counts are ranges"),
+        ({"groups": 200, "clients_per_group": 500}, None, "100,000 clients are over the 20,000"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(change: dict, topology: str | None, wanted: str, tmp_path: Path) -> None:
+    with pytest.raises(planner.ScenarioError, match=wanted):
+        written(tmp_path / "run", topology=topology, **{**FLEET, **change})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_holds_something_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "task.py").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for name, wanted in (("run", "exists. Name a new folder"), ("file", "exists"), ("no/run", "does not exist")):
+        with pytest.raises(planner.ScenarioError, match=wanted):
+            written(tmp_path / name, **FLEET)
+    assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == ["file", "run", "run/task.py"]
+    assert (tmp_path / "run" / "task.py").read_text() == "mine"
+    (tmp_path / "empty").mkdir()
+    assert (written(tmp_path / "empty", **FLEET) / "plan.toml").exists()
+
+
+def test_a_scenario_and_a_run_of_it_give_the_same_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def call(*words: object) -> tuple[int, str, str]:
+        return run(*map(str, words), capsys=capsys, monkeypatch=monkeypatch)
+
+    scenario = tmp_path / "fleet.toml"
+    scenario.write_text("[fleet]\ngroups = 3\nclients_per_group = 2\n[plan]\ndraws = 0\nobjective = 'time'\n")
+    assert call("recommend", "-c", scenario, "--save", tmp_path / "run.json")[0] == 0
+    row = next(row for row in planner.recommend(scenario).rows if row.id == "ring-star")
+    for source, folder in ((scenario, "a"), (tmp_path / "run.json", "b")):
+        code, out, err = call("export", source, "--topology", "ring-star", "-o", tmp_path / folder, "--json")
+        assert (code, err) == (0, "")
+        found = json.loads(out)
+        assert (found["rate"], found["rounds"], found["planned"]["time_seconds"]) == (
+            row.rate_predicted_raw,
+            row.rounds,
+            row.time_seconds,
+        )
+    assert (tmp_path / "a" / "plan.toml").read_text() == (tmp_path / "b" / "plan.toml").read_text()
+    code, out, err = call("export", scenario, "--to", "flowr", "-o", tmp_path / "c")
+    assert (code, out) == (2, "")
+    assert "'flowr' is not one of" in err
+    assert not (tmp_path / "c").exists()
+
+
+def test_the_page_shows_what_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    for command, shown in consoles((ROOT / "docs" / "exporting.md").read_text()):
+        code, out, err = run(*command.split()[1:], capsys=capsys, monkeypatch=monkeypatch)
+        assert (code, err) == (0, "")
+        assert_shown(shown, out)
+
+
+def test_a_fleet_by_list_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.csv"
+    file.write_text("client,group,samples\na,x,10\nb,x,20\nc,y,30\n")
+    with pytest.raises(planner.ScenarioError, match="fleets by list"):
+        plan(planner.load_scenario(fleet=str(file)), rate=0.1)

@@ -1,0 +1,105 @@
+"""`recommend --network`: rounds hop by hop, however steps and models are moved, and what they wait for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+
+from hflbounds import Tier, Topology
+from planner.families.sited.question import Wanted, pose
+from planner.families.sited.timed import on_network
+from planner.network.trees import round_of
+from planner.predict.question import ask
+from planner.scenario.network import Compute
+
+EXAMPLE = ROOT / "examples"
+SITES = EXAMPLE / "consortium.csv"
+CONFIG = EXAMPLE / "consortium.toml"
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize("tiers", [("star", "star"), ("star", "ring"), ("ring", "star"), ("ring", "ring")])
+@pytest.mark.parametrize(("K", "step", "size"), [(10, 0.05, 45e6), (3, 0.7, 1e6), (1, 0.0, 4e8)])
+def test_moved_steps_and_models_are_timed_hop_by_hop(tiers: tuple[str, str], K: int, step: float, size: float) -> None:
+    question = pose(Wanted("geant", fleet=SITES, up="100Mbit/s", down="1Gbit/s"), CONFIG, {})
+    _, timing = on_network(question)
+    tree = Topology((Tier(tiers[0], size=3), Tier(tiers[1], size=20, passes=2)))
+    found = timing(tree, K, Compute(step), size)
+    fleet = replace(question.sites, work=np.full(31, K * step))
+    sized = replace(question.transfers, bits=8 * size)
+    assert found == pytest.approx(round_of(fleet, sized, tiers, timing.layout(tiers, 2), 2).seconds, rel=1e-9)
+    alone = Topology((Tier("star", size=1), Tier(tiers[1], size=31)))
+    together = replace(fleet.together(), work=fleet.work)
+    expected = round_of(together, sized, tiers[1:], timing.layout(tiers[1:], 1)).seconds
+    assert timing(alone, K, Compute(step), size) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_question_on_a_network_costs_what_its_round_takes() -> None:
+    question = pose(Wanted("geant", fleet=SITES, up="100Mbit/s"), CONFIG, {})
+    scenario, timing = on_network(question)
+    asked = ask(scenario)
+    for topology in asked.topologies:
+        patterns = tuple(topology.split("-"))
+        expected = round_of(question.sites, question.transfers, patterns, timing.layout(patterns, 2), 2).seconds
+        assert asked.of_a_round(topology).seconds == pytest.approx(expected, rel=1e-9)
+    assert asked.network.named == {}  # links of a tier are no inputs that could be moved
+    assert {known.origin for name, known in scenario.known.items() if name.startswith("client_link")} == {"derived"}
+
+
+def test_recommend_on_a_network_ranks_by_its_rounds_and_says_what_they_wait_for(plan) -> None:
+    words = ("recommend", "--network", "geant", "--sites", str(SITES), "-c", str(CONFIG), "--uplink", "100Mbit/s")
+    code, out, err = plan(*words, "--set", "plan.draws=0", "--json")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    here = answer["recommend"]["network"]
+    assert here["network"] == "geant"
+    assert here["topology"] == answer["verdict"]["best"][0]
+    assert set(here["group_servers"]) == {"north", "west", "central"}
+    assert here["waits"][0]["saves"] >= here["waits"][-1]["saves"] >= 0
+    assert sum(one["samples"] for one in here["without"]) == pytest.approx(1)
+    assert answer["scenario"]["network"]["value"] == "geant"
+    code, out, err = plan(*words, "--set", "plan.draws=0", "--explain", "links")
+    assert (code, err) == (0, "")
+    assert here["waits"][0]["what"] in out
+    assert f"top at {here['server']}" in out
+
+
+def test_what_a_network_needs_is_asked_for(plan, tmp_path: Path) -> None:
+    flat = tmp_path / "flat.csv"
+    flat.write_text("client\nNL\nBE\n")
+    for words, says in {
+        ("--network", "geant"): "--network: the places of clients are missing\n  help: Give --sites",
+        ("--sites", str(SITES)): "Give --network geant",
+        ("--network", "geant", "--sites", str(flat)): "--sites: the fleet has no groups",
+        ("--network", "geant", "--sites", str(SITES), "-G", "4"): "the fleet says how many there are",
+        ("--network", "geant", "--sites", str(SITES), "--availability", "0.9"): "take no account of availability",
+        (
+            "--network",
+            "geant",
+            "--sites",
+            str(SITES),
+            "--set",
+            "network.client_link.payload=8bit",
+        ): "what compression saves is known of trees alone",
+        (
+            "--network",
+            "geant",
+            "--sites",
+            str(SITES),
+            "--clients-per-round",
+            "3",
+        ): "take no account of groups or clients",
+        ("--network", "geant", "--sites", str(SITES), "--save", str(tmp_path / "r.json")): "--save: a run that is kept",
+    }.items():
+        code, out, err = plan("recommend", *words)
+        assert (code, out) == (2, "")
+        assert says in err

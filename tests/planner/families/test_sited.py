@@ -1,0 +1,158 @@
+"""A fleet on a network: the command, its answers against what it stands on, and the rounds of gossip."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_cli import ROOT, run
+
+from hflbounds import get
+from planner.families.hsl.model import ORACLE, Learning, rounds
+from planner.families.sited import answer, mixing
+from planner.families.sited.question import Wanted, pose
+from planner.network.trees import round_of
+from planner.report.render import formats
+
+EXAMPLE = ROOT / "examples"
+FLEET = ("-c", str(EXAMPLE / "consortium.toml"), "--fleet", str(EXAMPLE / "consortium.csv"), "--up", "100Mbit/s")
+COUNTS = ("--counts", str(EXAMPLE / "consortium_labels.csv"))
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize("what", ["place", "order", "links", "overlays", "groups"])
+def test_every_format_shows_the_same_answer(plan, what: str) -> None:
+    words = ("network", what, "geant", *FLEET, "--server", "NL", *(COUNTS if what == "groups" else ("--tiers", "star")))
+    if what == "order":
+        words = words[:-2]
+    printed = {}
+    for name in formats():
+        code, printed[name], err = plan(*words, "--format", name)
+        assert (code, err) == (0, "")
+    data = json.loads(printed["json"])
+    assert (data["schema"], data["section"]) == ("hfl-plan/network/1", what)
+    assert data["fleet"] == {"clients": 31, "groups": 3}
+    assert any("filled in" in note for note in data["network"]["notes"])
+    found = data[what]["upgrades"] if what == "links" else data[what]
+    assert len(list(csv.DictReader(io.StringIO(printed["csv"])))) == len(found)
+    first = printed["table"].splitlines()[0]
+    for name in ("markdown", "html", "latex"):
+        assert first.split()[0] in printed[name]
+
+
+def asked(**more: str | None):
+    wanted = Wanted("geant", fleet=EXAMPLE / "consortium.csv", up="100Mbit/s", **more)
+    return pose(wanted, EXAMPLE / "consortium.toml", {})
+
+
+def test_a_placement_is_timed_as_it_says_and_no_worse_than_what_is_given() -> None:
+    question = asked(server="NL")
+    for tree in answer.trees(question):
+        fleet = answer.fleet_of(question, tree.patterns)
+        again = round_of(fleet, question.transfers, tree.patterns, tree.best.layout, question.passes)
+        assert again.seconds == tree.best.round.seconds
+        assert tree.given is not None
+        assert tree.best.round.seconds <= tree.given * (1 + 1e-9)
+        assert tree.total == tree.rounds * tree.best.round.seconds
+    # Two group rounds of ten steps are twenty steps of a client of one tier.
+    alone = question.of_one_tier()
+    assert alone.work == pytest.approx(np.full(31, 20 * 0.05))
+    assert question.sites.work == pytest.approx(np.full(31, 10 * 0.05))
+
+
+def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -> None:
+    path = tmp_path / "best.csv"
+    words = ("network", "place", "geant", "-c", str(EXAMPLE / "consortium.toml"), "--tiers", "star/ring")
+    code, out, _ = plan(*words, *FLEET[2:], "--layout", str(path), "--json")
+    assert code == 0
+    first = json.loads(out)["place"][0]
+    code, out, _ = plan("network", "place", "geant", "-c", FLEET[1], "--fleet", str(path), *FLEET[4:], "--tiers",
+                        "star/ring", "--server", first["server"], "--json")  # fmt: skip
+    again = json.loads(out)["place"][0]
+    assert code == 0
+    assert again["seconds_per_round"] == pytest.approx(first["seconds_per_round"], rel=1e-9)
+    assert [row["client"] for row in csv.DictReader(path.read_text().splitlines())] == [
+        c for o in first["orders"] for c in o
+    ]
+    code, _, err = plan(*words, *FLEET[2:], "--layout", str(path))
+    assert code == 2
+    assert "--force" in err
+
+
+def test_groups_lie_between_alike_and_near(plan) -> None:
+    question = asked()
+    found = answer.regrouped(question, EXAMPLE / "consortium_labels.csv", EXAMPLE / "consortium.toml", {})
+    assert [one.best.total for one in found] == sorted(one.best.total for one in found)
+    present = next(one for one in found if one.kind == "present")
+    assert (present.group_of == question.sites.group).all()
+    assert min(one.delta2 for one in found) < present.delta2 / 10
+    rows = list(csv.DictReader((EXAMPLE / "consortium_labels.csv").read_text().splitlines()))
+    shares = np.array([[float(row[k]) for k in ("covid", "pneumonia", "normal", "other")] for row in rows])
+    shares /= shares.sum(axis=1, keepdims=True)
+    means = np.array([shares[present.group_of == g].mean(axis=0) - shares.mean(axis=0) for g in range(3)])
+    sizes = np.bincount(present.group_of)
+    assert present.delta2 == pytest.approx((sizes * (means**2).sum(axis=1)).sum() / 31, rel=1e-9)
+
+
+# ---------------------------------------------------------------- rounds of gossip
+
+LEARNING = Learning(20, 1.0, 2.0, 1.0, 1.5)
+
+
+@pytest.mark.parametrize("s", [1, 3, 19])
+@pytest.mark.parametrize("target", [0.5, 0.01])
+def test_rounds_are_those_of_the_theorem_of_epidemic_learning(s: int, target: float) -> None:
+    """Theorem 3 with EL-Oracle's beta and step, which the catalogue states with symbols."""
+    beta = float(get("devos2023.beta-oracle")(n_s=20, s=s))
+    assert mixing.rounds(LEARNING, beta, target, step=20.0) == rounds(ORACLE, target, LEARNING, s=s)
+
+
+def test_less_mixing_takes_more_rounds_and_none_takes_forever() -> None:
+    betas = [0.0, 0.1, 0.5, 0.9, 0.99, 0.9999]
+    counts = [mixing.rounds(LEARNING, beta, 0.05) for beta in betas]
+    assert counts == sorted(counts)
+    assert mixing.rounds(LEARNING, 1.0, 0.05) == float("inf")
+
+
+def test_overlays_and_trees_stand_against_the_same_server() -> None:
+    question = pose(Wanted("gaia"), None, {"model.size": ("--model-size", "45MB")})
+    plans = {one.name: one for one in answer.plans(question)}
+    assert plans["FedAvg, 1 tier"].rounds == 1
+    assert plans["FedAvg, 1 tier"].models == 22
+    assert plans["Sequential, 1 tier"].models == 12
+    assert plans["Ring"].models == 11
+    assert plans["Spanning tree"].models == 20
+    # A round of the ring is the mean hop of the tour; a sequential round is the sum, with the server in the tour.
+    tour = 11 * plans["Ring"].seconds
+    assert plans["Sequential, 1 tier"].seconds == pytest.approx(tour, rel=1e-6)
+    assert plans["Ring"].consensus_ratio == pytest.approx(np.cos(np.pi / 11) ** 2)
+
+
+REFUSED = {
+    ("network", "move", "geant"): "WHAT: 'move' is not one of place, order, links, overlays, groups",
+    ("network", "place", "mars"): "network: 'mars' is not a network (gaia",
+    ("network", "place", "geant", "--server", "N"): "--server: 'N' is not a place of geant",
+    ("network", "place", "geant", "--tiers", "star/ring"): "has groups, and the fleet has none",
+    ("network", "place", "geant", "--tiers", "star/star/star"): "is no tree of one or two tiers",
+    ("network", "place", "geant", "--fill", "all"): "--fill: 'all' is no rule\n  help: Write detour",
+    ("network", "place", "geant", "--routing", "best"): "--routing: 'best' is not one of direct, stored",
+    ("network", "place", "geant", "--bandwidth", "-1Mbit/s"): "--bandwidth: '-1Mbit/s' is negative",
+    ("network", "place", "geant", "--group-servers", "x.csv"): "--group-servers: the fleet has no groups",
+    ("network", "groups", "geant"): "--counts: groups by both aims need label counts",
+    ("network", "groups", "geant", *COUNTS): "--fleet: there are no groups to divide",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_meant_is_refused(plan, words: tuple[str, ...]) -> None:
+    code, out, err = plan(*words)
+    assert (code, out) == (2, "")
+    assert REFUSED[words] in err

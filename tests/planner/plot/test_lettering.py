@@ -1,0 +1,176 @@
+"""No text of a picture is cut off or covers another, each says its scenario, and new ones show the right numbers."""
+
+import itertools
+import json
+import math
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+from matplotlib.text import Text
+
+from planner import load_scenario, recommend
+from planner.data.label_counts import read_counts
+from planner.decide.phase_diagram import phase
+from planner.plot import draw as pictures
+from planner.plot import phase as phase_picture
+from planner.plot import style
+from planner.plot.lettering import heading, in_short
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples"
+PILOT = str(EXAMPLES / "digits_pilot.json")
+SCENARIOS = {
+    "phones": {"config": EXAMPLES / "phones.toml"},
+    "cell": {"config": EXAMPLES / "cell_site.toml"},
+    "small": {"G": 3, "M": 2, "uplink": "1Mbit/s"},
+    "shared": {"G": 10, "M": 10, "link_sharing": "per-server", "objective": "time"},
+    "rounds": {"G": 10, "M": 10, "objective": "rounds"},
+    "pilot": {"G": 4, "M": 4, "pilot": PILOT, "uplink": "1Mbit/s"},
+}
+TREES = {"three": {"tiers": "4/5/20", "objective": "time"}, "four": {"tiers": "2/3/4/5", "objective": "time"}}
+
+
+@contextmanager
+def recorded():
+    """The texts that are really drawn: ticks outside an axis are there, and never drawn."""
+    seen, usual = [], Text.draw
+
+    def draw(self, renderer, *args, **settings):
+        if self.get_visible() and self.get_text().strip():
+            seen.append((self, self.get_window_extent(renderer)))
+        usual(self, renderer, *args, **settings)
+
+    Text.draw = draw
+    try:
+        yield seen
+    finally:
+        Text.draw = usual
+
+
+def check_texts(figure):
+    with style(), recorded() as seen:
+        figure.canvas.draw()
+    whole = figure.bbox
+    for text, box in seen:
+        inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= whole.x1 + 1 and box.y1 <= whole.y1 + 1
+        assert inside, f"{text.get_text()!r} is cut off: {box} in {whole}"
+    # A message keeps room below it for the scenario, by empty lines: its box is that of its own lines.
+    for (one, a), (other, b) in itertools.combinations(seen, 2):
+        if "\n\n" in f"{one.get_text()}\n{other.get_text()}\n" and figure._suptitle in (one, other):
+            continue
+        across, up = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert across <= 1 or up <= 1, f"{one.get_text()!r} covers {other.get_text()!r}"
+    return [text.get_text() for text, _ in seen]
+
+
+def shown(kind, options):
+    options = dict(options)
+    scenario = load_scenario(options.pop("config", None), **options)
+    return scenario, pictures.kinds()[kind].of_scenario(scenario)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("kind", ["bound", "diagram", "forest", "front", "hours", "tiers", "tornado"])
+def test_no_text_is_cut_or_covers_another(kind, name):
+    if name == "pilot" and kind in ("bound", "hours", "front"):
+        pytest.skip("a pilot has no record of errors, and no bounds")
+    _, (figure, _, _) = shown(kind, SCENARIOS[name])
+    check_texts(figure)
+
+
+@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("kind", ["forest", "hours", "tiers", "tornado"])
+def test_nor_in_deeper_trees(kind, name):
+    _, (figure, _, _) = shown(kind, TREES[name])
+    check_texts(figure)
+
+
+def test_nor_in_races_groupings_calibrations_and_maps():
+    check_texts(shown("race", SCENARIOS["pilot"])[1][0])
+    check_texts(shown("calibration", SCENARIOS["phones"])[1][0])
+    counts = read_counts(EXAMPLES / "hospitals.csv")
+    check_texts(pictures.kinds()["grouping"].of_tables([("before", counts), ("after", counts)])[0])
+    found = phase(load_scenario(G=10, M=10, objective="time"), "server_uplink,model_size", (), 9)
+    check_texts(phase_picture.draw(found)[0])
+
+
+@pytest.mark.parametrize("kind", ["bound", "forest", "front", "hours", "tiers", "tornado"])
+def test_a_picture_says_its_scenario_and_one_message(kind):
+    _, (figure, _, _) = shown(kind, SCENARIOS["phones"])
+    words = " ".join(check_texts(figure)).replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
+    assert "300 phones, 12 edge servers" in words and "25 clients" in words and "44.8 MB" in words
+    message = figure._suptitle.get_text().strip()
+    assert message and message[0].isupper() and len(message) < 110
+
+
+def test_a_long_title_of_a_user_stays_inside():
+    from planner.plot import figure
+
+    with style():
+        drawn, _ = figure()
+        heading(drawn, "Star-Star is best " * 5, in_short(load_scenario(G=2, M=2, settings={"title": "$x_1$ & " * 20})))
+    check_texts(drawn)
+
+
+def test_tiers_show_the_time_of_one_model_over_every_hop():
+    options = {"G": 3, "M": 2, "uplink": "20Mbit/s", "downlink": "40Mbit/s", "latency": "50ms", "model_size": "5MB"}
+    _, (_, rows, _) = shown("tiers", options)
+    clients = rows[-1]
+    assert clients["whole"] == 6 and clients["below"] == 2
+    assert clients["seconds_up"] == pytest.approx(0.05 + 5e6 * 8 / 20e6)  # 2.05 s
+    assert clients["seconds_down"] == pytest.approx(0.05 + 5e6 * 8 / 40e6)  # 1.05 s
+
+
+def test_hours_meet_the_target_where_recommend_says():
+    scenario, (_, rows, _) = shown("hours", SCENARIOS["phones"])
+    for ranked in recommend(scenario, details=False).ranking:
+        mine = [row for row in rows if row["topology"] == ranked.id]
+        value = np.interp(
+            np.log(ranked.time_seconds), np.log([r["seconds"] for r in mine]), np.log([r["value"] for r in mine])
+        )
+        assert math.exp(value) == pytest.approx(mine[0]["target"], rel=0.1)  # between points of a logarithmic grid
+        assert all(row["early"] <= row["late"] for row in mine)
+
+
+def test_a_forest_has_the_ratios_of_recommend_and_the_best_is_1():
+    scenario, (_, rows, _) = shown("forest", SCENARIOS["phones"])
+    ranking = recommend(scenario, details=False).ranking
+    assert [row["topology"] for row in rows] == [ranked.id for ranked in ranking]
+    for row, ranked in zip(rows, ranking, strict=True):
+        assert row["value"] == pytest.approx(
+            ranked.time_seconds / ranking[0].time_seconds, rel=0.02
+        )  # rounds are whole there
+        assert row["low"] <= row["high"]
+    assert (rows[0]["value"], rows[0]["low"], rows[0]["high"]) == (1, 1, 1)
+
+
+def test_a_race_has_the_mean_and_span_of_the_pilots_seeds():
+    _, (_, rows, _) = shown("race", SCENARIOS["pilot"])
+    said = json.loads(Path(PILOT).read_text(encoding="utf-8"))
+    for runner in said["topologies"]:
+        mine = [row for row in rows if row["topology"] == runner["id"]]
+        for row, *seeds in zip(mine, *runner["loss"], strict=True):
+            assert row["mean"] == pytest.approx(sum(seeds) / len(seeds))
+            assert (row["low"], row["high"]) == (min(seeds), max(seeds))
+
+
+def test_a_race_without_a_pilot_says_how_to_get_one():
+    with pytest.raises(ValueError, match="hfl-plan pilot"):
+        shown("race", {"G": 2, "M": 2})
+
+
+def test_the_check_itself_sees_what_covers_and_what_is_cut():
+    from planner.plot import figure
+
+    for places in (((0.5, 0.5), (0.52, 0.5)), ((0.98, 0.5), (0.1, 0.1))):
+        with style():
+            drawn, axes = figure()
+            axes.set_axis_off()
+            for x, y in places:
+                drawn.text(x, y, "a text")
+        with pytest.raises(AssertionError, match=r"covers|cut off"):
+            check_texts(drawn)

@@ -1,0 +1,335 @@
+"""Rounds, rates and times of `recommend --pilot` are those that the pilot measured; needs no torch."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import planner
+from planner.data.pilot import Pilot, read_pilot
+from planner.data.race_curves import rounds_like
+from planner.predict.question import ask
+
+ROOT = Path(__file__).parents[3]
+FLEET = {"G": 4, "M": 4, "objective": "rounds"}
+ROUNDS = 8
+MODEL = "40 B"  # that of the pilot: 10 parameters of 4 bytes
+CHAIN = {"star-star": 2, "star-ring": 8, "ring-star": 8, "ring-ring": 32}  # local steps of a round, K = 2
+PACE = {"star-star": 1.0, "star-ring": 2.0, "ring-star": 4.0, "ring-ring": 3.0}  # each is so many times as fast
+
+
+def curve(pace: float, rounds: int = ROUNDS) -> list[float]:
+    return [2.0 * math.exp(-0.2 * pace * r) for r in range(rounds + 1)]
+
+
+def document(**more: Any) -> dict[str, Any]:
+    """A pilot of curves that are straight lines on logarithmic paper, so that ratios are those of the paces."""
+    runners = [
+        {
+            "id": name, "alike": [], "chain": CHAIN[name], "rate": 0.1 * pace, "good_rates": [0.1, 0.4], "inside": True,
+            "tried": [], "loss": [curve(pace)] * 2, "accuracy": [], "envelope": curve(pace),
+            "final": {"value": curve(pace)[-1], "low": None, "high": None},
+        }
+        for name, pace in PACE.items()
+    ]  # fmt: skip
+    ratios = {name: {"value": 1 / pace, "low": 0.9 / pace, "high": 1.1 / pace} for name, pace in PACE.items()}
+    rounds = {name: ROUNDS / pace for name, pace in PACE.items()}
+    return {
+        "schema": "hfl-plan/pilot/1",
+        "software": {"hfl_plan": "0", "torch": "0"},
+        "problem": {
+            "name": "hook.py", "digest": "0", "clients": 16, "samples": 160, "parameters": 10, "tested": 0,
+        },
+        "fleet": {"sizes": [4, 4], "drawn": [4, 4], "passes": [1, 1], "local_steps": 2, "batch": 4, "order": "fixed"},
+        "metric": "loss", "rounds": ROUNDS, "smoothing": 3, "level": 0.8,
+        "seeds": {"asked": 0, "tuning": [0], "compared": [1, 2]},
+        "start": 2.0, "reference": "star-star", "topologies": runners,
+        "targets": [{"reference_rounds": ROUNDS, "value": curve(1)[-1], "rounds": rounds, "ratios": ratios}],
+        "verdict": {"status": "best", "best": ["ring-star"], "since": 1}, "cut": [], "notes": [],
+    } | more  # fmt: skip
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    return written(tmp_path)
+
+
+def written(folder: Path, **more: Any) -> Path:
+    path = folder / "pilot.json"
+    path.write_text(json.dumps(document(**more)))
+    return path
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 8, 80])
+def test_rounds_are_the_measured_ratios_and_beyond_the_horizon_those_of_its_end(pilot: Path, rounds: int) -> None:
+    answer = planner.recommend(pilot=str(pilot), rounds=rounds, **FLEET)
+    found = ask(planner.load_scenario(pilot=str(pilot), rounds=rounds, **FLEET)).rounds()
+    for name, pace in PACE.items():
+        assert float(found[name]) == pytest.approx(rounds / pace, rel=1e-9)
+    assert [row.id for row in answer.ranking] == ["ring-star", "ring-ring", "star-ring", "star-star"]
+    assert {row.id: row.rounds for row in answer.ranking}["star-star"] == rounds
+    beyond = [
+        said
+        for said in (answer.verdict.text, *answer.recommend.notes)
+        if "extrapolated 10-fold beyond the pilot's 8 rounds" in said
+    ]
+    assert bool(beyond) is (rounds == 80)
+
+
+def test_the_pilot_of_the_examples_answers_with_its_own_ratios() -> None:
+    path = ROOT / "examples" / "digits_pilot.json"
+    kept = read_pilot(path)
+    target = kept.targets[-1]
+    found = ask(planner.load_scenario(pilot=str(path), **FLEET)).rounds()
+    for name, rounds in target.rounds.items():
+        assert rounds is not None
+        assert float(found[name]) == pytest.approx(rounds, rel=1e-5)
+        ratio = target.ratios[name]
+        assert ratio is not None
+        assert float(found[name]) / kept.rounds == pytest.approx(ratio.value, rel=1e-5)
+
+
+def test_rates_rounds_and_target_come_from_the_pilot(pilot: Path) -> None:
+    answer = planner.recommend(pilot=str(pilot), **FLEET)
+    assert (answer.recommend.predictor, answer.metric, answer.recommend.quantity) == ("pilot", "loss", "training loss")
+    assert answer.scenario["R"].value == ROUNDS
+    assert answer.scenario["target"].value == pytest.approx(curve(1)[-1])
+    for row in answer.ranking:
+        assert row.rate_predicted_raw == pytest.approx(0.1 * PACE[row.id])
+        assert row.time_seconds == pytest.approx((row.rounds or 0) * row.round_seconds)
+
+
+def test_a_target_is_a_measured_loss_or_a_share_of_the_start(pilot: Path) -> None:
+    goal = 2 * math.exp(-1)
+    for target in (goal, "36.787944117144233%"):
+        found = ask(planner.load_scenario(pilot=str(pilot), target=target, **FLEET)).rounds()
+        assert float(found["star-star"]) == pytest.approx(5)
+        assert float(found["ring-star"]) == pytest.approx(5 / 4)
+    below = ask(planner.load_scenario(pilot=str(pilot), target=curve(1)[-1] / 2, **FLEET)).rounds()
+    assert float(below["star-star"]) > ROUNDS  # on the curve continued
+    assert float(below["star-star"]) / float(below["ring-ring"]) == pytest.approx(3)
+
+
+def test_constants_of_the_losses_change_nothing(pilot: Path) -> None:
+    plain = ask(planner.load_scenario(pilot=str(pilot), **FLEET)).rounds()
+    for more in ({"heterogeneity": "inter"}, {"sigma": 7, "smoothness": 3, "initial_gap": 9}, {"heterogeneity": "iid"}):
+        assert ask(planner.load_scenario(pilot=str(pilot), **FLEET, **more)).rounds() == plain
+
+
+def test_other_counts_move_the_rounds_as_the_predictor_beneath_has_it(pilot: Path) -> None:
+    question = ask(planner.load_scenario(pilot=str(pilot), **FLEET))
+    base = ask(planner.load_scenario(rounds=ROUNDS, metric="loss", **FLEET))
+    moved = question.rounds(K=np.array([2.0, 6.0]))
+    goal = base.predictor.reached(base, "star-star", float(ROUNDS), base.values)
+    for name, pace in PACE.items():
+        beneath = [float(base.predictor.rounds_to(base, name, goal, {**base.values, "K": k})) for k in (2.0, 6.0)]
+        assert moved[name].tolist() == pytest.approx([ROUNDS / pace, ROUNDS / pace * beneath[1] / beneath[0]])
+
+
+def test_a_topology_that_does_not_get_there_goes_on_at_its_pace(tmp_path: Path) -> None:
+    runners = document()["topologies"]
+    runners[1]["envelope"] = curve(0.25)
+    path = written(tmp_path, topologies=runners)
+    found = ask(planner.load_scenario(pilot=str(path), **FLEET)).rounds()
+    assert float(found["star-ring"]) == pytest.approx(ROUNDS * 4)
+    assert rounds_like(curve(1), curve(0.25), ROUNDS) == pytest.approx(ROUNDS * 4)
+
+
+def test_what_seeds_leave_open_ties(tmp_path: Path) -> None:
+    runners = document()["topologies"]
+    runners[3]["envelope"] = curve(3.9)
+    ratios = {name: {"value": 1 / pace, "low": 0.5 / pace, "high": 2 / pace} for name, pace in PACE.items()}
+    target = {**document()["targets"][0], "ratios": ratios}
+    answer = planner.recommend(pilot=str(written(tmp_path, topologies=runners, targets=[target])), **FLEET)
+    assert answer.recommended[:2] == ("ring-star", "ring-ring")
+    assert answer.ranking[0].p_best is not None
+    assert 0.3 < answer.ranking[0].p_best < 0.7
+    sure = planner.recommend(pilot=str(written(tmp_path, topologies=runners)), **FLEET)
+    assert sure.recommended == ("ring-star", "ring-ring")  # 2.5 % apart, and seeds leave 10 % open
+
+
+def test_the_clock_decides_with_measured_rounds(pilot: Path) -> None:
+    answer = planner.recommend(pilot=str(pilot), uplink="20Mbit/s", **{**FLEET, "objective": "time"})
+    rows = {row.id: row for row in answer.ranking}
+    for name, row in rows.items():
+        assert row.rounds == math.ceil(ROUNDS / PACE[name] - 1e-9)
+    assert answer.objective == "time"
+    text = str(answer)
+    assert "Measured" in text and answer.rows[0].ratio is not None
+    assert {row.rounds.origin for row in answer.ranking} == {"given", "measured"}
+    assert "sigma = 1" not in text  # constants are in what was measured
+    assert "scatter" not in text.partition("What it stands on")[2]
+
+
+@pytest.mark.parametrize(
+    ("fleet", "said"),
+    [
+        ({"G": 5, "M": 4}, "it has G = 4, and this fleet has 5. Give --G 4"),
+        ({"G": 4, "M": 2}, "it has M = 4, and this fleet has 2"),
+        ({"G": 4, "M": 4, "K": 3}, "it has K = 2, and this fleet has 3"),
+        ({"G": 4, "M": 4, "P": 2}, "it has P = 1, and this fleet has 2"),
+        ({"G": 4, "M": 4, "S1": 2}, "it has S1 = 4, and this fleet has 2"),
+        ({"G": 4, "M": 4, "order": "random"}, "its rings run in fixed order, and here in random order"),
+        ({"tiers": "2/2/4"}, "it is of 2 tiers, and this fleet has 3"),
+        ({"G": 4, "M": 4, "metric": "accuracy"}, "the pilot is by loss. Leave --metric out"),
+        ({"G": 4, "M": 4, "predictor": "bound"}, "predictor: rounds are those of the pilot"),
+        ({"G": 4, "M": 4, "bounds": "hflbounds.sharp"}, "bounds: rounds are those of the pilot"),
+    ],
+)
+def test_a_pilot_of_another_fleet_is_refused(pilot: Path, fleet: dict[str, Any], said: str) -> None:
+    with pytest.raises(planner.ScenarioError) as refused:
+        planner.recommend(pilot=str(pilot), **fleet)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("status", ["too-short", "constant", "no-progress", "diverged"])
+def test_a_pilot_that_decides_nothing_is_refused(tmp_path: Path, status: str) -> None:
+    path = written(tmp_path, verdict={"status": status, "best": []})
+    with pytest.raises(planner.ScenarioError, match="it decides nothing, as"):
+        planner.recommend(pilot=str(path), **FLEET)
+
+
+def test_files_that_are_no_pilots_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(planner.ScenarioError, match=r"nowhere\.json"):
+        planner.recommend(pilot=str(tmp_path / "nowhere.json"), **FLEET)
+    runners = document()["topologies"]
+    runners[0]["envelope"] = [1.0]
+    with pytest.raises(planner.ScenarioError, match="star-star: envelope: a curve has not 8 rounds"):
+        planner.recommend(pilot=str(written(tmp_path, topologies=runners)), **FLEET)
+
+
+def test_accuracy_is_measured_as_what_is_lacking(tmp_path: Path) -> None:
+    runners = document()["topologies"]
+    for one, pace in zip(runners, PACE.values(), strict=True):
+        one["envelope"] = [1 - 0.4 * value for value in curve(pace)]
+        one["accuracy"] = [one["envelope"]] * 2
+    path = written(tmp_path, topologies=runners, metric="accuracy", start=0.2)
+    found = ask(planner.load_scenario(pilot=str(path), rounds=4, **FLEET)).rounds()
+    assert {name: float(n) for name, n in found.items()} == pytest.approx({n: 4 / p for n, p in PACE.items()})
+
+
+def test_a_kept_run_knows_that_the_pilot_has_changed(pilot: Path, tmp_path: Path) -> None:
+    from planner.runs.manifest import changed_inputs, make
+
+    spoken = {
+        "fleet.groups": ("--G", 4),
+        "fleet.clients_per_group": ("--M", 4),
+        "problem.pilot": ("--pilot", str(pilot)),
+    }
+    made = make(None, spoken, planner.recommend(pilot=str(pilot), **FLEET))
+    assert changed_inputs(made) == {}
+    pilot.write_text(Pilot.model_validate(document(start=2.0, notes=["other"])).text())
+    assert changed_inputs(made) == {str(pilot): "changed"}
+
+
+# ------------------------------------------------------------------------------- systems beside the trees
+
+OWN = ["1000"] * 4 + ["0100"] * 4 + ["0010"] * 4 + ["0001"] * 4
+COVERAGE = ";".join({0: "1100", 4: "0110", 8: "0011", 12: "1001"}.get(i, row) for i, row in enumerate(OWN))
+
+
+def with_systems(folder: Path, paces: dict[str, float], **options: str) -> Path:
+    """A pilot in which systems that are no trees raced, each so many times as fast as Star-Star."""
+    first = document()["topologies"][0]
+    beside = [
+        {
+            **first, "id": name, "chain": 2, "loss": [curve(pace)] * 2, "envelope": curve(pace), "family": "some",
+            "title": name, "options": dict(options), "at_nodes": False,
+        }
+        for name, pace in paces.items()
+    ]  # fmt: skip
+    return written(folder, beside=beside)
+
+
+def by_id(answer: Any) -> dict[str, Any]:
+    return {one.id: one for one in (*answer.rows, *answer.recommend.others)}
+
+
+@pytest.mark.parametrize("rounds", [8, 80])
+def test_single_tiers_have_the_rounds_that_were_measured(tmp_path: Path, rounds: int) -> None:
+    file = with_systems(tmp_path, {"fedavg": 1.6, "sfl": 2.5})
+    answer = planner.recommend(pilot=str(file), rounds=rounds, **FLEET)
+    found = by_id(answer)
+    for name, pace in (("fedavg", 1.6), ("sfl", 2.5)):
+        assert (found[name].rounds, found[name].rounds_from) == (math.ceil(rounds / pace), "measured")
+        assert found[name].time_seconds == pytest.approx(found[name].rounds * found[name].round_seconds)
+    assert [answer.row(name).rounds.origin for name in ("fedavg", "sfl")] == ["measured"] * 2
+    plain = by_id(planner.recommend(rounds=rounds, model_size=MODEL, **FLEET))
+    for name in ("fedavg", "sfl"):  # a round costs what it costs
+        assert found[name].round_seconds == pytest.approx(plain[name].round_seconds)
+
+
+@pytest.mark.parametrize("objective", ["rounds", "time"])
+def test_no_command_is_offered_that_refuses_a_pilot(pilot: Path, objective: str) -> None:
+    fleet = {**FLEET, "objective": objective}
+    offered = {step.argv[:2] for step in planner.recommend(pilot=str(pilot), **fleet).next}
+    assert ("...", "--explain") in offered
+    assert ("hfl-plan", "tune") not in offered
+    assert ("hfl-plan", "pilot") not in offered
+    # Without a pilot it is offered, so that its name is the one that is looked for.
+    plain = planner.recommend(config=ROOT / "examples" / "unequal_hospitals.toml")
+    assert ("hfl-plan", "tune") in {step.argv[:2] for step in plain.next}
+
+
+def test_a_single_tier_that_is_a_tree_by_another_name_has_its_rounds(tmp_path: Path) -> None:
+    """Averages of the averages of equal groups are averages of all; a chain of chains in fixed order is one chain."""
+    found = by_id(planner.recommend(pilot=str(written(tmp_path)), **FLEET))
+    assert [found[name].rounds for name in ("fedavg", "sfl")] == [8, math.ceil(8 / PACE["ring-ring"])]
+    assert {found[name].rounds_from for name in ("fedavg", "sfl")} == {"measured"}
+    assert {found[name].rounds_from for name in ("hhfl", "hsl", "hga-fl")} == {"not run"}
+
+
+def test_a_single_tier_that_did_not_race_is_not_run_and_says_so(tmp_path: Path) -> None:
+    fleet = {**document()["fleet"], "passes": [1, 2]}
+    answer = planner.recommend(pilot=str(written(tmp_path, fleet=fleet)), P=2, **FLEET)
+    found = by_id(answer)
+    for name in ("fedavg", "sfl"):
+        assert (found[name].rounds, found[name].rounds_from) == (None, "not run")
+    assert not any(row.baseline for row in answer.rows)
+    said = " ".join(answer.explain("methods").split())
+    assert "FedAvg, 1 tier it did not race in the pilot (`hfl-plan pilot --systems trees,one-tier`)" in said
+
+
+def test_hhfl_stands_in_the_table_where_the_pilot_raced_this_coverage(tmp_path: Path, capsys: Any) -> None:
+    from test_cli import run
+
+    def families(coverage: str) -> dict[str, Any]:
+        with pytest.MonkeyPatch.context() as patch:
+            words = (
+                "recommend",
+                "--G",
+                "4",
+                "--M",
+                "4",
+                "--objective",
+                "rounds",
+                "--pilot",
+                str(file),
+                "--coverage",
+                coverage,
+                "--json",
+            )
+            code, out, err = run(*words, capsys=capsys, monkeypatch=patch)
+        assert (code, err) == (0, "")
+        data = json.loads(out)
+        return {one["id"]: one for one in (*data["rows"], *data["recommend"]["others"])}
+
+    file = with_systems(tmp_path, {"hhfl": 1.6}, coverage=COVERAGE)
+    found = families(COVERAGE)["hhfl"]
+    assert (found["rounds"]["value"], found["rounds_from"], found["baseline"]) == (5, "measured", True)  # of 8 / 1.6
+    assert found["time_seconds"]["value"] == pytest.approx(5 * found["round_seconds"])
+    with pytest.MonkeyPatch.context() as patch:
+        words = ("overlap", COVERAGE, "-E", "2", "--Ge", "1", "--model-size", MODEL, "--json")
+        own = json.loads(run(*words, capsys=capsys, monkeypatch=patch)[1])["overlap"]["options"]["hhfl"]
+    assert found["round_seconds"] == pytest.approx(own["seconds"] / own["rounds"])
+    assert found["traffic_bytes"]["value"] == pytest.approx(5 * own["bytes"] / own["rounds"])
+    said = " ".join(planner.recommend(pilot=str(file), **FLEET).explain("target").split())
+    assert "Beside the trees the pilot raced, in rounds to the same loss: hhfl 5." in said
+    other = families("ring:4,4,0")["hhfl"]
+    assert other["rounds_from"] == "another quantity"
+    assert "the pilot has another coverage" in other["why"]

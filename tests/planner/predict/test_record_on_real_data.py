@@ -1,0 +1,59 @@
+"""What answers say of the record on real data is what the page counts, of who was told as much."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.predict.evidence import table
+from planner.predict.evidence.orderings import on_real_data
+from planner.predict.question import ask
+from planner.scenario.resolve import load
+
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+SCHEMES = ("iid", "intra", "inter", "both")
+
+
+def said(**given: Any) -> tuple[int, int, str]:
+    """Right, rows and note of the first choice's record."""
+    keys = {"H": "problem.heterogeneity", "metric": "plan.metric", "predictor": "plan.predictor"}
+    options = {"fleet.groups": 4, "fleet.clients_per_group": 8} | {keys[name]: value for name, value in given.items()}
+    if str(given["H"]).endswith(".csv"):
+        options = {key: value for key, value in options.items() if not key.startswith("fleet")}
+    scenario = load(options={key: (key, str(value)) for key, value in options.items()})
+    (found,) = on_real_data(ask(scenario), scenario)
+    return found.right, found.of, found.note
+
+
+def test_kinds_of_split_add_up_and_shares_are_those_of_the_page() -> None:
+    rows = {(r["metric"], r["told"], r["scheme"]): r for r in table("real_record.csv")}
+    for metric in ("loss", "accuracy"):
+        for told, words in (("profile", "profile"), ("labels", "label counts"), ("kind", "kind of split alone")):
+            every = rows[metric, told, "all"]
+            for name in ("rows", "right", "settings"):
+                assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
+            (shown,) = re.findall(rf"\| `spectrum`, {words} \| {metric} \| (\d+) \| (\d+)%", PAGE)
+            assert (every["rows"], f"{int(every['right']) / int(every['rows']):.0%}") == (shown[0], f"{shown[1]}%")
+
+
+@pytest.mark.parametrize("metric", ["loss", "accuracy"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_preset_is_told_the_rows_of_its_kind_of_split(scheme: str, metric: str) -> None:
+    (row,) = (r for r in table("real_record.csv") if (r["metric"], r["told"], r["scheme"]) == (metric, "kind", scheme))
+    right, of, note = said(H=scheme, metric=metric)
+    assert (right, of) == (int(row["right"]), int(row["rows"]))
+    assert f"split like {scheme}, by {metric}, where the kind of split alone was known" in note
+
+
+def test_numbers_are_told_those_of_profiles_and_counts_those_of_counts() -> None:
+    assert "split like inter, by loss, where a profile was known" in said(H="zeta=0.1,delta=5")[2]
+    assert "where label counts were known" in said(H=ROOT / "examples" / "hospitals.csv")[2]
+
+
+def test_other_predictors_have_no_record_there() -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        said(H="both", metric="gradient", predictor="typical")

@@ -1,0 +1,79 @@
+"""Single tiers are rows of the table after the topologies; the verdict says if one takes less."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+import planner
+from planner.decide.recommendation import Recommendation
+from planner.io.wording import times
+from planner.report import document
+from planner.report.render import render
+
+SLOW, QUICK = (
+    {"plan.draws": 0, "network.server_link.up": rate, "network.server_link.down": rate}
+    for rate in ("1Mbit/s", "100Gbit/s")
+)
+FAST: dict[str, Any] = {"settings": {"plan.draws": 0}}
+FIELDS = {"rounds": "rounds", "time": "time_seconds", "traffic": "traffic_bytes"}
+
+
+def answered(**given: Any) -> Recommendation:
+    return planner.recommend(**{"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", **FAST, **given})
+
+
+@pytest.mark.parametrize("objective", FIELDS)
+def test_topologies_come_sorted_and_baselines_after_them(objective: str) -> None:
+    answer = answered(objective=objective)
+    amounts = [getattr(row, FIELDS[objective]) for row in answer.ranking]
+    assert amounts == sorted(amounts)
+    assert [row.rank for row in answer.rows] == [1, 2, 3, 4, None, None]
+    assert [row.id for row in answer.rows if row.baseline] == ["fedavg", "sfl"]
+    for row in answer.rows:
+        assert row.ratio == pytest.approx(getattr(row, FIELDS[objective]) / amounts[0], rel=0.1)  # of whole rounds
+    shown = document(answer).table
+    assert [row[0] for row in shown.rows] == [row.title for row in answer.rows]
+    assert {answer.rows[i].id for i in shown.best} == set(answer.verdict.best)
+
+
+def test_time_of_a_baseline_is_its_rounds_times_its_round() -> None:
+    for row in answered().rows:
+        assert row.time_seconds == pytest.approx(row.rounds * row.round_seconds, rel=1e-12)
+
+
+def test_the_verdict_says_by_how_much_a_baseline_wins() -> None:
+    """Where links between servers are slow, one exchange with the server takes less: by the numbers of the rows."""
+    answer = answered(objective="time", link_sharing="per-client", settings=SLOW)
+    ratio = answer.row("fedavg").time_seconds / answer.rows[0].time_seconds
+    assert ratio < 0.9
+    assert answer.verdict.baseline.id == "fedavg"
+    assert answer.verdict.baseline.ratio == pytest.approx(ratio, rel=0.05)
+    said = f"FedAvg without group servers takes {times(answer.verdict.baseline.ratio)} the time."
+    assert said in answer.verdict.text
+
+
+def test_nothing_is_said_where_topologies_win() -> None:
+    """Clients that take long to reach the server alone, and group servers that are next to it."""
+    answer = answered(objective="time", link_sharing="per-client", heterogeneity="both", settings=QUICK)
+    fastest = min(row.time_seconds for row in answer.ranking)
+    alone = min(row.time_seconds for row in answer.rows if row.baseline)
+    assert (answer.verdict.baseline is not None) == ("without group servers" in answer.verdict.text)
+    assert (answer.verdict.baseline is not None) == (alone < fastest / 1.02)
+
+
+def test_one_tier_is_no_baseline_of_itself() -> None:
+    answer = planner.recommend(tiers="star:6", heterogeneity="1", **FAST)
+    assert [row.id for row in answer.rows if row.baseline] == ["sfl"]
+
+
+def test_a_spreadsheet_has_the_baselines_with_plain_numbers() -> None:
+    answer = answered()
+    rows = list(csv.DictReader(io.StringIO(render("csv", document(answer)))))
+    assert [row["id"] for row in rows] == [row.id for row in answer.rows]
+    for line, row in zip(rows, answer.rows, strict=True):
+        assert float(line["rounds"]) == row.rounds
+        assert float(line["time_seconds"]) == row.time_seconds

@@ -1,0 +1,140 @@
+"""Every documented command's page fits: at most 25 lines, 80 columns, 220 words, with the verdict first."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from planner.cli import app as cli
+
+ROOT = Path(__file__).parents[3]
+LINES, COLUMNS, WORDS = 25, 80, 220
+DOCUMENTED = (
+    "recommend -G 10 -M 10 --heterogeneity inter",
+    "recommend -G 12 -M 25 --uplink 20Mbit/s --model-size 45MB",
+    "recommend --config examples/hospitals.toml",
+    "measure examples/hospitals.csv",
+    "group examples/hospitals.csv",
+    "group examples/hospitals.csv --config examples/hospitals.toml --objective traffic",
+    "overlap examples/coverage57.csv",
+    "hubs --nodes 32 --edges 128",
+    "async --config examples/phones.toml --speed-ratio 8",
+    "audit --paper devos2023",
+    "bounds list",
+    "bounds list --paper zhou2026",
+    "validate list",
+)
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(ROOT)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def overlong(page: str) -> list[str]:
+    """Which limits a page exceeds."""
+    lines, words = page.splitlines(), len(page.split())
+    found = [f"{len(lines)} lines"] * (len(lines) > LINES)
+    found += [f"{words} words"] * (words > WORDS)
+    return found + [f"{len(line)} columns: {line}" for line in lines if len(line) > COLUMNS]
+
+
+@pytest.mark.parametrize("command", DOCUMENTED)
+def test_a_page_fits_and_quiet_is_its_verdict(plan, command: str) -> None:
+    code, page, err = plan(*shlex.split(command))
+    assert (code, err) == (0, "")
+    assert overlong(page) == []
+    _, verdict, _ = plan(*shlex.split(command), "--quiet")
+    assert verdict.strip()
+    assert " ".join(verdict.split()) in " ".join(page.split())
+    whole = plan(*shlex.split(command), "--explain")[1]
+    assert len(whole) > len(page)
+
+
+@pytest.mark.parametrize(
+    "command", [c for c in DOCUMENTED if c.split()[0] in ("measure", "group", "overlap", "hubs", "async")]
+)
+def test_documents_share_their_keys(plan, command: str) -> None:
+    """JSON, table and text say the same verdict."""
+    document = json.loads(plan(*shlex.split(command), "--json")[1])
+    name = command.split()[0]
+    assert document["schema"] == f"hfl-plan/{name}/2"
+    shared = {"schema", "version", "command", "scenario", "objective", "metric", "target", "verdict", "rows"}
+    assert shared | {"assumptions", "warnings", "sensitivity", "evidence", "next", name} <= set(document)
+    assert document["version"]
+    assert document["command"][:2] == ["hfl-plan", name]
+    assert " ".join(plan(*shlex.split(command), "--quiet")[1].split()).endswith(document["verdict"]["text"])
+
+
+# ---------------------------------------------------------------- drawn scenarios
+
+
+def drawn(rng: np.random.Generator) -> list[str]:
+    """Options of a random scenario."""
+    words = ["-G", str(rng.integers(1, 30)), "-M", str(rng.integers(1, 40))]
+    words += ["--heterogeneity", str(rng.choice(["iid", "intra", "inter", "both", "zeta=0.3,delta=2"]))]
+    optional = (
+        ("--uplink", lambda: f"{10 ** rng.uniform(-1, 3):.3g}Mbit/s"),
+        ("--link-sharing", lambda: rng.choice(["per-client", "per-server"])),
+        ("--local-steps", lambda: rng.integers(1, 30)),
+        ("--group-rounds", lambda: rng.integers(1, 5)),
+        ("--model-size", lambda: f"{10 ** rng.uniform(-1, 3):.3g}MB"),
+        ("--step-time", lambda: f"{10 ** rng.uniform(-3, 1):.3g}s"),
+        ("--sigma", lambda: f"{10 ** rng.uniform(-1, 1):.3g}"),
+        ("--rounds", lambda: rng.integers(1, 2000)),
+        ("--objective", lambda: rng.choice(["time", "traffic", "rounds"])),
+        ("--metric", lambda: rng.choice(["loss", "accuracy", "gradient"])),
+    )
+    for option, value in optional:
+        if rng.random() < 0.4:
+            words += [option, str(value())]
+    return words
+
+
+def commands(rng: np.random.Generator) -> list[list[str]]:
+    """The commands that read a scenario, on a random one."""
+    words = drawn(rng)
+    quick = [["recommend", *words], ["async", *words, "--speed-ratio", "4"]]
+    slow = [
+        ["tune", *(w for w in words)],
+        ["flip", *words, "-p", "sigma"],
+        ["recommend", *words, "--availability", "95%"],
+    ]
+    return [*quick, slow[rng.integers(len(slow))]]
+
+
+def check(plan, seeds: range) -> None:
+    for seed in seeds:
+        for words in commands(np.random.default_rng(seed)):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                code, out, err = plan(*words)
+            told = f"seed {seed}: hfl-plan {shlex.join(words)}\n{err}"
+            assert "N009" not in err, told
+            assert "Warning:" not in err, told
+            assert "Traceback" not in err, told
+            assert bool(out) == (code == 0), told
+            assert code in (0, 1, 2), told
+
+
+def test_drawn_scenarios_have_answers_or_refusals(plan) -> None:
+    check(plan, range(6))
+
+
+@pytest.mark.slow
+def test_500_drawn_scenarios_have_answers_or_refusals(plan) -> None:
+    check(plan, range(500))

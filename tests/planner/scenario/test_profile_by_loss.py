@@ -1,0 +1,63 @@
+"""A profile gives predictions by loss constants of the mean loss, and those by gradient what theorems need."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planner.errors import ScenarioError
+from planner.scenario.resolve import load
+from planner.scenario.values import Scenario
+
+PROFILE: dict[str, Any] = {
+    "schema": "hfl-plan/profile/1", "made_from": "gradients", "unit": "gradients", "groups": 10, "clients": 100,
+    "clients_per_group": {"mean": 10.0, "least": 10, "most": 10}, "labels": 10, "zeta2": {"value": 0.25},
+    "delta2": {"value": 9.0}, "ratio": {"value": 0.0278},
+    "constants": {
+        "sigma": {"value": 1.5}, "L": {"value": 20.0}, "curvature": {"value": 7.0, "low": 7.0, "high": 7.5},
+        "A": {"value": 1.2, "low": 1.2, "high": 2.3},
+    },
+}  # fmt: skip
+
+
+def resolved(folder: Path, profile: dict[str, Any], **options: str) -> Scenario:
+    """The scenario of a profile; options by key, with two underscores for a dot."""
+    path = folder / "profile.json"
+    path.write_text(json.dumps(profile), encoding="utf-8")
+    told = {"problem.heterogeneity": str(path)} | {key.replace("__", "."): value for key, value in options.items()}
+    return load(options={key: (key, value) for key, value in told.items()})
+
+
+def numbers(scenario: Scenario) -> tuple[float, ...]:
+    """L, A, sigma and the scatter."""
+    return tuple(scenario.number(name) for name in ("L", "A", "sigma", "scatter"))
+
+
+@pytest.mark.parametrize("options", [{}, {"plan__metric": "accuracy"}, {"plan__predictor": "spectrum"}])
+def test_by_loss_curvature_is_that_of_the_mean_loss_and_mini_batches_scatter(tmp_path: Path, options: Any) -> None:
+    assert numbers(resolved(tmp_path, PROFILE, **options)) == (7.0, 2.3, 1.5, 1.25)
+
+
+@pytest.mark.parametrize(
+    "options", [{"plan__metric": "gradient"}, {"plan__predictor": "typical"}, {"plan__bounds": "hflbounds.exact"}]
+)
+def test_by_gradient_it_is_the_largest_of_a_client_as_theorems_need(tmp_path: Path, options: Any) -> None:
+    assert numbers(resolved(tmp_path, PROFILE, **options))[:3] == (20.0, 1.2, 1.5)
+
+
+def test_what_is_given_and_profiles_without_that_curvature_are_as_they_say(tmp_path: Path) -> None:
+    given = resolved(tmp_path, PROFILE, problem__smoothness="3", problem__curvature_scatter="0")
+    assert numbers(given) == (3.0, 2.3, 1.5, 0.0)
+    older = PROFILE | {"constants": {name: of for name, of in PROFILE["constants"].items() if name != "curvature"}}
+    assert numbers(resolved(tmp_path, older)) == (20.0, 1.2, 1.5, 1.25)
+
+
+def test_a_target_as_a_loss_is_one_above_the_least_of_losses_that_are_not_negative(tmp_path: Path) -> None:
+    found = resolved(tmp_path, PROFILE, problem__target_loss="0.5")
+    assert (found.known["target"].value, found.known["target"].origin) == (0.5, "given")
+    no_floor = PROFILE["constants"] | {"A": {"value": 1.2}}
+    with pytest.raises(ScenarioError, match="whose losses are not negative"):
+        resolved(tmp_path, PROFILE | {"constants": no_floor}, problem__target_loss="0.5")

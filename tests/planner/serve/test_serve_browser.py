@@ -1,0 +1,437 @@
+"""Journeys on the page in a real Chromium: what a user does, and what then stands on the page.
+
+Run with ``pytest -m browser tests/planner/serve`` where playwright is installed (`pip install playwright`, without a
+browser of its own) and a Chromium is at ``HFL_PLAN_CHROMIUM`` (else ``/usr/bin/chromium``). The check of accessibility
+also wants ``HFL_PLAN_AXE``, the ``axe.min.js`` of `npm pack axe-core`; it is skipped without.
+"""
+
+import base64
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+pytest.importorskip("starlette", reason="needs the extra web")
+
+from planner.serve import answer, scenario  # noqa: E402
+
+CHROMIUM = os.environ.get("HFL_PLAN_CHROMIUM", "/usr/bin/chromium")
+EXAMPLES = Path(__file__).parents[3] / "examples"
+FIRST_LINK = "fleet.tiers[1].link.up"
+COUNTS = "client,group,a,b\nc1,g1,90,10\nc2,g1,80,20\nc3,g1,85,15\nc4,g2,10,90\nc5,g2,20,80\nc6,g2,15,85\n"
+
+
+def start():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "planner", "serve", "--port", "0"], stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    return process, process.stdout.readline().strip()
+
+
+def stop(process):
+    process.terminate()
+    process.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def address():
+    process, at = start()
+    yield at
+    stop(process)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with playwright.sync_playwright() as player:
+        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(chromium, address):
+    """A function that opens the page and waits for its answer; what goes wrong on the page fails the test."""
+    contexts, wrong = [], []
+
+    def open_page(part="", wait=True, **settings):
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(address + part)
+        if wait:
+            page.wait_for_selector("#table table")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+def control(page, path):
+    return page.locator(f'.control[data-path="{path}"]')
+
+
+def write(page, path, text):
+    control(page, path).locator("input[type=text]").fill(text)
+
+
+def settled(page):
+    """Wait until the answer shown is that of what is in the address, and return its tables."""
+    page.locator("#answer[aria-busy=false]").wait_for()
+    return page.evaluate("import('/state.js').then((state) => state.fromAddress(location.hash))")
+
+
+def verdict(page):
+    return page.locator("#verdict").inner_text()
+
+
+def expect_answer(page):
+    """What stands on the page is what Python answers for the tables of the address."""
+    tables = settled(page)
+    found = answer.answer(tables)
+    assert verdict(page).split("\n") == [found["verdict"], *found["lines"]]
+    shown = page.locator("#table tbody tr").all()
+    assert [row.locator("th").inner_text() for row in shown] == [row["title"] for row in found["rows"]]
+    times = [row.locator("td").first.inner_text() for row in shown]
+    assert times == [row["text"]["time"][0] for row in found["rows"]]
+    return found
+
+
+def settled_best(page):
+    """The names of the rows that the page marks as best."""
+    settled(page)
+    return page.locator("#table tr:has(td.best) th").all_inner_texts()
+
+
+def test_build_a_fleet_of_three_tiers(opened):
+    page = opened()
+    page.click("#add")
+    page.get_by_label("Name of the nodes of tier 2").fill("clinic")
+    write(page, "fleet.tiers[2].count", "5")
+    write(page, "fleet.tiers[2].link.up", "50Mbit/s")
+    found = expect_answer(page)
+    assert len(found["cases"][0]["best"][0].split("-")) == 3
+    assert page.locator("#tiers fieldset").count() == 3
+    assert settled(page)["fleet"]["tiers"][1] == {"name": "clinic", "count": 5, "link": {"up": "50Mbit/s"}}
+
+
+def test_remove_a_tier(opened):
+    page = opened()
+    page.get_by_role("button", name="Remove tier 1").click()
+    expect_answer(page)
+    assert page.locator("#tiers fieldset").count() == 1
+    assert page.get_by_role("button", name="Remove tier").count() == 0
+
+
+def test_choose_a_table_of_label_counts(opened):
+    page = opened()
+    page.set_input_files("#file", {"name": "wards.csv", "mimeType": "text/csv", "buffer": COUNTS.encode()})
+    page.locator("#dropped", has_text="Measured wards.csv").wait_for()
+    tiers = settled(page)["fleet"]["tiers"]
+    assert [tier["count"] for tier in tiers] == [2, 3]
+    assert tiers[0]["deviation"] > tiers[1]["deviation"]  # groups differ, and their clients hardly
+    assert control(page, "fleet.tiers[1].deviation").is_visible()
+    expect_answer(page)
+
+
+def test_drop_a_table_of_label_counts(opened):
+    page = opened()
+    page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "wards.csv"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        COUNTS,
+    )
+    page.locator("#dropped", has_text="Measured wards.csv").wait_for()
+    assert [tier["count"] for tier in settled(page)["fleet"]["tiers"]] == [2, 3]
+
+
+def test_a_table_with_a_wrong_column_leaves_the_fleet(opened):
+    page = opened()
+    before = settled(page)
+    page.set_input_files("#file", {"name": "x.csv", "mimeType": "text/csv", "buffer": b"who,group,a\nc1,g1,5\n"})
+    page.locator("#dropped", has_text="unchanged").wait_for()
+    assert "counts.csv:1" in page.locator("#dropped").inner_text()
+    assert settled(page) == before
+
+
+def test_share_a_link(opened):
+    page = opened()
+    write(page, "model.size", "3MB")
+    write(page, FIRST_LINK, "7Mbit/s")
+    expect_answer(page)
+    other = opened(page.evaluate("location.hash"))
+    assert verdict(other) == verdict(page)
+    assert control(other, "model.size").locator("input[type=text]").input_value() == "3MB"
+    assert control(other, FIRST_LINK).locator("input[type=text]").input_value() == "7Mbit/s"
+
+
+@pytest.mark.parametrize("part", ["#s=%%%", "#s=bm8", "#s=W10", "#s=" + "A" * 3000])
+def test_a_link_that_cannot_be_read_says_so(opened, part):
+    page = opened(part)
+    page.wait_for_selector("#problem:visible")
+    assert "Ask for it again" in page.locator("#problem").inner_text()
+
+
+def test_a_link_whose_scenario_is_no_more_keeps_what_it_says(opened):
+    part = scenario.in_address({"fleet": {"tiers": [{"count": 3}, {"count": 4}]}, "model": {"weight": "3kg"}})
+    page = opened(part, wait=False)
+    page.wait_for_selector("#problem:visible")
+    assert "model.weight" in page.locator("#problem").inner_text()
+    assert page.evaluate("location.hash") == part
+    page.click("#others summary")
+    assert "3kg" in page.locator("#others-text").inner_text()
+
+
+def test_the_keyboard_alone(opened):
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"))
+        if page.evaluate("document.activeElement.type") == "range" and "groups, slider" in seen:
+            break
+    assert "groups, slider" in seen
+    before = page.locator("#table").inner_text()
+    page.keyboard.press("ArrowRight")
+    assert settled(page)["fleet"]["tiers"][0]["count"] == 11  # a key moves a count by one at least
+    for _ in range(20):
+        page.keyboard.press("ArrowRight")
+    expect_answer(page)
+    assert page.locator("#table").inner_text() != before
+
+
+def test_360_pixels_wide(opened):
+    page = opened(viewport={"width": 360, "height": 740})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator("#brief").is_visible() and page.locator("#brief").inner_text().startswith(
+        verdict(page).split("\n")[0]
+    )
+    small = page.evaluate(
+        "[...document.querySelectorAll('button, select, input:not([type=radio])')].filter((e) => e.offsetParent && "
+        "e.getBoundingClientRect().right > 361).map((e) => e.outerHTML)"
+    )
+    assert small == []
+
+
+def test_dark(opened):
+    page = opened(color_scheme="dark")
+    red, green, blue = page.evaluate(
+        "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)"
+    )
+    assert max(red, green, blue) < 60
+
+
+@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}])
+def test_axe_finds_nothing_serious(opened, settings):
+    source = os.environ.get("HFL_PLAN_AXE")
+    if not source:
+        pytest.skip("needs HFL_PLAN_AXE, the axe.min.js of `npm pack axe-core`")
+    page = opened(**settings)
+    page.select_option("#heterogeneity", "numbers")
+    write(page, "model.size", "three")
+    page.wait_for_selector("#problem:visible")
+    write(page, "model.size", "3MB")
+    settled(page)
+    page.evaluate(Path(source).read_text(encoding="utf-8"))
+    found = page.evaluate(
+        "axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html)]))"
+    )
+    assert [one for one in found if one[0] in ("serious", "critical", "moderate")] == []
+
+
+def test_a_wrong_number_is_refused_where_it_is_typed_and_stays(opened):
+    page = opened()
+    before = page.locator("#table").inner_text()
+    write(page, "model.size", "45 parsecs")
+    field = control(page, "model.size")
+    field.locator(".problem:visible").wait_for()
+    assert "parsecs" in field.locator(".problem").inner_text()
+    assert field.locator("input[type=text]").input_value() == "45 parsecs"
+    assert field.locator("input[type=text]").get_attribute("aria-invalid") == "true"
+    assert page.locator("#table").inner_text() == before
+    assert "stale" in page.locator("#table").get_attribute("class")
+    page.reload()
+    field.locator(".problem:visible").wait_for()
+    assert field.locator("input[type=text]").input_value() == "45 parsecs"
+    write(page, "model.size", "45MB")
+    expect_answer(page)
+    assert not field.locator(".problem").is_visible()
+
+
+def test_the_first_question_decides(opened):
+    page = opened()
+    assert "Depends" in verdict(page)
+    page.get_by_label("Yes, they share one").check()
+    found = expect_answer(page)
+    assert len(found["cases"]) == 1 and "Depends" not in verdict(page)
+    page.get_by_label("I do not know").check()
+    assert len(expect_answer(page)["cases"]) == 2
+
+
+def test_save_and_open_again(opened, tmp_path):
+    page = opened()
+    write(page, FIRST_LINK, "30Mbit/s")
+    page.fill("#title", 'Two "wards" \\ <b>')
+    before = settled(page)
+    with page.expect_download() as download:
+        page.click("#save")
+    file = tmp_path / "saved.toml"
+    download.value.save_as(file)
+    assert tomllib.loads(file.read_text(encoding="utf-8")) == {"schema_version": 1, **before}
+    page.click("#reset")
+    assert control(page, FIRST_LINK).locator("input[type=text]").input_value() == ""
+    page.set_input_files("#file", file)
+    page.locator("#dropped", has_text="Opened").wait_for()
+    assert settled(page) == before
+
+
+def test_open_an_example(opened):
+    page = opened()
+    page.set_input_files("#file", EXAMPLES / "cell_site.toml")
+    page.locator("#dropped", has_text="Opened").wait_for()
+    expect_answer(page)
+
+
+def test_start_again_and_go_back(opened):
+    page = opened()
+    write(page, "model.size", "3MB")
+    settled(page)
+    page.click("#reset")
+    settled(page)
+    assert control(page, "model.size").locator("input[type=text]").input_value() == ""
+    page.go_back()
+    settled(page)
+    assert control(page, "model.size").locator("input[type=text]").input_value() == "3MB"
+
+
+def test_beyond_a_mark_the_topology_it_names_is_best(opened):
+    page = opened()
+    page.get_by_label("No, each has its own").check()
+    control(page, FIRST_LINK).locator(".mark").wait_for()
+    flip = control(page, FIRST_LINK).locator(".flip").inner_text()
+    name, _, amount = flip.partition(" below ")
+    assert amount.endswith("bit/s")
+    write(page, FIRST_LINK, f"{float(amount.split()[0]) * 0.9:.4g}{amount.split()[1]}")
+    assert name in settled_best(page)
+    write(page, FIRST_LINK, f"{float(amount.split()[0]) * 1.1:.4g}{amount.split()[1]}")
+    assert name not in settled_best(page)
+
+
+def test_many_moves_in_a_row_end_at_the_last(opened):
+    page = opened()
+    slider = control(page, "model.size").locator("input[type=range]")
+    slider.evaluate(
+        "(e) => { for (let i = 0; i <= 1000; i += 5) { e.value = i; e.dispatchEvent(new Event('input')); } }"
+    )
+    expect_answer(page)
+    assert settled(page)["model"]["size"] == "10GB"
+
+
+def test_by_rounds_no_link_is_asked_for(opened):
+    page = opened()
+    page.select_option("#objective", "rounds")
+    assert len(expect_answer(page)["cases"]) == 1
+    assert "rounds" in verdict(page)
+
+
+def test_data_differ_by_sliders(opened):
+    page = opened()
+    assert control(page, "fleet.tiers[1].deviation").count() == 0
+    page.select_option("#heterogeneity", "numbers")
+    write(page, "fleet.tiers[1].deviation", "0")
+    tiers = expect_answer(page) and settled(page)["fleet"]["tiers"]
+    assert [tier["deviation"] for tier in tiers] == [0, 1]
+    page.select_option("#heterogeneity", "intra")
+    assert settled(page)["problem"] == {"heterogeneity": "intra"}
+
+
+def test_text_of_users_is_shown_as_text(opened):
+    evil = "<img src=x onerror=document.title='hacked'>"
+    tables = {"title": evil, "fleet": {"tiers": [{"name": evil, "count": 2}, {"count": 2}]}, "x": {evil: evil}}
+    page = opened(scenario.in_address(tables), wait=False)
+    page.wait_for_selector("#problem:visible")
+    page.wait_for_timeout(300)
+    assert page.title() != "hacked" and page.locator("img").count() == 0
+
+
+def test_without_javascript_the_page_says_what_else_there_is(opened):
+    page = opened(java_script_enabled=False, wait=False)
+    assert "hfl-plan recommend" in page.locator("noscript").inner_text()
+
+
+def test_a_server_that_is_gone_loses_nothing(chromium):
+    process, at = start()
+    page = chromium.new_page()
+    try:
+        page.goto(at)
+        page.wait_for_selector("#table table")
+    finally:
+        stop(process)
+    write(page, "model.size", "3MB")
+    page.wait_for_selector("#problem:visible")
+    assert "still running" in page.locator("#problem").inner_text()
+    assert control(page, "model.size").locator("input[type=text]").input_value() == "3MB"
+    part = page.evaluate("location.hash").removeprefix("#s=")
+    assert json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))["model"] == {"size": "3MB"}
+    page.close()
+
+
+def test_the_command_shown_is_of_this_fleet(opened):
+    page = opened()
+    write(page, "model.size", "3MB")
+    page.get_by_label("Yes, they share one").check()
+    settled(page)
+    shown = page.locator("#command").inner_text()
+    assert shown.startswith("hfl-plan recommend -G 10 -M 10")
+    assert "--model-size 3MB" in shown and "--link-sharing per-server" in shown
+
+
+def test_on_paper_the_answer_alone(opened):
+    page = opened()
+    page.emulate_media(media="print")
+    assert not page.locator("#fleet").is_visible() and page.locator("#verdict").is_visible()
+
+
+def test_first_paint_and_size(opened):
+    page = opened()
+    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert painted < 1000
+    sizes = page.evaluate("performance.getEntriesByType('resource').map((e) => e.decodedBodySize)")
+    assert sum(sizes) < 300_000
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_from_slider_to_new_ranking(opened, deep, capsys):
+    page = opened()
+    if deep:
+        page.click("#add")
+        settled(page)
+    times = []
+    for i in range(100):
+        page.evaluate("performance.clearMeasures()")
+        control(page, "model.size").locator("input[type=range]").evaluate(
+            "(e, place) => { e.value = place; e.dispatchEvent(new Event('input')); }", 300 + 4 * i
+        )
+        page.locator("#answer[aria-busy=false]").wait_for()
+        times.append(page.evaluate("performance.getEntriesByName('move to ranking')[0].duration"))
+    p95 = statistics.quantiles(times, n=20)[-1]
+    with capsys.disabled():
+        print(f"\nfrom slider to ranking: median {statistics.median(times):.0f} ms, 95 % {p95:.0f} ms, {deep=}")
+    if os.getloadavg()[0] > (os.cpu_count() or 1):
+        pytest.skip(f"the machine is busy (load {os.getloadavg()[0]:.1f}): 95 % took {p95:.0f} ms")
+    assert p95 < 100

@@ -1,0 +1,180 @@
+"""The page's scenario: no file of this machine, TOML that reads back, and a command line that asks the same."""
+
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner
+from planner.decide.rank import recommend
+from planner.errors import ScenarioError
+from planner.io.toml_text import toml
+from planner.scenario.resolve import load as load_file
+from planner.serve import answer, controls, counts, scenario
+
+TWO = {
+    "fleet": {
+        "tiers": [
+            {"name": "ward", "count": 12, "link": {"up": "1Gbit/s"}, "deviation": 0.5},
+            {
+                "name": "client",
+                "count": 25,
+                "passes": 2,
+                "link": {"up": "20Mbit/s", "sharing": "per-server"},
+                "deviation": 1,
+            },
+        ],
+        "local_steps": 4,
+    },
+    "model": {"size": "45MB"},
+    "plan": {"objective": "time"},
+}
+THREE = {"fleet": {"tiers": [{"count": 4}, {"count": 5}, {"count": 6}]}, "plan": {"objective": "time"}}
+
+LEAVES = st.one_of(
+    st.booleans(),
+    st.integers(-(2**60), 2**60),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+TABLES = st.recursive(
+    st.dictionaries(KEYS, LEAVES, max_size=4),
+    lambda inner: st.dictionaries(KEYS, st.one_of(LEAVES, inner, st.lists(inner, min_size=1, max_size=3)), max_size=4),
+    max_leaves=12,
+)
+
+
+@given(TABLES)
+def test_toml_text_reads_back_as_the_same_tables(table):
+    assert tomllib.loads(toml(table)) == table
+
+
+@pytest.mark.parametrize("tables", [TWO, THREE])
+def test_the_saved_file_is_the_same_scenario(tables, tmp_path):
+    file = tmp_path / "scenario.toml"
+    file.write_text(answer.answer(tables)["toml"], encoding="utf-8")
+    read, sent = load_file(file), scenario.load(tables)
+    assert read.network == sent.network
+    assert {name: known.value for name, known in read.known.items()} == {
+        name: known.value for name, known in sent.known.items()
+    }
+    assert scenario.from_toml(file.read_text(encoding="utf-8"))["fleet"] == tables["fleet"]
+
+
+@pytest.mark.parametrize("name", ["phones", "cell_site", "regions"])
+def test_the_examples_open_as_the_same_scenario(name):
+    file = Path(__file__).parents[3] / "examples" / f"{name}.toml"
+    opened, read = scenario.load(scenario.from_file(file)), load_file(file)
+    assert opened.network == read.network and opened.compute == read.compute
+    values = {key: known.value for key, known in read.known.items()}
+    assert {key: known.value for key, known in opened.known.items()} == values
+
+
+def test_what_the_page_cannot_show_is_refused_with_a_way_out():
+    for said in ({"tiers": 1}, {"tiers": "ring/star"}):
+        with pytest.raises(ScenarioError, match="hfl-plan recommend --config"):
+            scenario.from_toml(toml({"fleet": {"groups": 2, "clients_per_group": 3}, "network": said}))
+
+
+def keywords(command):
+    """The options of a command line as those of `planner.recommend`, read by another road than the command line."""
+    words, settings, options = shlex.split(command), {}, {}
+    assert words[:2] == ["hfl-plan", "recommend"]
+    for name, value in zip(words[2::2], words[3::2], strict=True):
+        if name == "--set":
+            key, _, said = value.partition("=")
+            settings[key] = said
+        else:
+            options[name.lstrip("-").replace("-", "_")] = value
+    return settings, options
+
+
+@pytest.mark.parametrize("tables", [TWO, THREE])
+def test_the_command_asks_the_same(tables):
+    found = answer.answer(tables)
+    settings, options = keywords(found["command"])
+    plan = planner.recommend(None, settings, **options)
+    case = next((i for i, one in enumerate(found["cases"]) if one["value"] == "per-client"), 0)
+    shown = {row["id"]: (row["rounds"], row["seconds"][case], row["bytes"]) for row in found["rows"]}
+    assert shown == {row.id: (row.rounds, row.time_seconds, row.traffic_bytes) for row in plan.rows}
+    assert found["verdict"] == plan.verdict.text
+
+
+def test_unknown_sharing_is_shown_both_ways_and_given_sharing_one():
+    tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10}]}, "plan": {"objective": "time"}}
+    both = answer.answer(tables)["cases"]
+    assert [case["value"] for case in both] == ["per-client", "per-server"]
+    assert len(answer.answer(TWO)["cases"]) == 1
+    for case in both:
+        expected = recommend(scenario.load(tables).with_link(sharing=case["value"]), details=False)
+        assert case["best"] == list(expected.recommended)
+
+
+@pytest.mark.parametrize("path", ["fleet.tiers[1].link.up", "fleet.tiers[1].link.down"])
+def test_the_best_topology_changes_at_the_mark_and_not_before(path):
+    tables = {
+        "fleet": {"tiers": [{"count": 10}, {"count": 10, "link": {"sharing": "per-client"}}]},
+        "plan": {"objective": "time"},
+    }
+    now = answer.answer(tables)["cases"][0]["best"]
+    found = answer.flips(tables, path)
+    changes = [(side, found[side]) for side in ("below", "above") if found[side]]
+    assert changes
+    tier, key = int(path[12]) - 1, path.rpartition(".")[2]
+    for side, change in changes:
+        for factor, beyond in ((0.98, side == "below"), (1.02, side == "above")):
+            link = tables["fleet"]["tiers"][tier].get("link", {}) | {key: f"{change['at'] * factor!r}bit/s"}
+            moved = {**tables, "fleet": {"tiers": [dict(t) for t in tables["fleet"]["tiers"]]}}
+            moved["fleet"]["tiers"][tier]["link"] = link
+            best = answer.answer(moved)["cases"][0]["best"]
+            assert (set(change["to"]) <= set(best)) if beyond else (set(now) & set(best))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"problem": {"heterogeneity": "/etc/passwd.csv"}},
+        {"problem": {"heterogeneity": " ../x.JSON "}},
+        {"problem.heterogeneity": "/etc/passwd.csv"},
+        {"problem": {"pilot": "/etc/passwd"}},
+        {"problem.pilot": "x.json"},
+    ],
+)
+def test_no_file_of_this_machine_is_read(said, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+    with pytest.raises(ScenarioError, match=r"page reads no|reads no pilot"):
+        scenario.load({**THREE, **said})
+
+
+def test_label_counts_say_tiers_and_deviations():
+    # Two groups of two clients, each group of one label: nothing differs inside, and a group stands as far from the
+    # mean as a client with one label from an even mixture, which is taken to be 4 sigma.
+    rows = ["client,group,a,b", "c1,g1,100000,0", "c2,g1,100000,0", "c3,g2,0,100000", "c4,g2,0,100000"]
+    found = counts.measured("\n".join(rows).encode())
+    assert [tier["count"] for tier in found["tiers"]] == [2, 2]
+    sigma = planner.load_scenario(G=2, M=2).number("sigma")
+    assert found["tiers"][0]["deviation"] == pytest.approx(4 * sigma, rel=1e-3)
+    assert found["tiers"][1]["deviation"] == pytest.approx(0, abs=1e-3)
+
+
+def test_a_wrong_column_is_named_without_a_path_of_this_machine():
+    with pytest.raises(ScenarioError, match=r"^counts\.csv:1") as refused:
+        counts.measured(b"who,group,a\nc1,g1,5\n")
+    assert "/" not in str(refused.value).split(":")[0]
+
+
+def test_every_control_is_a_key_and_a_number_of_the_answer():
+    assert all(one["help"] for kind in controls.described().values() for one in kind)
+    for depth in (1, 2, 3, 4):
+        tables = {"fleet": {"tiers": [{"count": 2} for _ in range(depth)]}, "plan": {"objective": "time"}}
+        known = scenario.load(tables).known
+        missing = {path for path, symbol in controls.symbols(depth).items() if symbol not in known}
+        assert missing <= {"availability.client"}
