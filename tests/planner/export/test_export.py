@@ -172,7 +172,10 @@ def test_a_project_is_small_and_lints(to: str, tmp_path: Path) -> None:
         ["format", "--check"],
     ):
         done = subprocess.run(
-            ["ruff", words[0], "--isolated", *words[1:], "."], cwd=folder, capture_output=True, text=True
+            [sys.executable, "-m", "ruff", words[0], "--isolated", *words[1:], "."],
+            cwd=folder,
+            capture_output=True,
+            text=True,
         )
         assert done.returncode == 0, done.stdout
     readme = (folder / "README.md").read_text()
