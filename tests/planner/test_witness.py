@@ -147,9 +147,12 @@ def test_every_number_is_kept(
         if at == ".confidence.p_best" and kept["answer"]["uncertainty"] is None:  # without draws it is not said now
             continue
         if isinstance(before, float) and isinstance(after, float | int):
-            # Margins, regrets and what is made of them are differences of numbers that are kept to 1e-12.
+            # Margins, regrets and what is made of them are differences of numbers that are kept to 1e-12. The last
+            # digits of exp and log are the processor's own: shares of variance, sums of squares of such differences,
+            # were 1.5e-11 apart on two processors.
+            apart = ".explains" in at
             rounded = 1e-12 if at.startswith(".uncertainty.inputs") else 1e-300
-            if not math.isclose(before, after, rel_tol=1e-12, abs_tol=rounded):
+            if not math.isclose(before, after, rel_tol=1e-10 if apart else 1e-12, abs_tol=rounded):
                 different.append((at, before, after))
         elif before != after:
             different.append((at, before, after))
