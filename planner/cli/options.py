@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
@@ -76,7 +76,14 @@ OUTPUT: Mapping[str, tuple[Any, Any]] = {
         None,
     ),
     "quiet": (Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes")], False),
-    "force": (Annotated[bool, Option("--force", help="overwrite the file of --output")], False),
+    "force": (Annotated[bool, Option("--force", help="overwrite files that exist")], False),
+    "report": (
+        Annotated[
+            str | None,
+            Option("--report", metavar="FILE", help="report to send: one .html file with pictures, without network"),
+        ],
+        None,
+    ),
 }
 """Options of every answer."""
 
@@ -142,6 +149,21 @@ class Said:
         other = {key: (named[key], value) for key, value in (instead or {}).items() if value is not None}
         return load(self.config, {**self.options, **other})
 
+    def toml(self) -> str:
+        """Write what was said as a scenario file; "" where nothing was, or TOML cannot hold it."""
+        from planner.io.toml_text import toml
+        from planner.runs.manifest import told
+
+        if self.config is None and not self.options:
+            return ""
+        plain = {
+            key: (option, int(text) if str(text).isdecimal() else text) for key, (option, text) in self.options.items()
+        }
+        try:
+            return toml({"schema_version": 1, **told(self.config, plain)})
+        except TypeError:
+            return ""
+
 
 def declare(**said: Any) -> Callable[[Answered], Answered]:
     """Say which shared options a command has; see `Declared`."""
@@ -168,7 +190,7 @@ def completed(command: Answered) -> Callable[..., None]:
     shared |= {
         name: (_in_output(annotation, declared), default)
         for name, (annotation, default) in OUTPUT.items()
-        if not taken & set(_spellings(annotation))
+        if not taken & set(_spellings(annotation)) and (name != "report" or _answers(command))
     }
     takes_asked = "asked" in inspect.signature(command).parameters
 
@@ -178,13 +200,18 @@ def completed(command: Answered) -> Callable[..., None]:
         if takes_asked:
             arguments["asked"] = asked
         if not of_scenario:
-            _show(command(**arguments), asked)
+            _show(command(**arguments), asked, None)
             return
         options = {
             field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
         }
         said = Said(given["config"], _spoken(given, options))
-        _show(command(said.scenario() if first == "scenario" else said, **arguments), asked)
+        scenario = said.scenario() if first == "scenario" else None
+        answer = command(said if scenario is None else scenario, **arguments)
+        if scenario is not None and asked.reports:
+            answer = answer if isinstance(answer, Result) else Result(answer)  # type: ignore[arg-type]
+            answer = replace(answer, scenario=scenario)
+        _show(answer, asked, said)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -196,14 +223,19 @@ def completed(command: Answered) -> Callable[..., None]:
     return run
 
 
-def _show(answer: Any, asked: Asked) -> None:
+def _answers(command: Answered) -> bool:
+    """Whether a command answers with more than a text, so that a report can be made of it."""
+    return str(command.__annotations__.get("return")) not in ("str", "None", "str | None")
+
+
+def _show(answer: Any, asked: Asked, said: Said | None) -> None:
     if answer is None:
         return
     if isinstance(answer, str):
         write(answer)
         return
     result = answer if isinstance(answer, Result) else Result(answer)
-    emit(result, asked)
+    emit(result, asked, said.toml() if said is not None and asked.reports else "")
     if result.code:
         raise typer.Exit(result.code)
 
@@ -223,6 +255,7 @@ def _asked(given: Mapping[str, Any]) -> Asked:
         given.get("force", False),
         given.get("quiet", False),
         given.get("explain"),
+        given.get("report"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from planner.io.answers import Answer
     from planner.report.document import Document
+    from planner.report.sheet.gallery import Wanted
+    from planner.scenario.values import Scenario
 
 NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
 """Exit codes beside 0."""
@@ -28,11 +30,15 @@ class Result:
         answer: An answer, or a document for people and programs.
         files: By suffix, what ``--output`` writes in place of the answer, such as a profile; or what draws it there.
         code: Exit code.
+        scenario: What the answer is about, which a report draws; None where that is no scenario.
+        pictures: Others of a report: id, place and what draws each.
     """
 
     answer: Answer | Document
     files: Mapping[str, str | bytes | Callable[[Path], None]] = field(default_factory=dict)
     code: int = 0
+    scenario: Scenario | None = None
+    pictures: Iterable[Wanted] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,7 @@ class Asked:
         force: Whether to overwrite that file.
         quiet: Whether the verdict alone is wanted.
         explain: A section, ``all``, or None.
+        report: ``--report``: a file of HTML.
     """
 
     form: str | None = None
@@ -52,6 +59,13 @@ class Asked:
     force: bool = False
     quiet: bool = False
     explain: str | None = None
+    report: str | None = None
+
+    @property
+    def reports(self) -> tuple[tuple[str, Path], ...]:
+        """Options and files of reports: of ``--report``, and of ``--output`` where it ends in .html."""
+        named = (("--report", self.report), ("--output", self.output if self.output != "-" else None))
+        return tuple((option, Path(file)) for option, file in named if file and Path(file).suffix.lower() == ".html")
 
     @property
     def file(self) -> Path | None:
@@ -87,11 +101,23 @@ class Asked:
                     code="E035",
                 )
             atomic.place(self.file, self.force, "--output")
+        if self.report is not None:
+            if Path(self.report).suffix.lower() != ".html":
+                raise ScenarioError(
+                    f"--report: {self.report!a:.80} does not end in .html. Name a file such as report.html.",
+                    code="E035",
+                )
+            atomic.place(self.report, self.force, "--report")
         return self
 
 
-def emit(result: Result, asked: Asked) -> None:
-    """Write an answer to stdout, and to the file that was asked for.
+def emit(result: Result, asked: Asked, scenario: str = "") -> None:
+    """Write an answer to stdout, and to the files that were asked for.
+
+    Args:
+        result: The answer.
+        asked: How it is asked for.
+        scenario: What was said of it, as TOML, for a report.
 
     Raises:
         OSError: If stdout is closed, or cannot be written.
@@ -101,7 +127,12 @@ def emit(result: Result, asked: Asked) -> None:
     from planner.report.render import render, suffixes
 
     document = laid_out(result.answer, asked)
-    if asked.file is not None:
+    reports = dict(asked.reports)
+    if reports:
+        page = reported(result, scenario)
+        for option, file in reports.items():
+            atomic.write(file, page, asked.force, option)
+    if asked.file is not None and "--output" not in reports:
         suffix = asked.file.suffix.lower()
         content = result.files.get(suffix)
         if content is None:
@@ -111,8 +142,30 @@ def emit(result: Result, asked: Asked) -> None:
         else:
             atomic.write(asked.file, content, asked.force)
     write(render(asked.form or "table", document, width=width(), color=color()))
-    if asked.file is not None and not asked.quiet:
-        told(f"wrote {asked.file}")
+    written = dict.fromkeys([*reports.values(), *([asked.file] if asked.file is not None else [])])
+    for file in () if asked.quiet else written:
+        told(f"wrote {file}")
+
+
+def reported(result: Result, scenario: str) -> str:
+    """Write an answer as a report."""
+    from planner.io.progress import progress
+    from planner.report.sheet import report
+
+    progress("drawing the report ...")
+    text = report(
+        laid_out(result.answer, Asked()),
+        scenario=result.scenario,
+        pictures=result.pictures,
+        toml=scenario,
+        command=_arguments(),
+    )
+    progress("")
+    return text
+
+
+def _arguments() -> tuple[str, ...]:
+    return ("hfl-plan", *sys.argv[1:])
 
 
 def laid_out(answer: Answer | Document, asked: Asked) -> Document:
@@ -127,7 +180,7 @@ def laid_out(answer: Answer | Document, asked: Asked) -> Document:
 
     if isinstance(answer, Document):
         return selected(answer, asked.explain or "", quiet=asked.quiet)
-    named = answer.replaced(command=("hfl-plan", *sys.argv[1:]))
+    named = answer.replaced(command=_arguments())
     return document(named, asked.explain or "", quiet=asked.quiet)
 
 

@@ -306,15 +306,16 @@ class Answer(Kept):
         return self._shown("table", section)
 
     def to_html(self, path: str | Path | None = None, *, force: bool = False) -> str:
-        """Return the answer as HTML, and write it to a file if one is named.
+        """Return the answer as HTML for a page, or write a whole report to a file if one is named.
 
         Raises:
             ScenarioError: If there is something already, or no folder to put it in.
             NoAnswerError: If it cannot be written.
         """
-        text = self._shown("html")
-        if path is not None:
-            write(path, text, force, "to_html")
+        if path is None:
+            return self._shown("html")
+        text = self._shown("report")
+        write(path, text, force, "to_html")
         return text
 
     def diff(self, after: Answer) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from planner.decide.sensitivity import first_tie, resolution_of, totals_of
 from planner.decide.uncertainty.draws import draws
 from planner.errors import NoAnswerError
-from planner.io.wording import names, title
+from planner.io.wording import names, title, two
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading, in_short
 from planner.predict.evidence import predictor_record as record
@@ -76,8 +76,12 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     else:
         message = f"{title(best)} is best by {what} throughout the 80 % intervals"
     figure_, rows = draw(ratios, f"{what} over that of {title(best)}", message, in_short(scenario))
-    said = "; ".join(f"{title(r.topology)} {r.value:.2g}x [{r.low:.2g}, {r.high:.2g}]" for r in ratios)
+    said = "; ".join(f"{title(r.topology)} {two(r.value)}x [{two(r.low)}, {_high(r.high)}]" for r in ratios)
     return figure_, rows, f"{what.capitalize()} over that of {title(best)}, with 80 % intervals: {said}."
+
+
+def _high(end: float) -> str:
+    return two(end) if np.isfinite(end) else "no end"
 
 
 @style()

@@ -54,7 +54,7 @@ def in_short(scenario: Scenario) -> str:
         for tier, name in zip(symbols, scenario.names, strict=True)
     )
     links = [
-        f"{plain(name, 16)} link {format_rate(link.up)} up"
+        f"{plain(name, 16)} link {format_rate(link.up)} up{', shared' * (link.sharing == 'per-server')}"
         for name, link in zip(scenario.names, scenario.network.links, strict=True)
         if link is not None
     ]

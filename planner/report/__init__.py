@@ -26,7 +26,11 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Docum
 
 
 def shown(answer: Answer, form: str, section: str = "") -> str:
-    """Render an answer in a format."""
+    """Render an answer in a format, or as a whole ``report``."""
+    if form == "report":
+        from planner.report.sheet import report
+
+        return report(document(answer))
     from planner.report.render import render
 
     return render(form, document(answer, section))

@@ -10,9 +10,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from planner.scenario.units import format_duration, format_rate, format_size
+
+if TYPE_CHECKING:
+    from planner.io.answers import Answer
 
 
 class Typeset(str):
@@ -25,6 +28,19 @@ class Typeset(str):
         """Keep the text as a string, and its LaTeX beside it."""
         made = super().__new__(cls, text)
         made.latex = latex
+        return made
+
+
+class Amount(str):
+    """Text of a number, which formats that sort rows or draw bars read."""
+
+    __slots__ = ("number",)
+    number: float
+
+    def __new__(cls, text: str, number: float) -> Amount:
+        """Keep the text as a string, and its number beside it."""
+        made = super().__new__(cls, text)
+        made.number = float(number)
         return made
 
 
@@ -270,6 +286,7 @@ class Document:
         records: For a spreadsheet, all with the same keys, in SI units; where there are none, the first table is taken.
         kind: What it is where it has no title.
         sections: Details, in their order.
+        answer: What the page was laid out from; None where that is `data` alone.
     """
 
     title: str
@@ -278,6 +295,7 @@ class Document:
     records: tuple[Mapping[str, Any], ...] = ()
     kind: str = "Answer"
     sections: tuple[Section, ...] = ()
+    answer: Answer | None = None
 
     @property
     def table(self) -> Table:

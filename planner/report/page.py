@@ -17,7 +17,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Rows, Sensitivity, Told, Verdict
 from planner.io.text import suggest
 from planner.io.wording import times, title, two
-from planner.report.document import Block, Document, Facts, Heading, Section, Sentences, Table
+from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount
 
 NAMES = {
@@ -29,6 +29,8 @@ NAMES = {
     "server_link.down": "server downlink",
     "server_link.latency": "server latency",
     "server_link.sharing": "sharing of server links",
+    "client_link.hop": "client hop",
+    "server_link.hop": "server hop",
     "model_size": "model size",
     "step_time": "step time",
     "cost": "time model",
@@ -75,7 +77,9 @@ def page(
     found = tuple(section for section in sections if section.blocks)
     body.append(Sentences(legend(body), "dim"))
     records = tuple(Rows(answer.rows).records())
-    return Document(answer.title, tuple(b for b in body if b not in EMPTY), answer.to_json(), records, kind, found)
+    return Document(
+        answer.title, tuple(b for b in body if b not in EMPTY), answer.to_json(), records, kind, found, answer
+    )
 
 
 def brief(
@@ -300,7 +304,7 @@ def _has_guess(text: str) -> bool:
 def about(text: str, number: float | None) -> str:
     """Mark a cell as predicted, unless its number was given or measured."""
     given = isinstance(number, Quantity) and number.origin in ("given", "measured")
-    return text if number is None or given else f"~{text}"
+    return text if number is None else Amount(text if given else f"~{text}", number)
 
 
 def cell(write: Callable[[float], str], number: float | None) -> str:

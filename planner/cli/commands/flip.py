@@ -12,6 +12,7 @@ from planner.cli.options import declare
 from planner.cli.output import Asked, Result
 
 if TYPE_CHECKING:
+    from planner.report.sheet.drawing import Drawn
     from planner.scenario.resolve import Scenario
 
 
@@ -71,4 +72,10 @@ def flip(  # reason: one parameter for every option
         figure, rows = picture.draw(found)
         plot.save(figure, path, rows, says=picture.says(found), force=asked.force)
 
-    return Result(flip_answers.map_document(found), dict.fromkeys(PICTURES, draw))
+    def drawn_map() -> Drawn:
+        from planner.plot import phase as picture
+
+        return *picture.draw(found), picture.says(found)
+
+    files = dict.fromkeys(PICTURES, draw)
+    return Result(flip_answers.map_document(found), files, pictures=[("map", "answer", drawn_map)])

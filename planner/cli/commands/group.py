@@ -45,9 +45,10 @@ def group(  # reason: one parameter for every option
         hfl-plan group examples/hospitals.csv --moves 7 --output regrouped.csv
     """
     from planner.report.answers.group import Wanted, grouped
+    from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(
         groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed
     )
     document, counts_regrouped = grouped(said.scenario, counts, wanted)
-    return Result(document, {".csv": counts_regrouped})
+    return Result(document, {".csv": counts_regrouped}, pictures=of_counts(counts, counts_regrouped))

@@ -36,7 +36,8 @@ def measure(  # reason: one parameter for every option
         hfl-plan measure examples/hospitals.csv --output profile.json
     """
     from planner.report.answers.measure import Wanted, measured
+    from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(gram, scale, weighting, counts_are, groups_are, skip_empty, seed)
     document, profile = measured(counts, wanted)
-    return Result(document, {".json": profile})
+    return Result(document, {".json": profile}, pictures=of_counts(counts))

@@ -77,6 +77,7 @@ def pilot(  # reason: one parameter for every option
     from planner.report.answers.pilot import Output, counts, given, piloted
     from planner.report.answers.pilot import rates as read_rates
     from planner.report.answers.pilot import within as budget
+    from planner.report.sheet.gallery import race
 
     systems_asked = raced.read(systems, coverage, edges)
     wanted = Wanted(
@@ -88,7 +89,7 @@ def pilot(  # reason: one parameter for every option
     on = given(hook, data, proxy)
     file = asked.file if asked.file is not None and asked.file.suffix == ".json" else None
     document, text = piloted(on, wanted, Output(file, asked.force, workers, engine, device), systems_asked.left_out())
-    return Result(document, {".json": text})
+    return Result(document, {".json": text}, pictures=[("race", "answer", lambda: race(text))])
 
 
 def _names(text: str | None) -> tuple[str, ...]:

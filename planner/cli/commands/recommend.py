@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Option
 
 from planner.cli.options import Said
-from planner.cli.output import Asked
-
-if TYPE_CHECKING:
-    from planner.decide.recommendation import Recommendation
+from planner.cli.output import Asked, Result
 
 
 def recommend(  # reason: one parameter for every option
@@ -34,13 +31,13 @@ def recommend(  # reason: one parameter for every option
     ] = None,
     save: Annotated[Path | None, Option("--save", help="file for scenario, software and answer, for `rerun`")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Recommendation:
+) -> Result:
     """Rank topologies by time, traffic or rounds to a target.
 
     Examples:
         hfl-plan recommend -G 10 -M 10 --uplink 20Mbit/s
         hfl-plan recommend --config examples/hospitals.toml
-        hfl-plan recommend -G 10 -M 10 --output report.html
+        hfl-plan recommend -G 10 -M 10 --report report.html
     """
     told = {"coverage": coverage, "edges": edges, "region_times": region_times}
     if save is not None and any(told.values()):
@@ -76,4 +73,4 @@ def recommend(  # reason: one parameter for every option
         from planner.families.comparison import compared
 
         found = compared(found, scenario, said.config, said.options, told)
-    return found
+    return Result(found, scenario=scenario)

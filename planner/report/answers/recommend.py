@@ -15,6 +15,7 @@ from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
     COLUMNS,
+    Amount,
     Block,
     Cell,
     Column,
@@ -89,7 +90,7 @@ def _by_case(row: Row, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:
     known += [(case.time_seconds, case.ratio) for case in row.cases if case.value in cases]
     for seconds, ratio in known:
         yield None if seconds is None else about(duration(seconds), seconds)
-        yield times(ratio if intervals or ratio is None else float(ratio))
+        yield None if ratio is None else Amount(times(ratio if intervals else float(ratio)), ratio)
 
 
 def _rounds(row: Row) -> Cell:
@@ -97,7 +98,7 @@ def _rounds(row: Row) -> Cell:
 
 
 def _traffic(row: Row) -> Cell:
-    return None if row.traffic_bytes is None else f"~{size(row.traffic_bytes)}"
+    return None if row.traffic_bytes is None else Amount(f"~{size(row.traffic_bytes)}", row.traffic_bytes)
 
 
 def _last(answer: Recommendation) -> tuple[Column, Callable[[Row], Cell]]:
@@ -109,7 +110,7 @@ def _last(answer: Recommendation) -> tuple[Column, Callable[[Row], Cell]]:
 
 
 def _rounded(amount: float | None, write: Callable[[float], str]) -> Cell:
-    return None if amount is None else f"~{write(amount)}"
+    return None if amount is None else Amount(f"~{write(amount)}", amount)
 
 
 def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:
@@ -117,7 +118,7 @@ def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:
     if amount is None:
         return None
     ends = "" if amount.low is None or amount.high is None else f" ({write(amount.low)} to {write(amount.high)})"
-    return f"~{write(amount)}{ends}"
+    return Amount(f"~{write(amount)}{ends}", amount)
 
 
 def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
@@ -173,7 +174,7 @@ def _numbers(answer: Recommendation) -> Iterator[Block]:
             row.time_seconds,
             row.traffic_bytes,
             row.round_seconds,
-            times(row.ratio),
+            None if row.ratio is None else Amount(times(row.ratio), row.ratio),
         )
         for row in answer.rows
     ]

@@ -1,0 +1,302 @@
+"""A report: an answer as one file of HTML that asks nothing of any network, for those who use no terminal.
+
+It is made from the `Document` that a terminal shows: verdict, table, what it assumes and what each value would change,
+pictures, evidence, next steps, every section of ``--explain``, and at the end what makes it again. Its content-security
+policy allows the one style and the one script in it, by their hashes, and nothing else; what a user wrote is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from planner.errors import NoAnswerError
+from planner.io.answers import Answer, Assumption
+from planner.io.version import version
+from planner.plot.lettering import in_short
+from planner.report.document import Block, Column, Document, Facts, Figure, Items, Sentences, Table
+from planner.report.page import as_typed, change, name_of
+from planner.report.render import render
+from planner.report.sheet import blocks, drawing, gallery
+from planner.scenario.units import format_amount
+
+if TYPE_CHECKING:
+    from planner.scenario.values import Scenario
+
+LARGEST = 300_000  # bytes of a table that the file holds for download
+OWN = ("Assumed", "Changes", "Warning", "Evidence", "Ask", "Next")  # facts that have a section here
+MAP = "map"
+NO_PICTURES = "Pictures need matplotlib: pip install 'hfl-plan[plots]', then make the report again."
+
+
+def report(
+    document: Document,
+    *,
+    scenario: Scenario | None = None,
+    pictures: Iterable[gallery.Wanted] = (),
+    toml: str = "",
+    command: Sequence[str] = (),
+) -> str:
+    """Write the report of an answer, with its pictures where matplotlib is installed.
+
+    Args:
+        document: The whole answer, with its sections.
+        scenario: What it is about.
+        pictures: Others than those of the scenario and of the rows: id, place and what draws each.
+        toml: The scenario as it was told.
+        command: Arguments that ask for the answer.
+    """
+    wanted = [*gallery.of_rows(document.answer)]
+    wanted += gallery.of_scenario(document.answer, scenario) if scenario is not None else ()
+    found: tuple[drawing.Picture, ...] | None = None
+    with suppress(NoAnswerError):  # matplotlib is not installed
+        found = tuple(drawing.pictures([*wanted, *pictures]))
+    about = "" if scenario is None or scenario.divisions else in_short(scenario)
+    seed = None if scenario is None else scenario.seed
+    return sheet(document, Beside(found or (), about, toml, command, seed, drawn=found is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a report has beside the answer.
+
+    Attributes:
+        pictures: In their order.
+        about: The scenario in a sentence.
+        scenario: The scenario as TOML; "" where the command reads none.
+        command: Arguments that ask for the answer.
+        seed: Of every random draw; None where there is none.
+        drawn: Whether pictures could be drawn.
+    """
+
+    pictures: Sequence[drawing.Picture] = ()
+    about: str = ""
+    scenario: str = ""
+    command: Sequence[str] = ()
+    seed: int | None = None
+    drawn: bool = True
+
+
+def sheet(document: Document, beside: Beside | None = None) -> str:
+    """Write a report.
+
+    Args:
+        document: The whole answer, with its sections.
+        beside: What else the file shows.
+    """
+    known = beside or Beside()
+    style, script = _text("style.css"), _text("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
+        "form-action 'none'"
+    )
+    title = escape(document.title or document.kind)
+    return "\n".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f'<meta name="generator" content="hfl-plan {escape(version())}">',
+            f"<title>{title}</title>",
+            f"<style>{style}</style>\n</head>\n<body>\n<main>",
+            *_body(document, known),
+            f"</main>\n<script>{script}</script>\n</body>\n</html>\n",
+        )
+    )
+
+
+def _body(document: Document, beside: Beside) -> Iterator[str]:
+    first, *rest = document.blocks or (Sentences(""),)
+    answer = document.answer
+    yield f"<header><h1>{escape(document.title or document.kind)}</h1>"
+    yield f'<p class="note">{escape("; ".join(filter(None, (f"{document.kind}, {_today()}", beside.about))))}</p>'
+    yield f'<p class="verdict">{escape(first.text)}</p></header>' if isinstance(first, Sentences) else "</header>"
+    shown = [first, *rest] if not isinstance(first, Sentences) else rest
+    known = frozenset(section.id for section in document.sections)
+    yield '<section aria-label="Answer">'
+    if any(one.id == MAP for one in beside.pictures):
+        shown = [block for block in shown if not isinstance(block, Figure)]  # it is drawn below
+    yield from blocks.html(_without_own(shown) if answer else shown, known)
+    yield from _figures(beside.pictures, "answer")
+    if not beside.drawn:
+        yield f'<p class="note">{escape(NO_PICTURES)}</p>'
+    yield "</section>"
+    for heading, inner in (
+        ("Warnings", _warnings(answer)),
+        ("What this assumes", _assumed(answer)),
+        ("What changes it", (*_changes(answer), *_figures(beside.pictures, "changes"))),
+        ("Evidence", _evidence(answer)),
+        ("Next steps", _next(answer)),
+    ):
+        if lines := list(inner):
+            yield f"<section><h2>{heading}</h2>"
+            yield from lines
+            yield "</section>"
+    if document.sections:
+        yield "<section><h2>Details</h2>"
+        for section in document.sections:
+            yield f'<details id="{escape(section.id)}"><summary>{escape(section.heading)}</summary>'
+            yield from blocks.html(section.blocks, known, level=3)
+            yield "</details>"
+        yield "</section>"
+    yield from _again(document, beside)
+
+
+def _without_own(shown: Sequence[Block]) -> Iterator[Block]:
+    """Leave out facts that the report has in full below."""
+    for block in shown:
+        if not isinstance(block, Facts):
+            yield block
+        elif left := tuple((label, text) for label, text in block.entries if label not in OWN):
+            yield replace(block, entries=left)
+
+
+def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
+    found = [one for one in pictures if one.place == place]
+    if found:
+        yield '<div class="pictures">'
+        for one in found:
+            data = _download(f"{one.id}.csv", one.csv, "text/csv", "numbers")
+            yield f"<figure>{one.svg}<figcaption>{escape(one.says)} {data}</figcaption></figure>"
+        yield "</div>"
+
+
+def _warnings(answer: Answer | None) -> Iterator[str]:
+    if answer and answer.warnings:
+        said = tuple(f"{one.text} {one.help}".strip() for one in answer.warnings)
+        yield from blocks.html([Items("", said, "warning")])
+
+
+def _assumed(answer: Answer | None) -> Iterator[str]:
+    """Each value that was not given, where it comes from, and what another would change."""
+    if not answer or not answer.assumptions:
+        return
+    rows = tuple(
+        (name_of(one.key), _value(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
+    )
+    columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
+    yield from blocks.html([Table(columns, rows, label="Values that were not given")])
+
+
+def _value(one: Assumption) -> str:
+    if isinstance(one.value, float) and not one.unit:
+        return f"{one.value:.3g}"
+    return format_amount(one.value, one.unit)
+
+
+def _origin(answer: Answer, one: Assumption) -> str:
+    known = answer.scenario.get(one.key)
+    return "" if known is None else known.source or known.origin
+
+
+def _effect(answer: Answer, one: Assumption) -> str:
+    """What is said of a value, and its break-even point."""
+    names = _titles(answer)
+    mine = [s for s in answer.sensitivity if s.parameter == one.key or s.parameter.startswith(f"{one.key}.")]
+    points = [change(s, names) for s in mine if s.break_even is not None]
+    return "; ".join(filter(None, (one.effect, *points)))
+
+
+def _titles(answer: Answer) -> dict[str, str]:
+    return {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows if "id" in row.__dict__}
+
+
+def _changes(answer: Answer | None) -> Iterator[str]:
+    """Break-even points, and the share of the lead's variance of each input."""
+    if not answer or not answer.sensitivity:
+        return
+    names = _titles(answer)
+    points = tuple(change(one, names) for one in answer.sensitivity if one.break_even is not None)
+    shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
+    if points:
+        yield from blocks.html([Items("", points)])
+    if shares:
+        text = ", ".join(f"{name_of(one.parameter)} {one.sobol_total:.0%}" for one in shares)
+        yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])
+
+
+def _evidence(answer: Answer | None) -> Iterator[str]:
+    if not answer or not answer.evidence:
+        return
+    rows = tuple(
+        (
+            "nearest measured cases" if one.nearest else one.dataset,
+            one.metric,
+            f"{one.right} of {one.of}",
+            one.regret_median,
+            one.regret_p90,
+            one.note,
+        )
+        for one in sorted(answer.evidence, key=lambda one: not one.nearest)
+    )
+    columns = (
+        Column("record"),
+        Column("metric"),
+        Column("right", "number"),
+        Column("regret, median", "share"),
+        Column("one of ten", "share"),
+        Column("what was measured"),
+    )
+    yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
+
+
+def _next(answer: Answer | None) -> Iterator[str]:
+    if answer and answer.next:
+        steps = dict.fromkeys((as_typed(one), one.why) for one in answer.next)
+        yield "<ul>"
+        yield from (f"<li>{escape(why)} <code>{escape(typed)}</code></li>" for typed, why in steps)
+        yield "</ul>"
+
+
+def _again(document: Document, beside: Beside) -> Iterator[str]:
+    """What makes the answer again: scenario, command, seed, versions, rows."""
+    yield "<section><h2>To make it again</h2>"
+    if beside.scenario:
+        yield f'<h3>Scenario</h3>\n<pre class="copy" tabindex="0">{escape(beside.scenario)}</pre>'
+    entries = []
+    command = beside.command or (document.answer.command if document.answer else ())
+    if command:
+        entries.append(("Command", shlex.join(command)))
+    if beside.seed is not None:
+        entries.append(("Seed", str(beside.seed)))
+    entries += [("Version", f"hfl-plan {version()}"), ("Schema", str(document.data.get("schema", "-")))]
+    yield from blocks.html([Facts(tuple(entries))])
+    rows = render("csv", document)
+    if len(rows.encode()) <= LARGEST:
+        yield f"<p>{_download('rows.csv', rows, 'text/csv', 'Rows as CSV')}</p>"
+    else:
+        yield '<p class="note">The rows are too many for this file: add --format csv to the command.</p>'
+    yield "</section>"
+
+
+def _download(name: str, text: str, kind: str, label: str) -> str:
+    data = base64.b64encode(text.encode()).decode()
+    return f'<a download="{escape(name)}" href="data:{kind};charset=utf-8;base64,{data}">{escape(label)}</a>'
+
+
+def _today() -> str:
+    """The date, or that of SOURCE_DATE_EPOCH, by which a report is the same bytes again."""
+    said = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(tz=datetime.UTC)
+    day = datetime.datetime.fromtimestamp(int(said), tz=datetime.UTC) if said.isdigit() else now
+    return f"{day.day} {day:%B %Y}"
+
+
+@cache
+def _text(name: str) -> str:
+    return resources.files("planner.report.sheet").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,147 @@
+"""Blocks of a document as HTML of a report, which has no style of its own in any element."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from planner.report.document import (
+    Amount,
+    Block,
+    Cell,
+    Column,
+    Facts,
+    Figure,
+    Heading,
+    Items,
+    Note,
+    Table,
+)
+
+BARS = frozenset(("time", "traffic", "airtime", "energy", "carbon", "money", "cost"))  # columns that have them
+ASKED = re.compile(r"--explain ([a-z-]+)")
+BAR = (
+    '<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">'
+    '<rect width="{:.3g}" height="1"/></svg>'
+)
+WIDE = 200  # columns of a figure
+
+
+def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level: int = 2) -> Iterator[str]:
+    """Write blocks.
+
+    Args:
+        blocks: Any.
+        sections: Ids that ``--explain ID`` in a text links to.
+        level: Of the heading above.
+    """
+    for block in blocks:
+        if isinstance(block, Table):
+            yield from _table(block, level)
+        elif isinstance(block, Figure):
+            yield from _figure(block)
+        elif isinstance(block, Items):
+            if block.sentences:
+                yield f"<p>{escape(block.heading)}</p>" if block.heading else ""
+                yield f'<ul class="{block.style}">' if block.style else "<ul>"
+                yield from (f"<li>{_linked(sentence, sections)}</li>" for sentence in block.sentences)
+                yield "</ul>"
+        elif isinstance(block, Facts):
+            if block.entries:
+                yield "<dl>"
+                yield from (
+                    f"<dt>{escape(label)}</dt><dd>{_linked(text, sections)}</dd>" for label, text in block.entries
+                )
+                yield "</dl>"
+        elif isinstance(block, Heading):
+            yield f"<h{level + 1}>{escape(block.text)}</h{level + 1}>"
+        elif block.text.strip():
+            kind = "note" if isinstance(block, Note) else block.style
+            yield (
+                f'<p class="{kind}">{_linked(block.text, sections)}</p>'
+                if kind
+                else f"<p>{_linked(block.text, sections)}</p>"
+            )
+
+
+def _linked(text: str, sections: frozenset[str]) -> str:
+    """Escape a text; where it names a section of the report, link to it."""
+
+    def link(found: re.Match[str]) -> str:
+        return f'<a href="#{found[1]}">{found[0]}</a>' if found[1] in sections else found[0]
+
+    return ASKED.sub(link, escape(text.strip()))
+
+
+def _figure(block: Figure) -> Iterator[str]:
+    yield f'<pre role="img" aria-label="{escape(block.alternative)}" class="figure">'
+    for line in block.lines(WIDE):
+        spans = ((escape(text), "".join(re.findall("[a-z]+", style))) for text, style in line)
+        yield "".join(f'<span class="{style}">{text}</span>' if style else text for text, style in spans)
+    yield "</pre>"
+
+
+def _table(table: Table, level: int) -> Iterator[str]:
+    """A table whose columns can be sorted, with a bar in each cell of an amount."""
+    if not table.columns:
+        return
+    caption = table.heading or table.label
+    named = escape(caption or "Table")
+    yield f'<div class="scroll" role="region" tabindex="0" aria-label="{named}"><table>'
+    yield f"<caption>{escape(caption)}</caption>" if caption else ""
+    yield "<thead>"
+    if table.above:
+        places = [place for place, _ in table.above]
+        ends = [*places[1:], _last_of_group(table)]
+        yield f'<tr><td colspan="{places[0]}"></td>' if places[0] else "<tr>"
+        for (place, text), end in zip(table.above, ends, strict=True):
+            yield f'<th scope="colgroup" colspan="{end - place}">{escape(text)}</th>'
+        left = len(table.columns) - ends[-1]
+        yield f'<td colspan="{left}"></td></tr>' if left else "</tr>"
+    names = [f'<th scope="col"{_side(column)}>{escape(column.name)}</th>' for column in table.columns]
+    yield f"<tr>{''.join(names)}</tr></thead>"
+    yield "<tbody>"
+    largest = [_largest(table, i) for i in range(len(table.columns))]
+    for i, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
+        cells = zip(table.columns, row, texts, largest, strict=True)
+        written = "".join(_cell(*cell, first=k == 0) for k, cell in enumerate(cells))
+        yield f'<tr class="best">{written}</tr>' if i in table.best else f"<tr>{written}</tr>"
+    yield "</tbody></table></div>"
+
+
+def _last_of_group(table: Table) -> int:
+    """Where the last of the groups of columns ends: all are as wide as the first."""
+    places = [place for place, _ in table.above]
+    wide = places[1] - places[0] if len(places) > 1 else len(table.columns) - places[0]
+    return min(places[-1] + wide, len(table.columns))
+
+
+def _cell(column: Column, cell: Cell, text: str, largest: float, *, first: bool) -> str:
+    number = _number(cell)
+    sort = "" if number is None else f' data-n="{number!r}"'
+    bar = ""
+    if largest > 0 and number is not None and number >= 0:
+        bar = BAR.format(100 * number / largest)
+    tag = 'th scope="row"' if first else "td"
+    return f"<{tag}{_side(column)}{sort}>{escape(text)}{bar}</{tag[:2]}>"
+
+
+def _side(column: Column) -> str:
+    return ' class="n"' if column.right else ""
+
+
+def _number(cell: Cell) -> float | None:
+    """The number of a cell, by which rows are sorted."""
+    if isinstance(cell, Amount):
+        return cell.number
+    return float(cell) if isinstance(cell, int | float) else None
+
+
+def _largest(table: Table, place: int) -> float:
+    """Of a column that has bars; 0 for others."""
+    column = table.columns[place]
+    if column.name not in BARS and column.kind not in ("duration", "size"):
+        return 0.0
+    found = [number for row in table.rows if (number := _number(row[place])) is not None]
+    return max(found, default=0.0) if len(found) > 1 else 0.0

@@ -1,0 +1,119 @@
+"""Which pictures the report of an answer has: each a place and what draws it, drawn when a report is written."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.report.sheet.drawing import Draw, Drawn
+
+if TYPE_CHECKING:
+    from planner.io.answers import Answer
+    from planner.scenario.values import Scenario
+
+SHARING = "client_link.sharing"
+CASES: Mapping[str, str] = {"per-client": "own links", "per-server": "shared links"}
+POINTS = 6  # topologies in the picture of time against traffic
+
+Wanted = tuple[str, str, Draw]
+"""Id, place in the report, and what draws it."""
+
+
+def of_scenario(answer: Answer | None, scenario: Scenario) -> Iterator[Wanted]:
+    """List the pictures of an answer about a scenario."""
+    from planner.plot import forest, hours, tiers, tornado
+
+    scenario = _chosen(answer, scenario)
+    yield "tiers", "answer", partial(tiers.of_scenario, scenario)
+    for suffix, words, one in _cases(answer, scenario):
+        yield f"forest{suffix}", "answer", partial(_said, words, forest.of_scenario, one)
+        yield f"hours{suffix}", "answer", partial(_said, words, hours.of_scenario, one)
+        yield f"tornado{suffix}", "changes", partial(_said, words, tornado.of_scenario, one)
+
+
+def of_rows(answer: Answer | None) -> Iterator[Wanted]:
+    """List the picture of rows that have both a time and traffic."""
+    if answer is None:
+        return
+    found = [
+        row.__dict__ for row in answer.rows if getattr(row, "time_seconds", 0) and getattr(row, "traffic_bytes", 0)
+    ]
+    if len(found) > 1:
+        case = CASES["per-client"] if _is_open(answer) else ""
+        yield "front", "answer", partial(_front, found, "; ".join(filter(None, (answer.title, case))))
+
+
+def of_counts(before: Path, after: str | None = None) -> Iterator[Wanted]:
+    """List the picture of label counts, and of the same in new groups, given as the text of a file."""
+    yield "grouping", "answer", partial(_grouping, before, after)
+
+
+def race(pilot: str) -> Drawn:
+    """Draw what a pilot measured, from the text of its file."""
+    from planner.data.pilot import Pilot
+    from planner.plot import race as picture
+
+    return picture.draw(Pilot.model_validate_json(pilot))
+
+
+def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
+    from planner.plot import front, plain
+
+    others = [row for row in rows if row.get("baseline")]
+    shown = [row for row in rows if not row.get("baseline")][:POINTS] + others
+    points = [
+        front.Point(
+            row["title"] if row.get("baseline") else row["id"],
+            "",
+            float(row.get("rounds") or 0),
+            float(row["time_seconds"]),
+            float(row["traffic_bytes"]),
+        )
+        for row in shown
+    ]
+    drawn, numbers = front.draw(points, plain(about, 60))
+    return drawn, numbers, f"Time against traffic to the target of {len(points)} topologies, both logarithmic."
+
+
+def _grouping(before: Path, after: str | None) -> Drawn:
+    from planner.data.label_counts import read_counts
+    from planner.plot import grouping
+
+    if after is None:
+        return grouping.of_tables([("groups", read_counts(before, skip_empty=True))])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "after.csv"
+        file.write_text(after, encoding="utf-8")
+        tables = [("before", read_counts(before, skip_empty=True)), ("after", read_counts(file, skip_empty=True))]
+    return grouping.of_tables(tables)
+
+
+def _said(words: str, draw: Any, scenario: Scenario) -> Drawn:
+    figure, rows, says = draw(scenario)
+    return figure, rows, f"With {words}. {says}" if words else says
+
+
+def _cases(answer: Answer | None, scenario: Scenario) -> Iterator[tuple[str, str, Scenario]]:
+    """The scenario, or one for each way in which clients may share their links, where the verdict depends on it."""
+    if answer is None or not _is_open(answer):
+        yield "", "", scenario
+        return
+    for value, words in CASES.items():
+        yield f"-{value}", words, scenario.with_link(sharing=value)
+
+
+def _is_open(answer: Answer) -> bool:
+    """Whether the verdict depends on how clients share their links."""
+    return any(one.on == SHARING for one in (answer.verdict, *answer.verdict.cases))
+
+
+def _chosen(answer: Answer | None, scenario: Scenario) -> Scenario:
+    """Of a search over divisions into groups, that of the answer."""
+    if answer is None:
+        return scenario
+    wanted = [answer.scenario[name].value for name in ("G", "M") if name in answer.scenario]
+    of_this = (one for one in scenario.divisions if [one.known[name].value for name in ("G", "M")] == wanted)
+    return next(of_this, scenario)

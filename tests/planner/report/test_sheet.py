@@ -1,0 +1,306 @@
+"""Reports: one file that asks nothing of a network, says all that a terminal says, and takes no text for markup."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import io
+import re
+import subprocess
+import sys
+import tomllib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from test_cli import ROOT, run
+from test_document import HOSTILE, WHOLE
+from test_uniform import leaves, parameters
+
+from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
+from planner.report.render import render
+from planner.report.sheet import Beside, drawing, sheet
+from planner.scenario.resolve import load
+
+matplotlib = pytest.importorskip("matplotlib")
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+PHONES = str(ROOT / "examples" / "phones.toml")
+COUNTS = str(ROOT / "examples" / "hospitals.csv")
+
+
+class Reader(HTMLParser):
+    """Elements, attributes and texts of a page, each element closed in its turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len({name for name, _ in attrs}) == len(attrs), attrs
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def seen(self) -> str:
+        return " ".join(" ".join(text for tag, text in self.texts if tag not in ("style", "script")).split())
+
+    def of(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def downloads(reader: Reader) -> dict[str, str]:
+    """Files that the page holds, by name."""
+    found = {}
+    for link in reader.of("a"):
+        if "download" in link:
+            head, _, data = link["href"].partition(";base64,")
+            assert head == "data:text/csv;charset=utf-8"
+            found[link["download"]] = base64.b64decode(data).decode()
+    return found
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def phones(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a scenario file and two options."""
+    file = tmp_path_factory.mktemp("report") / "phones.html"
+    words = ["recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3", "--report", str(file)]
+    subprocess.run([sys.executable, "-m", "planner", *words], check=True, capture_output=True, cwd=ROOT)
+    return file
+
+
+# ---------------------------------------------------------------- what a file may do
+
+
+def assert_alone(text: str) -> Reader:
+    """Nothing in the page loads, runs or links to anything but what its policy names by hash."""
+    reader = Reader(text)
+    policy = next(one["content"] for one in reader.of("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == "'none'"
+    for kind, tag in (("style-src", "style"), ("script-src", "script")):
+        (inner,) = (data for name, data in reader.texts if name == tag)
+        digest = base64.b64encode(hashlib.sha256(inner.encode()).digest()).decode()
+        assert rules.pop(kind) == f"'sha256-{digest}'"
+    assert rules == {}
+    for tag, attributes in reader.elements:
+        assert tag not in ("link", "iframe", "object", "embed", "img", "image", "form", "base", "foreignobject"), tag
+        for name, value in attributes.items():
+            assert name != "style", (tag, value)
+            assert not name.startswith("on"), (tag, name)
+            assert name not in ("src", "srcset", "action", "ping"), (tag, name)
+            if name in ("href", "xlink:href"):
+                assert value.startswith("#") or (value.startswith("data:text/csv") and "download" in attributes), value
+            if not name.startswith("xmlns") and name not in ("aria-label",):
+                assert "://" not in value, (tag, name, value)
+    return reader
+
+
+def test_a_report_is_one_file_that_asks_nothing_of_a_network(phones: Path) -> None:
+    reader = assert_alone(phones.read_text(encoding="utf-8"))
+    assert phones.stat().st_size < 1_500_000
+    assert reader.of("html") == [{"lang": "en"}]
+    assert "@import" not in "".join(text for tag, text in reader.texts if tag == "style")
+    script = "".join(text for tag, text in reader.texts if tag == "script")
+    assert not re.search(r"fetch|XMLHttp|WebSocket|sendBeacon|import\(|eval|innerHTML|new Function", script)
+
+
+def test_ids_are_one_of_a_kind_and_every_reference_has_one(phones: Path) -> None:
+    text = phones.read_text(encoding="utf-8")
+    ids = [attributes["id"] for _, attributes in Reader(text).elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    named = set(re.findall(r'href="#([^"]+)"', text)) | set(re.findall(r"url\(#([^)]+)\)", text))
+    assert named
+    assert named <= set(ids)
+
+
+def test_no_text_is_taken_for_markup_and_none_is_lost() -> None:
+    hostile = Document(
+        HOSTILE,
+        (*WHOLE.blocks, Facts(((HOSTILE, "--explain rows"),))),
+        WHOLE.data,
+        sections=(Section("rows", HOSTILE, (Sentences(HOSTILE, "bold"),)),),
+    )
+    beside = Beside((), HOSTILE, f'title = "{HOSTILE}"', ("hfl-plan", HOSTILE), 3, drawn=False)
+    reader = assert_alone(sheet(hostile, beside))
+    assert "b" not in {tag for tag, _ in reader.elements}
+    seen = reader.seen()
+    assert seen.count(HOSTILE) >= 8
+    for said in ("Star-Star is first.", "12,000", "1 h 30 min", "2.5 GB", "By group", "2 more are in", "Second."):
+        assert said in seen
+    assert {"href": "#rows"} in reader.of("a")
+    assert "pip install 'hfl-plan[plots]'" in seen
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_it_says_what_the_terminal_says_and_every_section(phones: Path, plan) -> None:
+    reader = Reader(phones.read_text(encoding="utf-8"))
+    seen = reader.seen()
+    out = plan("recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3")[1]
+    lines = out.splitlines()
+    verdict = " ".join(lines[1 : lines.index("")])
+    assert verdict in seen
+    for line in (line for line in lines if re.match(r"  (Star|Ring|FedAvg|Sequential)", line)):
+        assert " ".join(line.split()) in seen, line
+    sections = re.findall(r"^\S.*$", plan("recommend", "--config", PHONES, "--explain", "provenance")[1], re.MULTILINE)
+    assert sections[0] in seen
+    closed = [one["id"] for one in reader.of("details")]
+    assert {"table", "uncertainty", "break-even", "record", "provenance"} <= set(closed)
+    for heading in ("What this assumes", "What changes it", "Evidence", "Next steps", "To make it again"):
+        assert heading in seen
+    assert "loss of an untrained 10-class model" in seen  # where an assumption comes from
+    assert "hfl-plan recommend --config" in seen
+    assert "hfl-plan/recommend/2" in seen
+
+
+def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan, tmp_path: Path) -> None:
+    reader = Reader(phones.read_text(encoding="utf-8"))
+    held = downloads(reader)
+    asked = ("recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3")
+    assert held["rows.csv"] == plan(*asked, "--format", "csv")[1]
+    assert len(list(csv.DictReader(io.StringIO(held["forest.csv"])))) == 4
+    text = next(text for tag, text in reader.texts if tag == "pre" and "schema_version" in text)
+    assert tomllib.loads(text)["plan"]["seed"] == 3
+    file = tmp_path / "again.toml"
+    file.write_text(text, encoding="utf-8")
+    told = {"problem.sigma": ("--sigma", "0.5:2"), "plan.seed": ("--seed", "3")}
+    assert load(file) == load(Path(PHONES), told)
+
+
+def test_bars_and_order_are_those_of_the_numbers() -> None:
+    rows = (("a", Amount("~2 h", 7200), 30.0), ("b", Amount("~1 h", 3600.0), None), ("c", None, 60.0))
+    table = Table((Column("topology"), Column("time", "number"), Column("rounds", "count")), rows)
+    text = sheet(Document("", (Sentences("x"), table), {}))
+    reader = Reader(text)
+    cells = [one.get("data-n") for one in reader.of("td")]
+    assert cells == ["7200.0", "30.0", "3600.0", None, None, "60.0"]
+    assert [float(one["width"]) for one in reader.of("rect")] == [100, 50]  # bars of time, and none of rounds
+
+
+def test_a_date_is_that_of_the_build_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = Document("", (Sentences("x"),), {})
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert "2 January 1970" in sheet(document)
+    assert sheet(document) == sheet(document)
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def test_pictures_say_what_they_are_and_follow_the_page(phones: Path) -> None:
+    text = phones.read_text(encoding="utf-8")
+    named = [one["aria-label"] for one in Reader(text).of("svg") if one.get("role") == "img"]
+    assert len(named) == 5
+    assert all(len(says) > 40 for says in named)
+    assert any(says.startswith("Lead of Star-Star in time") for says in named)
+    style = text[text.index("<style>") : text.index("</style>")]
+    for color in set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', text)):
+        red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+        if max(red, green, blue) - min(red, green, blue) < 12 and color != "#bbbbbb":  # greys are repainted in the dark
+            assert f'="{color}"]' in style, color
+
+
+def test_a_drawing_keeps_every_path_and_every_style() -> None:
+    from planner.plot import content, diagram
+
+    file = content(diagram.draw(3, 3)[0], "svg", "words").decode()
+    made = drawing.inline(file, "one", 'a "picture" <b>')
+    assert made.count("<path") == file.count("<path")
+    assert made.count("<use") == file.count("<use")
+    declared = sum(len([d for d in style.split(";") if ":" in d]) for style in re.findall(r' style="([^"]*)"', file))
+    kinds = "fill|stroke|opacity|fill-opacity|stroke-[a-z]+"
+    before = len(re.findall(rf' (?:{kinds})="', file))
+    assert len(re.findall(rf' (?:{kinds})="', made)) == before + declared
+    assert " style=" not in made
+    assert Reader(made).of("svg")[0]["aria-label"] == 'a "picture" <b>'
+
+
+def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path) -> None:
+    code, _, err = plan("recommend", "-G", "4", "-M", "4", "--uplink", "20Mbit/s", "-o", str(tmp_path / "r.html"), "-q")
+    assert (code, err) == (0, "")
+    reader = assert_alone((tmp_path / "r.html").read_text(encoding="utf-8"))
+    named = [one["aria-label"] for one in reader.of("svg") if "aria-label" in one]
+    for words in ("With own links. Time over that of", "With shared links. Time over that of"):
+        assert any(says.startswith(words) for says in named)
+    assert "own links?" in reader.seen()
+
+
+def test_groups_before_and_after_are_drawn(plan, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    assert plan("measure", COUNTS, "--report", str(file), "-q")[0] == 0
+    reader = assert_alone(file.read_text(encoding="utf-8"))
+    assert any(one.get("aria-label", "").startswith("Label shares of every group") for one in reader.of("svg"))
+    assert "north" in downloads(reader)["grouping.csv"]
+
+
+def test_without_matplotlib_the_report_says_how_to_get_pictures(
+    plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    file = tmp_path / "r.html"
+    assert plan("recommend", "-G", "4", "-M", "4", "-H", "inter", "--report", str(file), "-q")[0] == 0
+    reader = assert_alone(file.read_text(encoding="utf-8"))
+    assert "pip install 'hfl-plan[plots]'" in reader.seen()
+    assert reader.of("figure") == []
+    assert reader.of("table")
+
+
+# ---------------------------------------------------------------- the option
+
+
+def test_every_command_that_answers_makes_a_report() -> None:
+    without = set()
+    for name, command in leaves().items():
+        options = {option for p in parameters(command) for option in p.opts}
+        without |= {name} - ({name} if "--report" in options else set())
+    assert without == {"bounds export", "diff", "help", "picture", "schema", "serve"}
+
+
+def test_answers_without_a_frame_make_a_report_too(plan, tmp_path: Path) -> None:
+    for i, words in enumerate((["bounds", "list"], ["explain", "E035"], ["validate", "list"])):
+        file = tmp_path / f"{i}.html"
+        assert plan(*words, "--report", str(file), "-q")[0] == 0
+        reader = assert_alone(file.read_text(encoding="utf-8"))
+        assert "rows.csv" in downloads(reader) or "--format csv" in reader.seen()
+
+
+def test_a_report_stands_beside_another_file_and_overwrites_nothing(plan, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.html", tmp_path / "a.json"
+    words = ("explain", "E035", "--report", str(first), "--output", str(second))
+    assert plan(*words)[0] == 0
+    assert first.exists()
+    assert second.exists()
+    code, _, err = plan(*words)
+    assert code == 2
+    assert "--force" in err
+    code, _, err = plan("explain", "E035", "--report", str(tmp_path / "a.pdf"))
+    assert code == 2
+    assert ".html" in err
+
+
+def test_a_format_other_than_html_writes_the_same_as_before(phones: Path) -> None:
+    fragment = render("html", Document("t", (Sentences("x"),), {}))
+    assert fragment.startswith("<section")
+    assert "<script" not in fragment
