@@ -13,7 +13,7 @@ from planner.decide.explain import SHORT
 from planner.errors import ScenarioError
 from planner.io.wording import title
 from planner.plot import COLUMN, INK, Rows, figure, looks, panel_letter, posed, style, swatch
-from planner.plot.lettering import heading, in_short, name_points
+from planner.plot.lettering import heading, in_short, name_ends
 from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.resolve import Scenario
 
@@ -109,7 +109,7 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str 
     first = min(reached, key=lambda t: reached[t], default="")
     message = f"{seen[first].title} has the best guarantee at the target" if first else "No guarantee meets the target"
     heading(drawn, message, f"a guarantee, not the expected rounds; {about}".removesuffix("; "))
-    name_points(top, ends, 6.5)
+    name_ends(top, ends, 6.5)
     rows = []
     for topology, curve in curves.items():
         for i, count in enumerate(rounds.tolist()):

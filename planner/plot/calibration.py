@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.io.wording import title
 from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.plot.lettering import heading
 from planner.predict.evidence import table
 from planner.predict.evidence.orderings import SETTING
 from planner.predict.question import Question
@@ -43,9 +44,11 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     """For the predictor of a scenario: how it compares pairs of topologies, and how measured runs do."""
     _, question = posed(replace(scenario, metric="gradient"))
     points = _measured(question)
-    drawn, rows = draw(points, "predicted ratio", "measured ratio", logarithmic=True)
     same = sum((p.predicted < 1) == (p.high < 1) for p in points if p.predicted != 1 and not p.low <= 1 <= p.high)
     clear = sum(not p.low <= 1 <= p.high for p in points)
+    message = f"The predicted order is the measured one in {same} of {clear} clear cases"
+    about = f"predictor {question.predictor.id}, by gradient; runs of pairs at G = M = 10, P = 1, K = 2, not of yours"
+    drawn, rows = draw(points, "predicted ratio", "measured ratio", message, about, logarithmic=True)
     says = (
         "Mean squared gradient of the topology with one more ring over that of the other: the ratio that predictor "
         f"{question.predictor.id} has against the measured one with its 95 % interval, in {len(points)} pairs at "
@@ -64,17 +67,20 @@ def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[flo
     numbers = [x for p in points for x in (p.predicted, p.measured, p.low, p.high)]
     shares = min(numbers) >= 0 and max(numbers) <= 1
     wide = not shares and 0 < 3 * min(numbers) < max(numbers)
-    return *draw(points, "predicted", "measured", logarithmic=wide), says
+    message = f"{agree} of {len(points)} predictions are within the interval measured"
+    return *draw(points, "predicted", "measured", message, logarithmic=wide), says
 
 
 @style()
-def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) -> tuple[Figure, Rows]:
+def draw(
+    points: Sequence[Point], across: str, up: str, message: str = "", about: str = "", *, logarithmic: bool
+) -> tuple[Figure, Rows]:
     """Draw the points with their intervals and the line on which prediction and measurement are equal.
 
     Filled are those whose prediction is within the interval. On logarithmic axes 1 is where two things are alike, and
     quarters that contradict are shaded.
     """
-    drawn, axes = figure(COLUMN, 3.3)
+    drawn, axes = figure(COLUMN, 3.9 if message else 3.3)
     values = np.array([(p.predicted, p.measured, p.low, p.high) for p in points])
     least, most = float(values.min()), float(values.max())
     if logarithmic:
@@ -100,8 +106,10 @@ def draw(points: Sequence[Point], across: str, up: str, *, logarithmic: bool) ->
     if logarithmic:
         round_ticks(axes.xaxis, "{:g}".format)
         round_ticks(axes.yaxis, "{:g}".format)
-    says = "filled: prediction within the interval" + (", grey: opposite order" if logarithmic else "")
+    says = "filled: prediction within the interval" + ("\ngrey: the predicted order is wrong" if logarithmic else "")
     drawn.legend(loc="outside lower center", ncols=2, title=says, title_fontsize=7)
+    if message:
+        heading(drawn, message, about)
     return drawn, [{**asdict(p), "agrees": p.agrees} for p in points]
 
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from hflbounds.topology import Topology, all_topologies
 from planner.errors import ScenarioError
-from planner.io.wording import counted
+from planner.io.wording import counted, join
 from planner.plot import COLUMN, FAINT, PAGE, Rows, figure, looks, panel_letter, posed, style
+from planner.plot.lettering import heading
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def draw(
     kinds = all_topologies(depth) if kinds is None else kinds
     shown, across = [min(size, MOST[depth]) for size in sizes], 4 if len(kinds) > 4 else min(2, len(kinds))
     down = -(-len(kinds) // across)
-    drawn, panels = figure(PAGE if across > 2 else COLUMN, 0.9 + 1.55 * down, across=across, down=down)
+    drawn, panels = figure(PAGE if across > 2 else COLUMN, 1.2 + 1.5 * down, across=across, down=down)
     rows: list[dict[str, Any]] = []
     for axes, letter, kind in zip(np.ravel(panels), "abcdefgh", kinds.values(), strict=False):
         look = looks([kind.id])[kind.id]
@@ -114,7 +115,8 @@ def draw(
         Line2D([], [], linestyle="", marker="s", color="black", label=server),
         Line2D([], [], linestyle="", marker="o", color="black", markerfacecolor="white", label=names[-1]),
     ]
-    drawn.legend(handles=keys, loc="outside lower center", ncols=2, title=_counts(sizes, names), title_fontsize=7)
+    drawn.legend(handles=keys, loc="outside lower center", ncols=2)
+    heading(drawn, "Who sends the model to whom in a round", _counts(sizes, names))
     return drawn, rows
 
 
@@ -125,7 +127,8 @@ def _name(node: Node, names: Sequence[str]) -> str:
 def _counts(sizes: Sequence[int], names: Sequence[str]) -> str:
     words = " of ".join(counted(size, name) for size, name in zip(sizes, names, strict=True))
     most = MOST.get(len(sizes), 0)
-    return words if max(sizes) <= most else f"{words}; drawn: {' of '.join(str(min(size, most)) for size in sizes)}"
+    cut = [f"{most} of {counted(size, name)}" for size, name in zip(sizes, names, strict=True) if size > most]
+    return f"{words}; drawn: {join(cut)}" if cut else f"{words}; all drawn"
 
 
 def _places(sizes: Sequence[int], node: Node = (), x: float = 0.0) -> Iterator[tuple[Node, Place]]:

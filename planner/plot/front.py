@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import all_topologies
@@ -119,7 +120,8 @@ def draw(points: Sequence[Point], about: str = "") -> tuple[Figure, Rows]:
         message += ", and sends least"
     heading(drawn, message, about)
     labels = [(p.seconds, p.bytes, _label(seen[p.topology].title, p), INK) for p in named]
-    name_points(axes, labels, 6.5)
+    steps = [(x, y) for p, q in pairwise(front) for x, y in ((p.seconds, p.bytes), (q.seconds, p.bytes))]
+    name_points(axes, labels, 6.5, [tuple(zip(*steps, strict=True))] if steps else [])
     return drawn, [{**asdict(p), "on_front": on} for p, on in zip(points, best, strict=True)]
 
 

@@ -12,6 +12,7 @@ from planner.data import label_shift
 from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
 from planner.plot import COLUMN, GRID, PALETTE, Rows, figure, panel_letter, plain, shares_up, style, swatch
+from planner.plot.lettering import heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ def draw(
     whole = np.sum([values.mean(axis=0) for _, values in shares.values()], axis=0)
     top = np.sort(np.argsort(-whole, kind="stable")[:LABELS])
     names = [plain(labels[i], 14) for i in top]
-    drawn, _ = figure(COLUMN, 1.4 + 1.25 * len(shares) + 0.9, across=0)
+    drawn, _ = figure(COLUMN, 1.8 + 1.25 * len(shares) + 0.9, across=0)
     grid = drawn.add_gridspec(len(shares) + 1, 1, height_ratios=[*[1.25] * len(shares), 0.22 * (2 * len(shares) + 1)])
     rows: list[dict[str, Any]] = []
     for place, (letter, (grouping, (groups, values))) in enumerate(zip("abcdefgh", shares.items(), strict=False)):
@@ -87,7 +88,19 @@ def draw(
         keys.append(swatch(OTHERS, "", "other labels"))
     wide = max(map(len, names)) > 9
     drawn.legend(handles=keys, loc="outside lower center", ncols=3 if wide else 4, title="labels", title_fontsize=7)
+    heading(drawn, _message(list(deviations.values())), "shares of labels; means over the clients of each group")
     return drawn, rows
+
+
+def _message(deviations: Sequence[tuple[float, float]]) -> str:
+    """Say what became of the deviation between groups, or which of the two is larger."""
+    (zeta2, delta2), last = deviations[0], deviations[-1][1]
+    if len(deviations) == 1:
+        more = "groups differ more than their clients" if delta2 > zeta2 else "clients differ more than their groups"
+        return f"{more.capitalize()}: delta^2 {delta2:.2g}, zeta^2 {zeta2:.2g}"
+    if last == delta2:
+        return f"Groups differ as much as before: delta^2 {delta2:.2g}"
+    return f"Groups differ {'less' if last < delta2 else 'more'}: delta^2 goes from {delta2:.2g} to {last:.2g}"
 
 
 def _deviations(axes: Any, deviations: dict[str, tuple[float, float]]) -> None:

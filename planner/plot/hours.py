@@ -108,7 +108,8 @@ def draw(
     round_ticks(axes.yaxis, "{:g}".format)
     axes.text(float(seconds.min()), target, " target", va="top", ha="left", size=6.5, color=FAINT)
     heading(drawn, message, about)
-    name_points(axes, [(c.needed, target, seen[t].title, INK) for t, c in curves.items()], 6.5)
+    lines = [(c.seconds, c.value) for c in curves.values()] + [(axes.get_xlim(), (target, target))]
+    name_points(axes, [(c.needed, target, seen[t].title, INK) for t, c in curves.items()], 6.5, lines)
     rows: list[dict[str, Any]] = [
         {
             "topology": topology,

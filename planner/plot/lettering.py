@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hflbounds.topology import tier_symbols
 from planner.io.wording import counted
@@ -16,9 +20,11 @@ from planner.scenario.values import Scenario
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Floats = NDArray[np.float64]
 MESSAGE, ABOUT = 8.0, 6.5  # points
 WIDE: Final = 0.65  # of a letter, over its size; narrower in the mean
 LINE: Final = 1.25  # from one line to the next, over the size
+MISTAKEN: Final = 60  # points of lines that a name may cover before it stands nearer to another's point
 AWAY: Final = 5.0  # points from a point to its name
 
 
@@ -72,15 +78,17 @@ def name_points(
     axes: Any,
     points: Sequence[tuple[float, float, str, str]],
     size: float = 7.0,
-    others: Sequence[tuple[float, float]] = (),
+    lines: Sequence[Any] = (),
 ) -> None:
     """Write names beside points, where they cover no other name and no point; one that fits nowhere is left out.
+
+    Of the sides that are free, a name takes the one where it covers least of the lines.
 
     Args:
         axes: With its limits and scales set; nothing may change the layout afterwards.
         points: Across, up, name and colour.
         size: Of the letters, in points.
-        others: Points without names that stay free too.
+        lines: Pairs of the numbers across and up of each, in data coordinates.
     """
     from matplotlib.transforms import Bbox
 
@@ -89,12 +97,13 @@ def name_points(
     drawn.set_layout_engine("none")
     inside = axes.get_window_extent()
     per_point = drawn.dpi / 72
-    marks = [
-        Bbox.from_bounds(x - 3 * per_point, y - 3 * per_point, 6 * per_point, 6 * per_point)
-        for x, y in axes.transData.transform([(x, y) for x, y, *_ in points] + [tuple(one) for one in others])
-    ]
+    at = np.reshape(axes.transData.transform([(x, y) for x, y, *_ in points]), (-1, 2))
+    marks = [Bbox.from_bounds(x - 3 * per_point, y - 3 * per_point, 6 * per_point, 6 * per_point) for x, y in at]
+    drawn_lines = [_dense(axes.transData.transform(np.column_stack(one)), 2 * per_point) for one in lines]
+    ink = np.concatenate([np.empty((0, 2)), *drawn_lines])
     taken = marks + [text.get_window_extent() for text in axes.texts]
-    for x, y, name, color in points:
+    for k, (x, y, name, color) in enumerate(points):
+        best, least = None, math.inf
         for dx, dy, ha, va in _SIDES:
             text = axes.annotate(
                 name,
@@ -105,18 +114,100 @@ def name_points(
                 va=va,
                 size=size,
                 color=color,
+                path_effects=halo(),
+                arrowprops=_lead() if dx and dy else None,
             )
-            box = text.get_window_extent()
-            if (
+            box = _letters(text)
+            free = (
                 inside.x0 <= box.x0
                 and box.x1 <= inside.x1
                 and inside.y0 <= box.y0
                 and box.y1 <= inside.y1
                 and not any(box.overlaps(other) for other in taken)
-            ):
-                taken.append(box)
+            )
+            covered = int(((ink > (box.x0, box.y0)) & (ink < (box.x1, box.y1))).all(axis=1).sum())
+            outside = np.maximum(np.maximum((box.x0, box.y0) - at, at - (box.x1, box.y1)), 0.0)
+            covered += MISTAKEN * int(np.argmin(np.hypot(*outside.T)) != k)
+            if not free or covered >= least:
+                text.remove()
+                continue
+            if best is not None:
+                best.remove()
+            best, least = text, covered
+            if not covered:
                 break
-            text.remove()
+        if best is not None:
+            taken.append(_letters(best))
+
+
+def name_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
+    """Write names to the right of the ends of lines, one below the other; a thin line leads to one that had to move.
+
+    Args:
+        axes: With its limits and scales set, and room on the right; nothing may change the layout afterwards.
+        ends: Across, up, name and colour.
+        size: Of the letters, in points.
+    """
+    drawn = axes.figure
+    drawn.draw_without_rendering()  # fixes the layout
+    drawn.set_layout_engine("none")
+    per_point = drawn.dpi / 72
+    inside, apart = axes.get_window_extent(), 1.3 * size * per_point
+    at = {end: axes.transData.transform(end[:2]) for end in sorted(ends, key=lambda end: -end[1])}
+    top = inside.y1
+    places: list[float] = []
+    for _, y in at.values():
+        top = min(float(y), top) if not places else min(float(y), places[-1] - apart)
+        places.append(top)
+    floor = inside.y0 + apart / 2
+    for k in reversed(range(len(places))):  # up again where the last would stand below the axes
+        places[k] = max(places[k], floor)
+        floor = places[k] + apart
+    right = max((float(x) for x, _ in at.values()), default=0.0)
+    for (end, (x, y)), place in zip(at.items(), places, strict=True):
+        moved = abs(place - y) > 1
+        axes.annotate(
+            end[2],
+            end[:2],
+            xytext=((right - x) / per_point + AWAY * (2 if moved else 1), (place - y) / per_point),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            size=size,
+            color=end[3],
+            path_effects=halo(),
+            arrowprops=_lead() if moved else None,
+        )
+
+
+def _letters(text: Any) -> Any:
+    """Return the box of a text without the line from it."""
+    from matplotlib.text import Text
+
+    text.get_window_extent()  # puts the text where it belongs
+    return Text.get_window_extent(text)
+
+
+def _lead() -> dict[str, Any]:
+    """Return the thin line from a name to what it names."""
+    return {"arrowstyle": "-", "linewidth": 0.5, "color": FAINT, "shrinkA": 0, "shrinkB": 3}
+
+
+def halo() -> list[Any]:
+    """Return what keeps letters legible over lines and areas: an edge in the colour of the paper."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.2, foreground="white")]
+
+
+def _dense(line: Floats, step: float) -> Floats:
+    """Put points on a line, so far apart at most; what is not finite is left out."""
+    line = line[np.isfinite(line).all(axis=1)]
+    if len(line) < 2:
+        return line
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    places = np.linspace(0.0, along[-1], int(along[-1] / step) + 2)
+    return np.column_stack([np.interp(places, along, line[:, k]) for k in (0, 1)])
 
 
 _SIDES: Final = (

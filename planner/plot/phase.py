@@ -13,7 +13,7 @@ from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.decide.sensitivity import name_of
 from planner.io.wording import names, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
-from planner.plot.lettering import heading
+from planner.plot.lettering import halo, heading
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
         cross: Any = {"marker": "P", "markersize": 8, "color": INK, "markeredgecolor": PAPER}
         axes.plot([found.x.now], [found.y.now], linestyle="", **cross, zorder=6)
         below: Any = {"xytext": (0, -7), "textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6.5}
-        axes.annotate("you are here", (found.x.now, found.y.now), **below, zorder=7, path_effects=_halo())
+        axes.annotate("you are here", (found.x.now, found.y.now), **below, zorder=7, path_effects=halo())
     for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
         _scale(axes, axis, side, ends)
     for tied in sorted({tied for row in found.tied for tied in row if tied}):
@@ -141,7 +141,7 @@ def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
     if len(ends):
         k = ends[len(ends) // 4]
         at: Any = {"xytext": (3, 3), "textcoords": "offset points"}
-        axes.annotate(f"G M = {clients:,.0f}", (x[k], y[k]), **at, fontsize=6.5, zorder=6, path_effects=_halo())
+        axes.annotate(f"G M = {clients:,.0f}", (x[k], y[k]), **at, fontsize=6.5, zorder=6, path_effects=halo())
 
 
 def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
@@ -160,7 +160,7 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
     i, j = cells[np.abs(cells - cells.mean(axis=0)).sum(axis=1).argmin()] - 1
     text = "all tie" if set(tied) == set(found.among) else "\n= ".join(title(t) for t in tied)
     size = 8 if len(tied) == 1 else 6
-    look: Any = {"ha": "center", "va": "center", "fontsize": size, "weight": "bold", "path_effects": _halo()}
+    look: Any = {"ha": "center", "va": "center", "fontsize": size, "weight": "bold", "path_effects": halo()}
     at = found.x.values[j], found.y.values[i]
     near = all(
         abs(math.log(x / a.now) / math.log(a.values[-1] / a.values[0])) < NEAR
@@ -174,12 +174,6 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
     box, inside = written.get_window_extent(), axes.get_window_extent()
     if box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1:
         written.remove()  # the legend says whose the colour is
-
-
-def _halo() -> list[Any]:
-    from matplotlib.patheffects import withStroke
-
-    return [withStroke(linewidth=2.2, foreground=PAPER)]
 
 
 def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:

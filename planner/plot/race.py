@@ -10,7 +10,7 @@ from planner.data.pilot import Pilot
 from planner.errors import ScenarioError
 from planner.io.wording import counted, names, title
 from planner.plot import COLUMN, INK, Rows, figure, looks, plain, style
-from planner.plot.lettering import heading, name_points
+from planner.plot.lettering import heading, name_ends
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     heading(
         drawn, message, f"pilot of {plain(pilot.problem.name)}; {sizes} clients, K = {pilot.fleet.local_steps}; {seeds}"
     )
-    name_points(axes, ends, 6.5)
+    name_ends(axes, ends, 6.5)
     last = "; ".join(f"{title(one.id)} {end[1]:.3g}" for one, end in zip(runners, ends, strict=True))
     return (
         drawn,

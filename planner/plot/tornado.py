@@ -64,7 +64,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         NoAnswerError: if nothing reaches the target, or the start meets it.
     """
     scenario, question = posed(scenario)
-    answer = recommend(replace(scenario, draws=0))
+    answer = recommend(replace(scenario, draws=0), details=False)
     first = answer.recommended if len(answer.recommended) < len(answer.ranking) else answer.recommended[:1]
 
     def lead(changed: Question, **values: float) -> float:

@@ -41,7 +41,7 @@ def recorded():
 
     def draw(self, renderer, *args, **settings):
         if self.get_visible() and self.get_text().strip():
-            seen.append((self, self.get_window_extent(renderer)))
+            seen.append((self, Text.get_window_extent(self, renderer)))  # of the letters, without a line to a point
         usual(self, renderer, *args, **settings)
 
     Text.draw = draw
@@ -80,6 +80,14 @@ def test_no_text_is_cut_or_covers_another(kind, name):
         pytest.skip("a pilot has no record of errors, and no bounds")
     _, (figure, _, _) = shown(kind, SCENARIOS[name])
     check_texts(figure)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("hours", "phones"), ("hours", "shared"), ("race", "pilot")])
+def test_every_line_has_its_name_next_to_it(kind, name):
+    _, (figure, _, _) = shown(kind, SCENARIOS[name])
+    words = check_texts(figure)
+    for title in ("Star-Star", "Star-Ring", "Ring-Star", "Ring-Ring"):
+        assert words.count(title) == 1, words
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -297,7 +297,8 @@ def test_three_tiers_are_drawn_and_more_are_refused_in_a_line(plan, tmp_path: Pa
     for kind, wanted in (
         (
             "diagram",
-            "4 regions of 5 edge servers of 20 phones; drawn: 2 of 2 of 2. Star-Star-Star: regions in",
+            "4 regions of 5 edge servers of 20 phones; drawn: 2 of 4 regions, 2 of 5 edge servers and 2 of 20 phones. "
+            "Star-Star-Star: regions in",
         ),
         ("tornado", "Lead of Star-Star-Star in time"),
     ):
