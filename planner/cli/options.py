@@ -202,16 +202,19 @@ def completed(command: Answered) -> Callable[..., None]:
         if not of_scenario:
             _show(command(**arguments), asked, None)
             return
-        options = {
-            field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
-        }
-        said = Said(given["config"], _spoken(given, options))
-        scenario = said.scenario() if first == "scenario" else None
-        answer = command(said if scenario is None else scenario, **arguments)
+        told = said(given)
+        scenario = told.scenario() if first == "scenario" else None
+        answer = command(told if scenario is None else scenario, **arguments)
         if scenario is not None and asked.reports:
             answer = answer if isinstance(answer, Result) else Result(answer)  # type: ignore[arg-type]
             answer = replace(answer, scenario=scenario)
-        _show(answer, asked, said)
+        _show(answer, asked, told)
+
+    def said(given: Mapping[str, Any]) -> Said:
+        options = {
+            field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
+        }
+        return Said(given["config"], _spoken(given, options))
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -220,6 +223,7 @@ def completed(command: Answered) -> Callable[..., None]:
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.said = said  # type: ignore[attr-defined]
     return run
 
 

@@ -188,7 +188,7 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
     nothing: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan) | {"link": ""}
     group_of = [g for g, count in enumerate(counts) for _ in range(count)]
     columns = {name: [rows[g].get(name, nothing[name]) for g in group_of] for name in told}
-    names = [f"{'/'.join(paths[g])} {i}" for g, count in enumerate(counts) for i in range(1, count + 1)]
+    names = [f"client{g}-{i}" for g, count in enumerate(counts, 1) for i in range(1, count + 1)]
     return _arranged(field, names, paths, group_of, columns)
 
 

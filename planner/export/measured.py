@@ -137,10 +137,10 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
         )
     topology = known[measured.plan]
     row = answer.row(topology)
-    spec = _as_run(question.round_spec(topology), target)
+    spec = target.run(question.round_spec(topology))
     settings = dict(_corrections(spec, measured, target))
     after = _corrected(scenario, settings)
-    spec_after = _as_run(ask(after).round_spec(topology), target)
+    spec_after = target.run(ask(after).round_spec(topology))
     costs = [round_cost(one) for one in (spec, spec_after)]
     rows = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
     try:
@@ -180,22 +180,22 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
     )
 
 
-def _as_run(spec: RoundSpec, target: Target) -> RoundSpec:
-    return replace(spec, network=target.network(spec.network)) if target.network else spec
-
-
 def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterator[tuple[str, Correction]]:
-    """What the run says of step time, model size and the client's link, by key."""
+    """What the run says of step time, model size and the client's link, by key; not of what a list has."""
 
     def one(key: str, was: float, now: float, unit: str, setting: str) -> tuple[str, Correction]:
         return key, Correction(key=key, was=was, now=now, unit=unit, setting=f"{key}={setting}")
 
+    listed = spec.members
     step = measured.per_call("work_seconds") / spec.K
-    yield one("compute.step_time", spec.compute.step_time, step, "s", f"{step:.6g}s")
+    if listed is None or listed.pace is None:
+        yield one("compute.step_time", spec.compute.step_time, step, "s", f"{step:.6g}s")
     if target.network is None:
         return
     size = measured.per_call("bytes") / 2
     yield one("model.size", spec.model_bytes, size, "bytes", f"{size:.6g}B")
+    if listed is not None and (listed.link_of is not None or spec.network.client_link.sharing == "per-server"):
+        return
     link, sharers = spec.network.client_link, levels(spec)[-1].sharers
     way = max(measured.per_call("call_seconds") - measured.per_call("work_seconds"), 1e-9)
     latency = min(link.latency, way / 4)
@@ -218,13 +218,16 @@ def _corrected(scenario: Scenario, found: Mapping[str, Correction]) -> Scenario:
         if symbol.startswith("client_link."):
             link[symbol.removeprefix("client_link.")] = one.now
     network: Network = scenario.network.with_link("client_link", **link) if link else scenario.network
-    compute = replace(scenario.compute, step_time=found["compute.step_time"].now)
+    step = found.get("compute.step_time")
+    compute = scenario.compute if step is None else replace(scenario.compute, step_time=step.now)
     return replace(scenario, known=known, network=network, compute=compute)
 
 
 def _notes(measured: Measured, target: Target, spec: RoundSpec) -> Iterator[str]:
     if target.network is None:
         yield "Nothing was sent in this run, so it says nothing of links and of the size of the model."
+    if (listed := spec.members) is not None and (listed.pace is not None or listed.link_of is not None):
+        yield "Step times and links that the list has client by client stay as they are."
     if spec.random:
         yield "A run says the mean step time; the spread between clients stays as it was given."
     if len(measured.rounds) < 3:

@@ -6,10 +6,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from hflbounds.topology import Topology
+from planner.data.fleet import Listed
 from planner.data.label_counts import read_members
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation, Row
@@ -66,6 +70,15 @@ class Plan:
         assert self.row.rounds is not None  # noqa: S101 - `plan` refuses such rows
         return max(int(self.row.rounds), 1)
 
+    @cached_property
+    def weights(self) -> dict[str, float]:
+        """What every node counts in a mean, by its path; empty where all children of a node count alike."""
+        found: dict[str, float] = {}
+        for depth, weights in enumerate(self.topology.weights if self.topology.uneven else (), 1):
+            paths = dict.fromkeys("/".join((*path, client)[:depth]) for client, path in self.clients.items())
+            found |= zip(paths, weights.tolist(), strict=True)
+        return found
+
     @property
     def tiers(self) -> list[dict[str, str | int]]:
         """What the loop needs of every tier, top first."""
@@ -76,7 +89,7 @@ class Plan:
                 "size": tier.size or tier.taking_part,
                 "drawn": tier.taking_part,
                 "passes": tier.passes,
-                "order": tier.order,
+                "order": tier.order if tier.pattern.ordered else "fixed",
             }
             for name, tier in zip(self.names, self.topology.tiers, strict=True)
         ]
@@ -103,13 +116,18 @@ class Plan:
         lines += [f"metric = {_toml(answer.metric)}", f"target = {_number(answer.scenario['target'].value)}"]
         lines += ["", "[clients]  # the groups of each, top first, joined by /"]
         lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
+        if self.weights:
+            by = self.scenario.known["weights"].value
+            lines += ["", f"[weights]  # in a mean, by path: {by} below it, over the local steps that it chains"]
+            lines += [f"{_toml(path)} = {weight!r}" for path, weight in self.weights.items()]
         return "\n".join(lines) + "\n"
 
 
 def plan_id(topology: Topology, K: int) -> str:
-    """Return a hash of what is run: the tiers with their numbers, and the local steps."""
+    """Return a hash of what is run: the tiers with their numbers, the local steps, and what differs between nodes."""
     tiers = [[t.pattern.id, t.size, t.taking_part, t.passes, t.order] for t in topology.tiers]
-    return hashlib.sha256(canonical([tiers, K]).encode()).hexdigest()[:16]
+    nodes = [[t.children.digest.hex()] for t in topology.tiers if t.children is not None]
+    return hashlib.sha256(canonical([tiers, K, *nodes]).encode()).hexdigest()[:16]
 
 
 def one_line(text: str) -> str:
@@ -126,7 +144,7 @@ def plan(
         scenario: What is known.
         topology: Id; None for the best.
         rate: Raw learning rate of a local step; None for the predicted or measured one.
-        groups: CSV with the columns group and client, for names; None for numbers.
+        groups: CSV with the columns group and client, for names; None for those of a list, or numbers.
 
     Raises:
         ScenarioError: If the topology cannot be run, or counts are ranges, or the file is of another fleet.
@@ -142,20 +160,31 @@ def plan(
     row = _row(answer, topology)
     if row.rounds is None:
         raise NoAnswerError(f"export: {row.id} does not reach the target: {row.why}. Export another --topology.")
-    sized = question.sized(row.id)
-    if sized.uneven:
-        raise ScenarioError(
-            "export: fleets by list, whose clients and groups count differently, are not exported. Give equal groups "
-            "with -G and -M; --groups-file gives them names."
-        )
+    sized, listed = question.sized(row.id), scenario.listed
+    if listed is not None and groups is not None:
+        raise ScenarioError(f"--groups-file: {listed.source} has the names of this fleet. Leave the file out.")
     if unknown := [p.id for p in sized.patterns if p.id not in PATTERNS]:
         raise ScenarioError(f"--topology: the pattern {unknown[0]} cannot be exported; {', '.join(PATTERNS)} can.")
     found, said = (rate, "given") if rate is not None else (row.rate_predicted_raw, _rate_from(scenario))
     if found is None:
         raise ScenarioError("--rate: is missing, as nothing predicts a learning rate here. Give it: --rate 0.1")
-    clients = _named(sized, groups) if groups else _numbered(sized, scenario.names)
-    K = int(question.values["K"])
-    return Plan(scenario.title, sized, scenario.names, clients, K, scenario.seed, found, said, answer, row, scenario)
+    if listed is not None:
+        clients = _listed(listed)
+    else:
+        clients = _named(sized, groups) if groups else _numbered(sized, scenario.names)
+    return Plan(
+        title=scenario.title,
+        topology=sized,
+        names=scenario.names,
+        clients=clients,
+        K=int(question.values["K"]),
+        seed=scenario.seed,
+        rate=found,
+        rate_from=said,
+        answer=answer,
+        row=row,
+        scenario=scenario,
+    )
 
 
 def _row(answer: Recommendation, topology: str | None) -> Row:
@@ -178,6 +207,12 @@ def _rate_from(scenario: Scenario) -> str:
     known = scenario.known["L"]
     said = "assumed" if known.origin == "default" else known.origin
     return f"predicted for smoothness {known.value:g} ({said}); search around it"
+
+
+def _listed(listed: Listed) -> dict[str, tuple[str, ...]]:
+    """Take names from the list of a fleet."""
+    groups = np.repeat(np.arange(len(listed.groups)), listed.sizes[-1])
+    return {client: tuple(listed.groups[g].split("/")) for client, g in zip(listed.clients, groups, strict=True)}
 
 
 def _numbered(topology: Topology, names: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.export.plan import Plan
@@ -27,8 +25,7 @@ def prices(plan: Plan, target: Target) -> tuple[Price, Price | None]:
     planned = _price(plan.answer, plan.row.id)
     if target.network is None:
         return planned, None
-    there = recommend(replace(plan.scenario, network=target.network(plan.scenario.network)), details=False)
-    return planned, _price(there, plan.row.id)
+    return planned, _price(recommend(target.run(plan.scenario), details=False), plan.row.id)
 
 
 def tied(answer: Recommendation) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
     if not all(link.whole for link in plan.scenario.network.named.values()):
         said.append("Models are sent whole: their compression is not exported.")
-    if _uneven(plan):
+    if not plan.weights and _uneven(plan):
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)
 

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.errors import ScenarioError
 from planner.io.json_documents import canonical
 from planner.runs import manifest
 from planner.runs.manifest import Manifest
 
 TOLERANCE = 1e-9  # relative difference of numbers that are the same
 UNASKED = ("version", "command")  # of hfl-plan, and how it was called: no part of what is answered
+SAID = ("rank", "round_seconds", "round_bytes", "rounds", "rate_predicted_raw", "why")  # of a topology, that is run
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,24 @@ def check(path: Path, tolerance: float = TOLERANCE) -> Check:
         rounding=tuple(place for place in found if place.relative <= tolerance),
         software={name: (was, here[name]) for name, was in then.items() if was != here[name]},
     )
+
+
+def unchanged(saved: Recommendation, now: Recommendation) -> None:
+    """Refuse an answer whose scenario no longer gives what it says of its topologies.
+
+    Raises:
+        ScenarioError: With the first difference.
+    """
+    then, here = (
+        {row.id: {name: row.to_json()[name] for name in SAID} for row in one.rows if not row.baseline}
+        for one in (saved, now)
+    )
+    far = (place for place in places(then, here) if place.relative > TOLERANCE)
+    if (found := next(far, None)) is not None:
+        raise ScenarioError(
+            f"{found.at}: the saved answer says {found.then}, and the scenario gives {found.now} now. A file that it "
+            "names has changed, or hfl-plan. Ask anew: `hfl-plan recommend`."
+        )
 
 
 def places(then: Any, now: Any, at: str = "") -> Iterator[Place]:

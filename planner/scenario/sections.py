@@ -103,6 +103,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         pilot=pilot,
         rates=_rates(written, known),
         members=there,
+        listed=written.listed,
     )
 
 

@@ -12,6 +12,7 @@ from planner.scenario.footprint import Rates
 from planner.scenario.network import Compute, Network
 
 if TYPE_CHECKING:
+    from planner.data.fleet import Listed
     from planner.data.pilot import Pilot
     from planner.scenario.availability import Availability
     from planner.scenario.members import Members
@@ -114,6 +115,7 @@ class Scenario:
         pilot: What was measured in this fleet.
         rates: What devices, links and the grid take; None where nobody asked.
         members: The fleet node by node, where it was listed and not all are alike.
+        listed: The fleet client by client, where it was listed.
     """
 
     title: str
@@ -145,6 +147,7 @@ class Scenario:
     pilot: Pilot | None = None
     rates: Rates | None = None
     members: Members | None = None
+    listed: Listed | None = None
 
     @property
     def depth(self) -> int:

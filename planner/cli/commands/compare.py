@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def compare(
     said: Said,
     scenario: Annotated[
-        Path, Argument(metavar="SCENARIO.toml|RUN.json", help="what was exported: a scenario, or a run that was kept")
+        Path, Argument(metavar="SCENARIO.toml|ANSWER.json", help="what was exported: scenario, answer, or kept run")
     ],
     run: Annotated[Path, Argument(metavar="measured.json", help="what the exported project wrote")],
 ) -> Document:
@@ -25,6 +25,10 @@ def compare(
     Examples:
         hfl-plan compare scenario.toml measured.json
     """
+    from planner.cli.saved import saved
     from planner.report.answers.measured import compared, document
 
-    return document(compared(said.config, said.options, scenario, run))
+    if (found := saved(scenario, said)) is None:
+        return document(compared(said.config, said.options, scenario, run))
+    told, answer = found
+    return document(compared(told.config, told.options, None, run, answer))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def export(  # reason: one parameter for every option
     said: Said,
     source: Annotated[
-        Path | None, Argument(metavar="[SCENARIO.toml|RUN.json]", help="scenario, or run kept by `recommend --save`")
+        Path | None,
+        Argument(metavar="[SCENARIO.toml|ANSWER.json]", help="scenario, or answer of `recommend`"),
     ] = None,
     to: Annotated[str, Option("--to", help="framework: python, flower or nvflare")] = "python",
     topology: Annotated[str | None, Option("--topology", help="topology [the best]")] = None,
@@ -38,6 +39,10 @@ def export(  # reason: one parameter for every option
     """
     if output is None:
         raise typer.BadParameter("--output: is missing. Name a new folder: -o my-project")
+    from planner.cli.saved import saved
     from planner.report.answers.export import document, exported
 
-    return document(exported(said.config, said.options, source, to, topology, rate, groups, output))
+    if (found := saved(source, said)) is None:
+        return document(exported(said.config, said.options, source, to, topology, rate, groups, output))
+    told, answer = found
+    return document(exported(told.config, told.options, None, to, topology, rate, groups, output, answer))

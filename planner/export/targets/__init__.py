@@ -7,8 +7,13 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TypeVar
 
-from planner.scenario.network import Network
+from planner.cost.spec import RoundSpec
+from planner.scenario.network import Link, Network
+from planner.scenario.resolve import Scenario
+
+Planned = TypeVar("Planned", Scenario, RoundSpec)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +38,23 @@ class Target:
     network: Callable[[Network], Network] | None = None
     name_rule: str = ""
 
+    def run(self, planned: Planned) -> Planned:
+        """Return a scenario or a round on the network as the target uses it."""
+        if self.network is None:
+            return planned
+        members = planned.members
+        if members is not None:
+            members = replace(members, links=tuple(_relayed(link) for link in members.links))
+        return replace(planned, network=self.network(planned.network), members=members)
+
 
 def through_one_server(network: Network) -> Network:
     """Return the network of a system without group servers: every model goes over the client's link, hops included."""
-    link = replace(network.client_link, hop="relayed", payload_up=1.0, payload_down=1.0)
-    return Network((*(None for _ in network.links[:-1]), link))
+    return Network((*(None for _ in network.links[:-1]), _relayed(network.client_link)))
+
+
+def _relayed(link: Link) -> Link:
+    return replace(link, hop="relayed", payload_up=1.0, payload_down=1.0)
 
 
 @cache

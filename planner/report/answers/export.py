@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.export.plan import plan
 from planner.export.project import Exported, export, target_of
 from planner.io.wording import counted, title
 from planner.report.document import Column, Document, Items, Paragraph, Table
 from planner.runs import manifest
+from planner.runs.check import unchanged
 from planner.scenario.resolve import Scenario, load
 
 Spoken = Mapping[str, tuple[str, Any]]
@@ -26,6 +28,7 @@ def exported(  # reason: an option each
     rate: float | None,
     groups: Path | None,
     folder: Path,
+    saved: Recommendation | None = None,
 ) -> Exported:
     """Write the project of a scenario.
 
@@ -38,6 +41,7 @@ def exported(  # reason: an option each
         rate: Raw learning rate; None for the predicted one.
         groups: CSV of names; None for that of label counts, if there is one.
         folder: New or empty.
+        saved: An answer to the scenario, which is to be the same now.
 
     Raises:
         ScenarioError: For what cannot be exported so.
@@ -46,9 +50,13 @@ def exported(  # reason: an option each
     target = target_of(to)
     scenario, told = scenario_of(config, options, source)
     counts = told.get("problem", {}).get("heterogeneity")
-    if groups is None and isinstance(counts, str) and counts.strip().lower().endswith(".csv"):
+    named = scenario.listed is not None or groups is not None
+    if not named and isinstance(counts, str) and counts.strip().lower().endswith(".csv"):
         groups = Path(counts.strip())
-    return export(plan(scenario, topology, rate, groups), target, folder)
+    made = plan(scenario, topology, rate, groups)
+    if saved is not None:
+        unchanged(saved, made.answer)
+    return export(made, target, folder)
 
 
 def scenario_of(config: Path | None, options: Spoken, source: Path | None) -> tuple[Scenario, dict[str, Any]]:

@@ -48,7 +48,7 @@ def test_groups_one_by_one_are_the_same_fleet_as_their_clients(tmp_path: Path) -
     text = "client,group,samples,step_time\n1,a,5,\n2,a,5,\n3,b,7,0.3s\n"
     found = by_groups(rows, "fleet.groups")
     assert found == read(tmp_path, text)
-    assert found.clients == ("a 1", "a 2", "b 1")
+    assert found.clients == ("client1-1", "client1-2", "client2-1")
     assert math.isnan(found.step_time[0]) if found.step_time is not None else False
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from test_cli import ROOT, run
 from test_docs import assert_shown, consoles
 
 import planner
-from hflbounds.topology import Topology
+from hflbounds.topology import Topology, branches
 from planner.export.plan import plan
 from planner.export.project import export, target_of
 from planner.export.targets import targets
@@ -300,8 +301,135 @@ def test_the_page_shows_what_is_printed(
         assert_shown(shown, out)
 
 
-def test_a_fleet_by_list_is_refused(tmp_path: Path) -> None:
+LISTED = [[(3, 1), (5,)], [(2,)], [(1,), (4, 6, 2)]]  # samples, by region, group and client
+
+
+def listed(folder: Path, *, samples: bool) -> Path:
+    """A fleet of three regions of unequal groups."""
+    file = folder / "fleet.csv"
+    rows = [
+        f"c{r}{g}{c},r{r}/g{g}{f',{n}' * samples}"
+        for r, region in enumerate(LISTED)
+        for g, group in enumerate(region)
+        for c, n in enumerate(group)
+    ]
+    file.write_text("\n".join(["client,group" + ",samples" * samples, *rows]) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("samples", [True, False])
+@pytest.mark.parametrize("partly", [True, False])
+@pytest.mark.parametrize("topology", ["-".join(three) for three in product(("star", "ring"), repeat=3)])
+def test_the_loop_of_a_listed_fleet_is_the_weighted_reference(
+    topology: str, partly: bool, samples: bool, tmp_path: Path
+) -> None:
+    tiers = [{}, {"passes": 2}, {"passes": 3, "drawn": 2} if partly else {"passes": 3}]
+    fleet = {"list": str(listed(tmp_path, samples=samples)), "local_steps": 2, "tiers": tiers}
+    made = plan(planner.load_scenario(config={"fleet": fleet, "plan": {"draws": 0}}), "star-star-star", rate=0.1)
+    row = replace(made.row, id=topology)  # also where rings count otherwise than the list, and no target is reached
+    tree = Topology.parse(topology).sized(
+        [3, 2, 3],
+        drawn=[None, None, 2 if partly else None],
+        passes=[1, 2, 3],
+        children=branches(
+            [[3], [2, 1, 2], [2, 1, 1, 1, 3]],
+            [n for region in LISTED for group in region for n in group] if samples else None,
+        ),
+    )
+    folder = tmp_path / "run"
+    export(replace(made, topology=tree, row=row), target_of("python"), folder)
+    hierarchy = loaded(folder / "hierarchy.py")
+    read = hierarchy.read_plan(folder / "plan.toml")
+    places = [(r, g, c) for r, region in enumerate(LISTED) for g, group in enumerate(region) for c in range(len(group))]
+
+    def train(model: list, job: Any) -> list:
+        x = model[0]
+        for k in range(2):
+            x = x - 0.1 * pull(places[job.client], job.passes, k, x)
+        return [x]
+
+    def order(place: tuple[int, ...], moment: tuple[int, ...]) -> list[int]:
+        node = read.root
+        for i in place:
+            node = node.children[i]
+        first = [child.place[-1] for child in hierarchy.taking_part(read, node, number)]
+        return first + [i for i in range(len(node.children)) if i not in first]
+
+    x, model = np.linspace(-1, 1, 4), [np.linspace(-1, 1, 4)]
+    for number in range(2):
+        x = tree_round(x, tree, 2, 0.1, pull, order=order)
+        model = hierarchy.global_round(read, model, number, train)
+    assert np.abs(x - np.linspace(-1, 1, 4)).max() > 1e-2
+    np.testing.assert_allclose(model[0], x, rtol=0, atol=1e-12)
+
+
+def test_a_ring_that_moves_further_counts_by_its_clients_over_its_steps(tmp_path: Path) -> None:
     file = tmp_path / "fleet.csv"
-    file.write_text("client,group,samples\na,x,10\nb,x,20\nc,y,30\n")
-    with pytest.raises(planner.ScenarioError, match="fleets by list"):
-        plan(planner.load_scenario(fleet=str(file)), rate=0.1)
+    file.write_text("client,group\n" + "".join(f"{name},{name[0]}\n" for name in ("a1", "b1", "b2", "b3")))
+    made = plan(planner.load_scenario(fleet=str(file), settings={"plan.draws": 0}), "star-ring", rate=0.1)
+    # Each client counts 1/4: a has 1/4 over 1 turn, b has 3/4 over 3 turns; by shares of 1/4 each the mean is even.
+    assert (made.weights["a"], made.weights["b"]) == pytest.approx((1 / 2, 1 / 2), abs=1e-15)
+    made = plan(planner.load_scenario(fleet=str(file), settings={"plan.draws": 0}), "star-star", rate=0.1)
+    assert (made.weights["a"], made.weights["b"]) == pytest.approx((1 / 4, 3 / 4), abs=1e-15)
+
+
+def test_a_listed_fleet_keeps_its_names_and_is_priced_by_its_own_links(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.csv"
+    file.write_text("client,group,samples,link\na,x,10,lan\nb,x,20,lan\nc,y,30,wan\n")
+    made = plan(planner.load_scenario(fleet=str(file), weights="samples", settings={"plan.draws": 0}), "star-star")
+    answer = export(made, target_of("flower"), tmp_path / "run")
+    table = tomllib.loads((tmp_path / "run" / "hfl_app" / "plan.toml").read_text())
+    assert table["clients"] == {"a": "x", "b": "x", "c": "y"}
+    assert table["weights"] == pytest.approx({"x": 0.5, "y": 0.5, "x/a": 1 / 3, "x/b": 2 / 3, "y/c": 1.0}, abs=1e-15)
+    assert answer.priced is not None
+    assert answer.priced.round_bytes == 2 * 44.7e6 * 3
+    assert not any("one size" in note for note in answer.notes)
+    with pytest.raises(planner.ScenarioError, match="has the names of this fleet"):
+        plan(made.scenario, "star-star", groups=file)
+
+
+def test_groups_of_a_list_without_names_of_clients_run_in_nvflare(tmp_path: Path) -> None:
+    groups = [{"name": "north east", "clients": 2, "samples": 30}, {"name": "south", "clients": 1, "samples": 7}]
+    made = plan(planner.load_scenario(config={"fleet": {"groups": groups}, "plan": {"draws": 0}}), rate=0.1)
+    export(made, target_of("nvflare"), tmp_path / "run")
+    table = tomllib.loads((tmp_path / "run" / "plan.toml").read_text())
+    assert table["clients"] == {"client1-1": "north east", "client1-2": "north east", "client2-1": "south"}
+    assert table["weights"]["north east"] == pytest.approx(60 / 67, abs=1e-15)
+    assert list(table["weights"])[2:] == ["north east/client1-1", "north east/client1-2", "south/client2-1"]
+
+
+def test_an_answer_is_exported_while_its_scenario_gives_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def call(*words: object) -> tuple[int, str, str]:
+        return run(*map(str, words), capsys=capsys, monkeypatch=monkeypatch)
+
+    scenario, answer = tmp_path / "fleet.toml", tmp_path / "answer.json"
+    scenario.write_text("[fleet]\ngroups = 3\nclients_per_group = 2\n[plan]\ndraws = 0\n")
+    asked = ("-c", scenario, "--set", "problem.sigma=2", "--objective", "traffic")
+    assert call("recommend", *asked, "-o", answer)[0] == 0
+    assert call("export", scenario, *asked[2:], "-o", tmp_path / "a", "--quiet")[::2] == (0, "")
+    assert call("export", answer, "-o", tmp_path / "b", "--quiet")[::2] == (0, "")
+    assert (tmp_path / "a" / "plan.toml").read_text() == (tmp_path / "b" / "plan.toml").read_text()
+    subprocess.run([sys.executable, "run.py", "1"], cwd=tmp_path / "b", capture_output=True, check=True)
+    measured = tmp_path / "b" / "measured.json"
+    found = [call("compare", source, *more, measured) for source, more in ((answer, ()), (scenario, asked[2:]))]
+    assert found[0] == found[1]
+    assert found[0][0] == 0
+    scenario.write_text(scenario.read_text().replace("groups = 3", "groups = 4"))
+    for words in (("export", answer, "-o", tmp_path / "c"), ("compare", answer, measured)):
+        code, out, err = call(*words)
+        assert (code, out) == (2, "")
+        assert "the saved answer says" in err
+        assert "Ask anew" in err
+    document = json.loads(answer.read_text())
+    for command, wanted in (
+        (["hfl-plan", "recommend"], "and names no scenario"),
+        (["hfl-plan", "recommend", "--fleat", "x"], "does not take the command"),
+        (["hfl-plan", "recommend", "--help"], "does not take the command"),
+        (["hfl-plan", "recommend", "-G", "3", "--network", "geant"], "asked for with --network"),
+    ):
+        answer.write_text(json.dumps({**document, "command": command}))
+        code, out, err = call("export", answer, "-o", tmp_path / "c")
+        assert (code, wanted in err) == (2, True), err
+    assert not (tmp_path / "c").exists()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,10 +20,14 @@ Model = list[NDArray[Any]]
 
 
 class Node(NamedTuple):
-    """A group with its children, or a client; ``place`` numbers it from the root."""
+    """A group with its children, or a client; ``place`` numbers it from the root.
+
+    ``weight`` is what it counts in a mean.
+    """
 
     name: str
     place: tuple[int, ...]
+    weight: float
     client: int = -1
     children: Sequence[Any] = ()
 
@@ -71,20 +76,20 @@ def read_plan(path: Path) -> Plan:
     """Read plan.toml; groups come in the order of their first clients."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     table.pop("predicted")
-    depth, paths = len(table["tiers"]), []
-    for client, groups in table["clients"].items():
-        paths.append((*filter(None, groups.split("/")), client))
-        if len(paths[-1]) != depth:
-            raise ValueError(f"plan.toml: {client} is not below {depth - 1} groups")
+    depth, weights = len(table["tiers"]), table.pop("weights", {})
+    paths = [(*filter(None, g.split("/")), c) for c, g in table["clients"].items()]
+    if wrong := [path[-1] for path in paths if len(path) != depth]:
+        raise ValueError(f"plan.toml: {wrong[0]} is not below {depth - 1} groups")
 
     def node(name: str, place: tuple[int, ...], members: Sequence[int]) -> Node:
+        weight = weights.get("/".join(paths[members[0]][: len(place)]), 1.0)
         if len(place) == depth:
-            return Node(name, place, members[0])
+            return Node(name, place, weight, members[0])
         below: dict[str, list[int]] = {}
         for i in members:
             below.setdefault(paths[i][len(place)], []).append(i)
         children = [node(n, (*place, c), below[n]) for c, n in enumerate(below)]
-        return Node(name, place, -1, children)
+        return Node(name, place, weight, -1, children)
 
     return Plan(root=node("", (), range(len(paths))), **table)
 
@@ -93,17 +98,17 @@ def taking_part(plan: Plan, node: Node, number: int) -> list[Node]:
     """List the children of a node that take part in a global round, in their order."""
     tier, children = plan.tiers[len(node.place)], list(node.children)
     drawn = min(int(tier["drawn"]), len(children))
-    ordered = tier["pattern"] == "ring" and tier["order"] == "random"
-    if drawn == len(children) and not ordered:
+    if drawn == len(children) and tier["order"] == "fixed":
         return children
     draw = np.random.default_rng([plan.seed, number, *(i + 1 for i in node.place)])
     return [children[i] for i in draw.permutation(len(children))[:drawn]]
 
 
-def mean(models: Iterable[Model]) -> Model:
-    """Average models, all with the same weight."""
+def mean(models: Iterable[Model], nodes: Sequence[Node]) -> Model:
+    """Average the models of nodes by their weights."""
+    counts = [node.weight for node in nodes]
     stacks = zip(*models, strict=True)
-    return [np.asarray(sum(one[1:], start=one[0]) / len(one)) for one in stacks]
+    return [np.asarray(sum(map(mul, counts, one)) / sum(counts)) for one in stacks]
 
 
 def side_by_side(call: Callable[[Node], Model], nodes: Sequence[Node]) -> list[Model]:
@@ -130,12 +135,12 @@ def global_round(
             return train(model, Job(node.client, number, passes))
         tier = plan.tiers[len(node.place)]
         for turn in range(tier["passes"]):
-            children, now = taking_part(plan, node, number), (*passes, turn)
+            nodes, now = taking_part(plan, node, number), (*passes, turn)
             if tier["pattern"] == "ring":
-                for child in children:
+                for child in nodes:
                     model = call(child, model, now)
             else:
-                model = mean(each(partial(call, model=model, passes=now), children))
+                model = mean(each(partial(call, model=model, passes=now), nodes), nodes)
         return model
 
     return call(plan.root, model, ())

@@ -61,9 +61,8 @@ def made(seed: int, shares: Array, count: int) -> tuple[Array, NDArray[np.int64]
     """Draw samples of three clouds; features of length 1 bound the smoothness by 1."""
     draw = np.random.default_rng([seed, 1])
     labels = draw.choice(CLASSES, size=count, p=shares)
-    features = np.eye(CLASSES, FEATURES)[labels] + 0.3 * draw.normal(
-        size=(count, FEATURES)
-    )
+    noise = draw.normal(size=(count, FEATURES))
+    features = np.eye(CLASSES, FEATURES)[labels] + 0.3 * noise
     return features / np.linalg.norm(features, axis=1, keepdims=True), labels
 
 

@@ -14,27 +14,26 @@ from controller import Hierarchy
 from hierarchy import read_plan
 
 HERE = Path(__file__).resolve().parent
+PLAN = read_plan(HERE / "plan.toml")
 
 
 def recipe(rounds: int | None = None) -> Recipe:
     """Make the job: one controller, and a script for every site."""
-    plan = read_plan(HERE / "plan.toml")
-    job = FedJob(name="hfl", min_clients=len(plan.clients))
-    rounds = plan.rounds if rounds is None else rounds
+    job = FedJob(name="hfl", min_clients=len(PLAN.clients))
+    rounds = PLAN.rounds if rounds is None else rounds
     job.to(Hierarchy(str(HERE / "plan.toml"), str(HERE), rounds), "server")
     job.to("hierarchy.py", "server")
     job.to("task.py", "server")
-    for site in plan.clients:
+    for site in PLAN.clients:
         job.to(ScriptRunner(script="client.py", framework="numpy"), site)
         job.to("task.py", site)
     return Recipe(job)
 
 
 if __name__ == "__main__":
-    sites = list(read_plan(HERE / "plan.toml").clients)
     env = SimEnv(
-        clients=sites,
-        num_threads=len(sites),  # with fewer, sites wait for each other
+        clients=list(PLAN.clients),
+        num_threads=len(PLAN.clients),  # with fewer, sites wait for each other
         workspace_root=str(HERE / "workspace"),
     )
     recipe(int(sys.argv[1]) if len(sys.argv) > 1 else None).execute(env)
