@@ -13,7 +13,7 @@ from math import fsum
 
 from planner.cost.patterns import schedules
 from planner.cost.round import RoundCost, RoundSpec
-from planner.cost.uneven import on_air
+from planner.cost.uneven import at_work, on_air
 from planner.cost.wires import wire
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rates
 
@@ -43,8 +43,11 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
     A client sends and receives at the full rate of its link here, also where the rate is shared. Without a power of the
     radio, that time counts as waiting.
     """
-    devices = spec.topology.taking_part
-    work = spec.topology.work(spec.K) * spec.compute.step_time  # device-seconds, as all below
+    if spec.topology.uneven:
+        devices, work = at_work(spec)
+    else:
+        devices = spec.topology.taking_part
+        work = spec.topology.work(spec.K) * spec.compute.step_time  # device-seconds, as all below
     air = _on_air(spec) if rates.radio else 0.0
     seconds = {"training": work, "radio": air, "waiting": max(devices * cost.seconds - work - air, 0.0)}
     powers = {"training": rates.training, "radio": rates.radio, "waiting": rates.idle}

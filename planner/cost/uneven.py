@@ -138,6 +138,16 @@ def _models(topology: Topology, hops: tuple[Link | None, ...], members: Members 
     return tuple(found)
 
 
+def at_work(spec: RoundSpec) -> tuple[float, float]:
+    """Clients that take part in one pass of every tier, and their device-seconds of local steps in a round.
+
+    Both in the mean over draws.
+    """
+    there = spec.topology.presence(spec.topology.depth)
+    passes = math.prod(one.passes for one in spec.topology.tiers)
+    return float(there.sum()), passes * spec.work * float(np.sum(there * _pace(spec)))
+
+
 def on_air(spec: RoundSpec) -> float:
     """Device-seconds of sending and receiving on the links of clients; each link as if its node had no other."""
     tier, link, level = spec.topology.tiers[-1], spec.network.links[-1], spec.topology.depth - 1

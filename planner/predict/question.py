@@ -274,7 +274,7 @@ class Question:
         """Seconds and bytes of one completed global round, also for changed counts."""
         spec = self.round_spec(topology, **changes)
         cost = round_cost(spec)
-        if self.rates is not None and self.availability is None and not spec.topology.uneven:
+        if self.rates is not None and self.availability is None:
             cost = replace(cost, footprint=footprint(spec, cost, self.rates))
         return cost if self.availability is None else participation.of_a_round(self, topology, cost, **changes)
 
@@ -302,8 +302,6 @@ def _check_footprint(question: Question, objective: Objective) -> None:
         raise ScenarioError(
             f"--objective {objective}: is not predicted where devices do not always come. Give --objective time."
         )
-    if question.sized(question.reference).uneven:
-        raise ScenarioError(f"--objective {objective}: is not predicted for fleets by list. Give --objective time.")
     if math.isinf(question.price(question.reference, objective)):
         way = {
             "energy": "--device phone, or --set footprint.training_power=5W",

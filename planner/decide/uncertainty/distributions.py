@@ -15,9 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.decide.uncertainty import parts
 from planner.io.intervals import Spread
 from planner.predict.question import Question
-from planner.scenario.fields import CLOCKED, Objective
+from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
 from planner.scenario.resolve import Scenario
 
 FloatArray = NDArray[np.float64]
@@ -50,7 +51,7 @@ class Column:
     @property
     def of_clock(self) -> bool:
         """Whether it changes what a round costs, and not how many there are."""
-        return all(name in CLOCK or "." in name for name in self.moves)
+        return all(name in CLOCK or name in parts.NAMES or "." in name for name in self.moves)
 
     def logs(self, cube: FloatArray) -> FloatArray:
         """Logarithms of the factor at probabilities."""
@@ -65,7 +66,8 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
 
     Nothing that leaves the ranking as it is: `L` and `A` where neither has limits enter as their product, and the
     model's size cannot change an order by bytes. What the clock stands on is drawn where the clock decides; numbers of
-    a preset that the user chose are taken as given, and with random compute times those that nobody gave stay.
+    a preset that the user chose are taken as given, and with random compute times those that nobody gave stay. What
+    devices, links and the grid take is drawn between the ends of its range, where that decides.
     """
     known, values = scenario.known, question.values
     found: list[Column] = []
@@ -83,6 +85,11 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         for name, value, unit in of_clock(question) if objective in CLOCKED else ():
             if value > 0:
                 own(name, value, unit, assume=exact and known[name].origin == "default")
+        for name, one in parts.ranges(question, objective).items() if objective in FOOTPRINT else ():
+            kind: Kind = "given" if known[name].origin == "given" else "measured"
+            spread, middle = Spread("log-uniform", math.log(one.high / one.low) / 2), math.sqrt(one.low * one.high)
+            scale = float(known[name].value or 0.0) / one.value
+            found.append(Column(name, kind, spread, {name: 1.0}, middle * scale, known[name].unit))
 
     if question.predictor.measured:  # constants are in what was measured
         clock()

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.decide.recommendation import Estimate, Regret
+from planner.decide.uncertainty import parts
 from planner.decide.uncertainty.distributions import Column, columns, deviations_of, of_clock, timed, with_clock
 from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
-from planner.scenario.fields import CLOCKED, Objective
+from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
 from planner.scenario.resolve import Scenario
 
 FloatArray = NDArray[np.float64]
@@ -68,12 +69,20 @@ class Totals:
             objective: of the totals.
         """
         self.question, self.columns, self.objective = question, tuple(drawn), objective
-        self.law = _Affine.of(question, objective) if objective in CLOCKED and any(c.of_clock for c in drawn) else None
+        moved = {name for column in drawn for name in column.moves}
+        ranges = parts.ranges(question, objective) if objective in FOOTPRINT else {}
+        self.middles = {name: parts.middle(one) for name, one in ranges.items() if name in moved}
+        self.timed = objective in CLOCKED and not moved.isdisjoint(name for name, *_ in of_clock(question))
+        self.law = _Affine.of(question, objective) if self.timed else None
+        self.parts = parts.parted(question, objective) if self.middles and not self.slow else []
+        self.laws = [_Affine.of(part.question, objective) if self.timed else None for part in self.parts]
+        if self.timed and None in self.laws:
+            self.law, self.parts = None, []
 
     @property
     def slow(self) -> bool:
         """Whether every draw needs a round to be timed for itself."""
-        return self.law is None and self.objective in CLOCKED and any(c.of_clock for c in self.columns)
+        return self.timed and self.law is None
 
     def __call__(self, logs: FloatArray) -> FloatArray:
         """Shape (topologies, draws) for factors of shape (columns, draws)."""
@@ -106,11 +115,40 @@ class Totals:
             for name, value, _ in of_clock(question)
             if (log := self._log(name, logs)) is not None
         }
+        rates = {
+            name: middle * np.exp(log)
+            for name, middle in self.middles.items()
+            if (log := self._log(name, logs)) is not None
+        }
+        if rates and not self.slow:
+            one = np.ones(logs.shape[1])
+            return np.sum(
+                [
+                    math.prod((rates[name] for name in part.names if name in rates), start=one)
+                    * self._by_clock(part.question, law, moved, one.size)
+                    for part, law in zip(self.parts, self.laws, strict=True)
+                ],
+                axis=0,
+            )
+        if not rates:
+            return self._by_clock(question, self.law, moved, logs.shape[1])
+        found = []
+        for i in range(logs.shape[1]):
+            here = with_clock(question, {name: float(value[i]) for name, value in moved.items()})
+            assert here.rates is not None  # noqa: S101 - `ask` refuses these objectives without
+            here = here.varied(rates=parts.scaled(here.rates, {name: float(value[i]) for name, value in rates.items()}))
+            found.append([here.price(t, self.objective) for t in question.topologies])
+        return np.array(found).T
+
+    def _by_clock(
+        self, question: Question, law: _Affine | None, moved: Mapping[str, FloatArray], number: int
+    ) -> FloatArray:
+        """What one round adds, where nothing but the clock moves."""
         if not moved:
             return np.array([[question.price(t, self.objective)] for t in question.topologies])
-        if self.law is not None:
-            return self.law.seconds(moved, logs.shape[1])
-        each = [{name: float(value[i]) for name, value in moved.items()} for i in range(logs.shape[1])]
+        if law is not None:
+            return law.seconds(moved, number)
+        each = [{name: float(value[i]) for name, value in moved.items()} for i in range(number)]
         questions = [with_clock(question, changes) for changes in each]
         return np.array([[q.price(t, self.objective) for q in questions] for t in question.topologies])
 
@@ -165,7 +203,8 @@ class _Affine:
             for by in (0.0, 0.5, -0.7)
         ]
         told = form.seconds({name: np.array([c[name] for c in checks]) for name in now}, len(checks))
-        return form if np.allclose(told, _prices(question, objective, checks), rtol=1e-9, atol=0) else None
+        asked = _prices(question, objective, checks)
+        return form if np.allclose(told, asked, rtol=1e-9, atol=1e-12 * float(asked.max())) else None
 
     def seconds(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         """Of a round; (topologies, draws)."""

@@ -81,6 +81,52 @@ def test_drawn_amounts_are_those_of_the_clock_asked_again(objective: str) -> Non
     np.testing.assert_allclose(fast.prices(logs), slow.prices(logs), rtol=1e-9)
 
 
+def test_ranges_of_presets_are_drawn_where_they_decide() -> None:
+    settings = {"footprint.device": "raspberry-pi-4", "footprint.grid": "world", "footprint.kwh": "0.2:0.4"}
+    posed = planner.load_scenario(G=4, M=5, heterogeneity="inter", objective="carbon", settings=settings)
+    question = ask(posed)
+    found = {c.name: c for c in columns(question, posed, "carbon")}
+    ends = {"training_power": (4.7, 6.3), "idle_power": (2.2, 3.0), "client_link.energy": (0.03, 0.06)}
+    for name, (low, high) in ends.items():
+        reach = math.exp(found[name].spread.reach)
+        assert (found[name].middle / reach, found[name].middle * reach) == pytest.approx((low, high), rel=1e-12)
+        assert (found[name].kind, found[name].of_clock) == ("measured", True)
+    assert "carbon" not in found  # it multiplies all
+    assert not ends.keys() & {c.name for c in columns(question, posed, "time")}
+    assert "kwh" not in {
+        c.name for c in columns(question, posed, "money")
+    }  # devices alone cost here: it multiplies all
+    said = {one.name for one in planner.recommend(posed).recommend.uncertainty.inputs.drawn}
+    assert ends.keys() <= said
+
+
+def test_drawn_ranges_move_amounts_as_hands_do() -> None:
+    """At the ends of every range, the amounts of a row are at its ends."""
+    posed = scenario("energy", 256, **{"network.client_link.energy": "0.02:0.08kWh/GB"})
+    question = ask(posed)
+    drawn = columns(question, posed, "energy")
+    ours = [c.name in ("training_power", "client_link.energy", "server_link.energy") for c in drawn]
+    assert sum(ours) == 3
+    logs = np.array([[sign * c.spread.reach * own for sign in (-1, 1)] for c, own in zip(drawn, ours, strict=True)])
+    prices = Totals(question, drawn, "energy").prices(logs)
+    for row, (low, high) in zip(question.topologies, prices, strict=True):
+        energy = question.of_a_round(row).footprint.energy
+        assert (low, high) == pytest.approx((energy.low, energy.high), rel=1e-9)
+
+
+def test_a_listed_fleet_takes_what_its_clients_take(tmp_path: Any) -> None:
+    """Two at 0.2 s and one at 0.8 s a step; a star waits for the last of them."""
+    file = tmp_path / "fleet.csv"
+    file.write_text("client,group,step_time\na,x,0.2s\nb,x,0.2s\nc,y,0.8s\n")
+    settings = {"footprint.training_power": "5W", "footprint.idle_power": "1W", "fleet.local_steps": 4}
+    posed = planner.load_scenario(fleet=str(file), objective="energy", settings={**settings, "plan.draws": 0})
+    row = planner.recommend(posed).row("star-star")
+    training = 4 * (0.2 + 0.2 + 0.8)
+    network = sum(row.round_bytes_by_tier) / 1e9 * 0.05 * 3.6e6
+    joules = 5 * training + (3 * row.round_seconds - training) + network
+    assert row.energy_joules == pytest.approx(row.rounds * joules, rel=1e-9)
+
+
 def test_flips_of_energy_are_flips(tmp_path: Any) -> None:
     answer = planner.recommend(scenario("energy", 256))
     moved = [one for one in answer.sensitivity if one.break_even is not None and one.parameter == "K"]
