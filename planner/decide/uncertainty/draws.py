@@ -122,14 +122,12 @@ class Totals:
         }
         if rates and not self.slow:
             one = np.ones(logs.shape[1])
-            return np.sum(
-                [
-                    math.prod((rates[name] for name in part.names if name in rates), start=one)
-                    * self._by_clock(part.question, law, moved, one.size)
-                    for part, law in zip(self.parts, self.laws, strict=True)
-                ],
-                axis=0,
-            )
+            amounts = [
+                math.prod((rates[name] for name in part.names if name in rates), start=one)
+                * self._by_clock(part.question, law, moved, one.size)
+                for part, law in zip(self.parts, self.laws, strict=True)
+            ]
+            return np.asarray(sum(amounts[1:], start=amounts[0]))
         if not rates:
             return self._by_clock(question, self.law, moved, logs.shape[1])
         found = []
