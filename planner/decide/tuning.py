@@ -2,26 +2,50 @@
 
 Every choice of topology, K and P gets the rounds after which it meets one target, as the predictor has it, and what
 these rounds take. A target that moved with K or P would compare choices that end at different places. Of all choices
-those remain of which none is better in both time and traffic.
+those remain of which none is better in time and traffic, and in what else is to be least or has a budget.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
+from operator import le
 from typing import Any, Literal
 
 import numpy as np
 
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.wording import join
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
-from planner.scenario.units import format_duration, format_size
+from planner.scenario.units import (
+    format_duration,
+    format_energy,
+    format_mass,
+    format_size,
+    parse_duration,
+    parse_energy,
+    parse_mass,
+    parse_size,
+)
 
-Aim = Literal["time", "traffic"]
+Aim = Literal["time", "traffic", "energy", "carbon", "money"]
+"""What may be least, or have a budget: seconds, bytes, joules, kg CO2e, and money in the currency of the prices."""
+WRITE: Mapping[Aim, Callable[[float], str]] = {
+    "time": format_duration,
+    "traffic": format_size,
+    "energy": format_energy,
+    "carbon": format_mass,
+    "money": "{:,.4g} in the currency of the prices".format,
+}
+WAYS: Mapping[Aim, str] = {
+    "energy": "--device phone",
+    "carbon": "--device phone and --grid world",
+    "money": "prices, as in --set footprint.device_hour=0.5",
+}
 
 LONGEST_TEXT = 1_000  # letters of a list
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -42,6 +66,7 @@ class Choice:
         rounds: global rounds.
         seconds, bytes: of all rounds.
         seconds_per_round, bytes_per_round: of one.
+        footprint: energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known.
     """
 
     topology: str
@@ -52,10 +77,13 @@ class Choice:
     bytes: float
     seconds_per_round: float
     bytes_per_round: float
+    footprint: Mapping[Aim, float] = field(default_factory=dict, compare=False)
 
     def amount(self, aim: Aim) -> float:
-        """Seconds or bytes."""
-        return self.seconds if aim == "time" else self.bytes
+        """Seconds, bytes or what else is taken; infinite where nothing is known of it."""
+        if aim in ("time", "traffic"):
+            return self.seconds if aim == "time" else self.bytes
+        return self.footprint.get(aim, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +110,73 @@ class Budget:
     """What may be spent.
 
     Attributes:
-        seconds, bytes: at most; ``inf`` for any.
+        seconds, bytes, energy, carbon, money: at most; ``inf`` for any.
     """
 
     seconds: float = math.inf
     bytes: float = math.inf
+    energy: float = math.inf
+    carbon: float = math.inf
+    money: float = math.inf
+
+    @property
+    def limits(self) -> dict[Aim, float]:
+        """Those that there are."""
+        every: dict[Aim, float] = {
+            "time": self.seconds,
+            "traffic": self.bytes,
+            "energy": self.energy,
+            "carbon": self.carbon,
+            "money": self.money,
+        }
+        return {aim: limit for aim, limit in every.items() if math.isfinite(limit)}
 
     def overrun(self, choice: Choice) -> float:
         """How many times a choice takes what may be spent; at most 1 where it is within."""
-        return max(choice.seconds / self.seconds, choice.bytes / self.bytes)
+        return max((choice.amount(aim) / limit for aim, limit in self.limits.items()), default=0.0)
 
     def __str__(self) -> str:
         """Its parts in words."""
-        parts = [format_duration(self.seconds)] if math.isfinite(self.seconds) else []
-        parts += [format_size(self.bytes)] if math.isfinite(self.bytes) else []
-        return " and ".join(parts) or "any time and traffic"
+        return join([WRITE[aim](limit) for aim, limit in self.limits.items()]) or "any time and traffic"
+
+
+def budget_of(texts: Iterable[str], option: str = "--budget") -> Budget:
+    """Read what may be spent, each with the unit that says of what: ``2h 50GB 20kWh 5kgCO2e 100USD``.
+
+    Args:
+        texts: As written; money has the code of its currency, which is to be that of the prices.
+        option: Where they were written.
+
+    Raises:
+        ScenarioError: For another unit, no number above 0, or two limits of one kind.
+    """
+    found: dict[str, float] = {}
+    for text in texts:
+        name, limit = _limit(text, option)
+        if not limit > 0:
+            raise ScenarioError(f"{option}: {text!a:.40} leaves nothing to spend. Give more than 0.")
+        if name in found:
+            raise ScenarioError(f"{option}: {text!a:.40} is a second limit of the same. Give one of the two.")
+        found[name] = limit
+    return Budget(**found)
+
+
+def _limit(text: str, option: str) -> tuple[str, float]:
+    unit = re.sub(r"^[\s\d.,e+-]+(?=[A-Za-z])", "", text.strip()) if len(text) <= LONGEST_TEXT else ""
+    if unit.lower().endswith("co2e"):
+        return "carbon", float(parse_mass(text, field=option))
+    if unit in ("J", "kJ", "MJ", "Wh", "kWh", "MWh"):
+        return "energy", float(parse_energy(text, field=option))
+    if re.fullmatch(r"[A-Z]{3}", unit):
+        try:
+            return "money", float(text.strip().removesuffix(unit).replace(",", ""))
+        except ValueError:
+            raise ScenarioError(f"{option}: {text!a:.40} is no amount of money. Write 100USD.") from None
+    if unit.lower().endswith("b") or unit.lower().endswith("byte") or unit.lower().endswith("bytes"):
+        return "bytes", float(parse_size(text, field=option))
+    if unit[:1] in "smhd" and unit:
+        return "seconds", float(parse_duration(text, field=option, positive=True))
+    raise ScenarioError(f"{option}: {text!a:.40} has no unit of a budget. Write 2h, 50GB, 20kWh, 5kgCO2e or 100USD.")
 
 
 def with_one_target(question: Question) -> Question:
@@ -146,25 +226,44 @@ def choices(
             cost = question.of_a_round(topology, **steps(question, p, k))
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):
-                found.append(Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes))
+                each = {aim: cost.amount(aim) for aim in WAYS}
+                more = {aim: count * amount for aim, amount in each.items() if math.isfinite(amount)}
+                found.append(Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more))
     return found
 
 
-def front(found: Iterable[Choice]) -> list[Choice]:
-    """The choices than which none is better in time or traffic and no worse in the other, the fastest first.
+def weighed(aim: Aim, budget: Budget) -> tuple[Aim, ...]:
+    """What choices are compared in: time and traffic, and what else is to be least or has a budget."""
+    return tuple(dict.fromkeys(("time", "traffic", aim, *budget.limits)))
 
-    Choices with the same time and traffic are all kept.
+
+def known(found: Iterable[Choice], weighed: Iterable[Aim]) -> None:
+    """Refuse to weigh what nothing is known of.
+
+    Raises:
+        ScenarioError: With what to give.
     """
-    kept: list[Choice] = []
-    for choice in sorted(found, key=lambda c: (c.seconds, c.bytes)):
-        last = kept[-1] if kept else None
-        if last is None or choice.bytes < last.bytes or (choice.seconds, choice.bytes) == (last.seconds, last.bytes):
-            kept.append(choice)
-    return kept
+    every = list(found)
+    for aim in weighed:
+        if not any(math.isfinite(choice.amount(aim)) for choice in every):
+            raise ScenarioError(f"--objective, --budget: no number is known for {aim}. Give {WAYS[aim]}.")
+
+
+def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic")) -> list[Choice]:
+    """The choices than which none is better in something weighed and no worse in the rest, the fastest first.
+
+    Choices with the same amounts are all kept.
+    """
+    kept: list[tuple[tuple[float, ...], Choice]] = []
+    for choice in sorted(found, key=lambda one: [one.amount(aim) for aim in weighed]):  # only earlier ones beat it
+        own = tuple(choice.amount(aim) for aim in weighed)
+        if not any(other != own and all(map(le, other, own)) for other, _ in reversed(kept)):
+            kept.append((own, choice))
+    return [choice for _, choice in kept]
 
 
 def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float) -> Choice:
-    """The choice with the least time (or traffic) within the budget; of those that tie in it, the least of the other.
+    """The choice with the least of the aim within the budget; of those that tie in it, the least traffic, or time.
 
     Args:
         best: a front; what is not on it is beaten within any budget by something that is.
@@ -178,9 +277,10 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
     within = [choice for choice in best if budget.overrun(choice) <= 1]
     if not within:
         near = min(best, key=budget.overrun)
+        shown = weighed("time", budget)
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target within {budget}: the nearest, {described(near)}, takes "
-            f"{near.rounds:,.0f} rounds, {format_duration(near.seconds)} and {format_size(near.bytes)}, "
+            f"{near.rounds:,.0f} rounds, {join([WRITE[one](near.amount(one)) for one in shown])}, "
             f"{budget.overrun(near):.4g} times as much. Allow more, or give a looser --target."
         )
     least = min(choice.amount(aim) for choice in within)

@@ -1,0 +1,118 @@
+"""Budgets of energy, carbon and money in `hfl-plan tune`: read, kept, and weighed against every choice there is."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+import planner
+from planner.decide.tuning import (
+    Budget,
+    Choice,
+    budget_of,
+    choices,
+    front,
+    known,
+    recommended,
+    weighed,
+    with_one_target,
+)
+from planner.predict.question import ask
+
+SETTINGS = {"footprint.training_power": "5W", "footprint.idle_power": "1W", "footprint.carbon": "400g/kWh"}
+
+
+def found(**settings: Any) -> list[Choice]:
+    scenario = planner.load_scenario(G=4, M=5, heterogeneity="inter", settings={**settings, "plan.draws": 0})
+    question = with_one_target(ask(scenario))
+    return choices(question, (1, 2, 4), (1, 4, 16, 64), question.topologies)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("2h", Budget(seconds=7200)),
+        ("90 min", Budget(seconds=5400)),
+        ("50GB", Budget(bytes=5e10)),
+        ("1GiB", Budget(bytes=2**30)),
+        ("20kWh", Budget(energy=7.2e7)),
+        ("5kgCO2e", Budget(carbon=5)),
+        ("250 gCO2e", Budget(carbon=0.25)),
+        ("1,200.50EUR", Budget(money=1200.5)),
+    ],
+)
+def test_the_unit_says_of_what_a_budget_is(text: str, wanted: Budget) -> None:
+    assert budget_of([text]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("texts", "fact"),
+    [
+        (["5"], "no unit of a budget"),
+        (["5 parsecs"], "no unit of a budget"),
+        (["0USD"], "leaves nothing"),
+        (["-3USD"], "leaves nothing"),
+        (["1..2USD"], "no amount of money"),
+        (["nanUSD"], "no unit of a budget"),
+        (["2h", "3h"], "a second limit"),
+        (["10Mbit/s"], "no unit of a budget"),
+        (["x" * 2000], "no unit of a budget"),
+    ],
+)
+def test_other_budgets_are_refused(texts: list[str], fact: str) -> None:
+    with pytest.raises(planner.PlannerError, match=fact):
+        budget_of(texts)
+
+
+def test_amounts_are_rounds_times_those_of_a_round() -> None:
+    scenario = planner.load_scenario(G=4, M=5, heterogeneity="inter", settings={**SETTINGS, "plan.draws": 0})
+    question = ask(scenario)
+    for choice in found(**SETTINGS):
+        at = question.varied(values={**question.values, "P": choice.P, "K": choice.K})
+        footprint = at.of_a_round(choice.topology).footprint
+        assert choice.amount("energy") == pytest.approx(choice.rounds * footprint.energy.value, rel=1e-12)
+        assert choice.amount("carbon") == pytest.approx(choice.amount("energy") / 3.6e6 * 0.4, rel=1e-12)
+        assert choice.amount("money") == math.inf
+
+
+def test_the_front_is_what_nothing_beats() -> None:
+    dice = random.Random(4)
+    every = [
+        Choice(
+            "star-star", 1, k, 1, *(float(dice.randint(1, 6)) for _ in range(2)), 1, 1, {"energy": dice.randint(1, 6)}
+        )
+        for k in range(1, 80)
+    ]
+    for names in (("time", "traffic"), ("time", "traffic", "energy")):
+        kept = front(every, names)
+        for choice in every:
+            own = [choice.amount(name) for name in names]
+            others = ([one.amount(name) for name in names] for one in every)
+            beaten = any(all(a <= b for a, b in zip(other, own, strict=True)) and other != own for other in others)
+            assert (choice in kept) == (not beaten)
+        assert [choice.seconds for choice in kept] == sorted(choice.seconds for choice in kept)
+
+
+@pytest.mark.parametrize("aim", ["time", "traffic", "energy", "carbon"])
+def test_the_least_within_a_budget_is_that_of_all_choices(aim: Any) -> None:
+    every = found(**SETTINGS)
+    middle = sorted(choice.amount("energy") for choice in every)[len(every) // 4]
+    budget = Budget(energy=middle)
+    best = front(every, weighed(aim, budget))
+    chosen = recommended(best, aim, budget, 0.0)
+    within = [choice for choice in every if choice.amount("energy") <= middle]
+    assert 0 < len(within) < len(every)
+    assert chosen.amount(aim) == min(choice.amount(aim) for choice in within)
+    least = min(choice.amount("energy") for choice in every)
+    with pytest.raises(planner.NoAnswerError, match=r"kWh, 2 times as much"):
+        recommended(best, aim, Budget(energy=least / 2), 0.0)
+
+
+def test_what_nothing_is_known_of_is_not_weighed() -> None:
+    every = found(**SETTINGS)
+    known(every, weighed("carbon", Budget()))
+    with pytest.raises(planner.ScenarioError, match=r"no number is known for money. Give prices"):
+        known(every, weighed("time", budget_of(["100USD"])))
