@@ -49,9 +49,10 @@ def load_scenario(config: Config | None = None, settings: Mapping[str, Any] | No
         TypeError: For an option there is not.
         ScenarioError: For what is no scenario.
     """
+    from planner.families.scenario import load
     from planner.scenario.resolve import from_keywords
 
-    return from_keywords(config, settings or {}, options)
+    return from_keywords(config, settings or {}, options, load)
 
 
 def recommend(

@@ -142,8 +142,8 @@ class Said:
         Raises:
             ScenarioError: If there is none that says this.
         """
+        from planner.families.scenario import load
         from planner.scenario.fields import FIELDS
-        from planner.scenario.resolve import load
 
         named = {field.key: field.options[0] for field in FIELDS if field.options}
         other = {key: (named[key], value) for key, value in (instead or {}).items() if value is not None}

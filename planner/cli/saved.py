@@ -13,8 +13,6 @@ from planner.errors import ScenarioError
 if TYPE_CHECKING:
     from planner.decide.recommendation import Recommendation
 
-ELSEWHERE = ("network", "sites", "access")  # options of `recommend` that no scenario has
-
 
 def saved(path: Path | None, said: Said) -> tuple[Said, Recommendation] | None:
     """Read an answer of ``recommend``, and what was said when it was asked for.
@@ -58,9 +56,5 @@ def _said(path: Path, command: tuple[str, ...]) -> Said:
         raise ScenarioError(
             f"{path}: this version does not take the command {' '.join(command)!a:.80}. Give the scenario."
         ) from None
-    if other := [name for name in ELSEWHERE if given.get(name) is not None]:
-        raise ScenarioError(
-            f"{path}: the answer was asked for with --{other[0]}, which no target has. Give a scenario without it."
-        )
     found: Said = recommend.callback.said(given)
     return found

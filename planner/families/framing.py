@@ -43,8 +43,10 @@ class Frame:
         named = isinstance(said, str) and said.strip().lower().endswith(".csv")
         return option, said, Path(said.strip()) if named else None
 
-    def scenario(self, source: str, groups: int, each: int, reason: str) -> Scenario:
+    def scenario(self, source: str, groups: int, each: int, reason: str, *, sited: bool = False) -> Scenario:
         """Read the scenario with a fleet that the source says; the reason is why options may not say another.
+
+        A network that the file places clients on is left to the caller where it is ``sited``.
 
         Raises:
             ScenarioError: If the options say a fleet, or what is no scenario.
@@ -53,7 +55,7 @@ class Frame:
             if key in self.said:
                 raise ScenarioError(f"{self.said[key][0]}: {reason}. Leave it out.")
         fleet = {key: (source, value) for key, value in zip(FLEET, (groups * each, groups, each), strict=True)}
-        found = load(self.config, self.said | fleet)
+        found = load(self.config, self.said | fleet, sited=sited)
         if not all(link.whole for link in found.network.named.values()):
             raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.")
         return found

@@ -661,6 +661,15 @@ FIELDS: Final = (
         "--tiers",
         "tiers",
     ),
+    Field(
+        "network.source",
+        LINE,
+        "file or name of a network, see `hfl-plan network`, on which rounds are timed; needs network.sites",
+        "",
+        "--network",
+    ),
+    Field("network.sites", LINE, "CSV client,group,node,samples,step_time: places of the clients", "", "--sites"),
+    Field("network.access", LINE, "CSV node,up_mbit,down_mbit: access of places; else --uplink", "", "--access"),
     *_link(
         "network.client_link",
         "clients",

@@ -16,12 +16,20 @@ from planner.scenario.written import SHORT, Written, read_written
 __all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "load", "resolve"]
 
 
-def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None = None) -> Scenario:
+SITED = ("source", "sites", "access")
+"""Keys of ``[network]`` that place clients on one."""
+Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
+
+
+def load(
+    file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None = None, *, sited: bool = False
+) -> Scenario:
     """A scenario from a file, from options, or from both; options win.
 
     Args:
         file: TOML; see the examples folder.
         options: by path in the file (``fleet.groups``): the name of the option, and what was written.
+        sited: whether the caller times rounds on the network that the file places clients on (`SITED`).
 
     Raises:
         ScenarioError: naming the field, the value, the rule and the way out.
@@ -44,12 +52,22 @@ def load(file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None
         outer = (option for known, option in spoken.items() if path.startswith(known + "."))
         return next(outer, shown(path))
 
+    if isinstance(network := table.get("network"), dict):
+        there = [f"network.{key}" for key in SITED if network.pop(key, None) is not None]
+        if there and not sited:
+            raise ScenarioError(
+                f"{name(there[0])}: rounds on a network are timed by recommend, flip and tune. Leave it out here, or "
+                "see `hfl-plan network`."
+            )
     _take_clients_alone(table, name)
     return resolve(read_written(table, name))
 
 
 def from_keywords(
-    config: str | Path | Mapping[str, Any] | None, settings: Mapping[str, Any], options: Mapping[str, Any]
+    config: str | Path | Mapping[str, Any] | None,
+    settings: Mapping[str, Any],
+    options: Mapping[str, Any],
+    read_with: Load = load,
 ) -> Scenario:
     """Read a scenario from a file or a table, and from values by key and by keyword, which win.
 
@@ -69,8 +87,8 @@ def from_keywords(
             raise TypeError(f"{name}: {spoken[known[name]][0]} says the same. Give one of the two.")
         spoken[known[name]] = name, _of_python(value)
     if isinstance(config, Mapping):
-        return load(None, {key: (key, value) for key, value in _leaves(config) if key not in spoken} | spoken)
-    return load(None if config is None else Path(config), spoken)
+        return read_with(None, {key: (key, value) for key, value in _leaves(config) if key not in spoken} | spoken)
+    return read_with(None if config is None else Path(config), spoken)
 
 
 def _of_python(value: Any) -> Any:

@@ -19,16 +19,6 @@ def recommend(  # reason: one parameter for every option
     region_times: Annotated[
         str | None, Option("--region-times", help="task time of each group, 10s,12s,80s, to compare HGA-FL")
     ] = None,
-    network: Annotated[
-        str | None,
-        Option("--network", metavar="NETWORK", help="file or name of a network, see `hfl-plan network`; with --sites"),
-    ] = None,
-    sites: Annotated[
-        Path | None, Option("--sites", metavar="FILE", help="CSV client,group,node,samples,step_time")
-    ] = None,
-    access: Annotated[
-        Path | None, Option("--access", metavar="FILE", help="CSV node,up_mbit,down_mbit; else --uplink")
-    ] = None,
     save: Annotated[Path | None, Option("--save", help="file for scenario, software and answer, for `rerun`")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
@@ -42,17 +32,10 @@ def recommend(  # reason: one parameter for every option
     told = {"coverage": coverage, "edges": edges, "region_times": region_times}
     if save is not None and any(told.values()):
         raise typer.BadParameter("--save: a run that is kept is of the scenario alone. Leave the other families out.")
-    if save is not None and network is not None:
+    scenario = said.scenario()
+    timed = scenario.network.timer is not None
+    if save is not None and timed:
         raise typer.BadParameter("--save: a run that is kept is of a scenario without --network. Leave one out.")
-    if network is None and (sites is not None or access is not None):
-        raise typer.BadParameter("--sites, --access: are places of a network. Give --network geant, or a file.")
-    timing = None
-    if network is None:
-        scenario = said.scenario()
-    else:
-        from planner.families.sited import timed
-
-        scenario, timing = timed.asked(network, sites, access, said.config, said.options)
     from planner.decide.rank import recommend as answer
     from planner.io.progress import progress
     from planner.predict.predictors import watched
@@ -65,8 +48,10 @@ def recommend(  # reason: one parameter for every option
     with watched(lambda done: progress(f"simulating: {done:.0%}")):
         found = answer(scenario)
     progress("")
-    if timing is not None:
-        found = timed.with_links(found, timing)
+    if timed:
+        from planner.families.sited.timed import with_links
+
+        found = with_links(found, scenario)
     if save is not None:
         atomic.write(save, manifest.make(said.config, said.options, found).text(), asked.force, "--save")
     if any(told.values()):

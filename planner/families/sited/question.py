@@ -167,7 +167,9 @@ def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]
 def framed(config: Path | None, said: Mapping[str, tuple[str, Any]], sites: Sites) -> Scenario:
     """Read the scenario of a fleet, whose groups have their mean size."""
     mean = max(1, round(len(sites.clients) / len(sites.groups)))
-    return Frame(config, said).scenario("--fleet", len(sites.groups), mean, "the fleet says how many there are")
+    return Frame(config, said).scenario(
+        "--fleet", len(sites.groups), mean, "the fleet says how many there are", sited=True
+    )
 
 
 def _rate(text: str | None, option: str) -> float | None:

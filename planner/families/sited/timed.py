@@ -12,6 +12,7 @@ import numpy as np
 from hflbounds.topology import Topology
 from planner.decide.recommendation import OnNetwork, Recommendation, Waiting, Without
 from planner.errors import ScenarioError
+from planner.families.framing import Frame
 from planner.families.sited.question import Question, Wanted, pose
 from planner.network.bottlenecks import left_out, upgrades
 from planner.network.hops import Transfers
@@ -111,8 +112,8 @@ def _pass(transfers: Transfers, pattern: str, server: int, places: Indices, othe
     return _Pass(PASSES[pattern].ordered, nothing, (at(UNIT) - nothing) / UNIT)
 
 
-def on_network(question: Question) -> tuple[Scenario, Timing]:
-    """The scenario whose rounds are those on the network, and what times them.
+def on_network(question: Question) -> Scenario:
+    """The scenario whose rounds are those on the network, timed by a `Timing`.
 
     Raises:
         ScenarioError: For a fleet without groups.
@@ -130,11 +131,10 @@ def on_network(question: Question) -> tuple[Scenario, Timing]:
         for name, value in scenario.known.items()
     }
     known = {**known, "network": Known(network.name, "given", note=" ".join(network.notes))}
-    timed = replace(
+    return replace(
         scenario, network=Network((link, link), timer=timing), known=known, network_given=True,
         warnings=tuple(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
     )  # fmt: skip
-    return timed, timing
 
 
 def _refuse(scenario: Scenario) -> None:
@@ -150,21 +150,25 @@ def _refuse(scenario: Scenario) -> None:
 
 def asked(
     network: str, sites: Path | None, access: Path | None, config: Path | None, said: Mapping[str, tuple[str, Any]]
-) -> tuple[Scenario, Timing]:
-    """Read a scenario on a network; links of clients that options say are the access of places.
+) -> Scenario:
+    """Read a scenario on a network; the rates that it has for clients' links are the access of places.
 
     Raises:
         ScenarioError: For options and files that cannot be meant.
     """
     if sites is None:
         raise ScenarioError("--network: the places of clients are missing. Give --sites FILE with client,group,node.")
-    up, down = (said.get(f"network.client_link.{way}", ("", None))[1] for way in ("up", "down"))
+    links = Frame(config, said).section("network").get("client_link")
+    written = links if isinstance(links, dict) else {}
+    up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))
     wanted = Wanted(network, access=access, fleet=sites, up=up, down=down)
     return on_network(pose(wanted, config, said))
 
 
-def with_links(answer: Recommendation, timing: Timing) -> Recommendation:
-    """Say beside a recommendation what the round of its best topology waits for."""
+def with_links(answer: Recommendation, scenario: Scenario) -> Recommendation:
+    """Say beside a recommendation on a network what the round of its best topology waits for."""
+    timing = scenario.network.timer
+    assert isinstance(timing, Timing)  # noqa: S101 - as documented
     question, best = timing.question, answer.recommended[0]
     patterns = tuple(best.split("-"))
     layout = timing.layout(patterns, question.passes)

@@ -427,7 +427,10 @@ def test_an_answer_is_exported_while_its_scenario_gives_it(
         (["hfl-plan", "recommend"], "and names no scenario"),
         (["hfl-plan", "recommend", "--fleat", "x"], "does not take the command"),
         (["hfl-plan", "recommend", "--help"], "does not take the command"),
-        (["hfl-plan", "recommend", "-G", "3", "--network", "geant"], "asked for with --network"),
+        (
+            ["hfl-plan", "recommend", "-G", "3", "--network", "geant"],
+            "--network: rounds on a network are timed by recommend",
+        ),
     ):
         answer.write_text(json.dumps({**document, "command": command}))
         code, out, err = call("export", answer, "-o", tmp_path / "c")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from test_cli import ROOT, run
 
+import planner
 from hflbounds import Tier, Topology
 from planner.families.sited.question import Wanted, pose
 from planner.families.sited.timed import on_network
@@ -31,7 +33,7 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.parametrize(("K", "step", "size"), [(10, 0.05, 45e6), (3, 0.7, 1e6), (1, 0.0, 4e8)])
 def test_moved_steps_and_models_are_timed_hop_by_hop(tiers: tuple[str, str], K: int, step: float, size: float) -> None:
     question = pose(Wanted("geant", fleet=SITES, up="100Mbit/s", down="1Gbit/s"), CONFIG, {})
-    _, timing = on_network(question)
+    timing = on_network(question).network.timer
     tree = Topology((Tier(tiers[0], size=3), Tier(tiers[1], size=20, passes=2)))
     found = timing(tree, K, Compute(step), size)
     fleet = replace(question.sites, work=np.full(31, K * step))
@@ -45,7 +47,8 @@ def test_moved_steps_and_models_are_timed_hop_by_hop(tiers: tuple[str, str], K: 
 
 def test_a_question_on_a_network_costs_what_its_round_takes() -> None:
     question = pose(Wanted("geant", fleet=SITES, up="100Mbit/s"), CONFIG, {})
-    scenario, timing = on_network(question)
+    scenario = on_network(question)
+    timing = scenario.network.timer
     asked = ask(scenario)
     for topology in asked.topologies:
         patterns = tuple(topology.split("-"))
@@ -103,3 +106,30 @@ def test_what_a_network_needs_is_asked_for(plan, tmp_path: Path) -> None:
         code, out, err = plan("recommend", *words)
         assert (code, out) == (2, "")
         assert says in err
+
+
+def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
+    file = tmp_path / "on_geant.toml"
+    said = f'[network]\nsource = "geant"\nsites = "{SITES}"\n[network.client_link]\nup = "100Mbit/s"\n'
+    file.write_text(CONFIG.read_text() + said + "[plan]\ndraws = 0\n")
+    asked = {"network": "geant", "sites": str(SITES), "uplink": "100Mbit/s", "settings": {"plan.draws": 0}}
+    by_file, by_words = (
+        planner.recommend(scenario, details=False)
+        for scenario in (planner.load_scenario(file), planner.load_scenario(CONFIG, **asked))
+    )
+    assert by_file.rows == by_words.rows
+    assert by_file.rows != planner.recommend(CONFIG, details=False, settings={"plan.draws": 0}).rows
+    code, out, err = plan("flip", "-c", str(file), "--parameter", "model_size", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["title"] == "A hospital consortium of unequal regions"
+    code, out, err = plan("tune", "-c", str(file), "-K", "10", "-P", "2", "--json")
+    assert (code, err) == (0, "")
+    first = min(by_file.rows, key=lambda row: float(row.time_seconds or math.inf))
+    assert f'"topology": "{first.id}"' in out
+    code, out, err = plan("export", str(file), "-o", str(tmp_path / "x"))
+    assert (code, out) == (2, "")
+    assert "network.source: rounds on a network are timed by recommend, flip and tune" in err
+    file.write_text(file.read_text().replace('"geant"', "7"))
+    code, out, err = plan("recommend", "-c", str(file))
+    assert (code, out) == (2, "")
+    assert "network.source: 7 names no file" in err

@@ -1,0 +1,41 @@
+"""Scenarios as `recommend`, `flip` and `tune` read them: also with clients at the places of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from planner.errors import ScenarioError
+from planner.scenario.fields import read
+from planner.scenario.resolve import SITED, Scenario
+from planner.scenario.resolve import load as without_network
+
+
+def load(config: Path | None, options: Mapping[str, tuple[str, Any]]) -> Scenario:
+    """Read a scenario; where clients are placed on a network, its rounds are timed there (`Network.timer`).
+
+    Args:
+        config: Scenario file.
+        options: By key: what it is called in messages, and what was written.
+
+    Raises:
+        ScenarioError: For what is no scenario.
+    """
+    table = read(config)[0].get("network") if config is not None else None
+    written = {key: (f"network.{key}", table.get(key)) for key in SITED} if isinstance(table, dict) else {}
+    written |= {key: options[f"network.{key}"] for key in SITED if f"network.{key}" in options}
+    said = {key: one for key, one in written.items() if one[1] is not None}
+    if not said:
+        return without_network(config, options)
+    for name, value in said.values():
+        if not isinstance(value, str) or not value.strip():
+            raise ScenarioError(f"{name}: {value!a:.40} names no file. Write it in quotes.")
+    if "source" not in said:
+        name = next(iter(said.values()))[0]
+        raise ScenarioError(f"{name}: is of places of a network. Give --network geant, or a file.")
+    from planner.families.sited import timed  # needs numpy, which reading a scenario does without
+
+    source, sites, access = (said.get(key, ("", None))[1] for key in SITED)
+    left = {key: one for key, one in options.items() if key.removeprefix("network.") not in SITED}
+    return timed.asked(source, *(None if one is None else Path(one) for one in (sites, access)), config, left)
