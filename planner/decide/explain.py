@@ -7,11 +7,12 @@ from typing import get_args
 
 import numpy as np
 
+from planner.io.answers import Target
 from planner.io.wording import names, title
 from planner.predict.predictors import best
-from planner.predict.question import Question
+from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.fields import METRIC, Objective
-from planner.scenario.resolve import Scenario
+from planner.scenario.resolve import Known, Scenario
 
 COUNTED = 1e-6  # of what the largest client counts, which rounding may move
 TERMS = {
@@ -57,6 +58,18 @@ def to_target(question: Question) -> str:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
     whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
     return f"to the {quantity.reached} that {whose} reaches after {question.horizon:,.0f} rounds"
+
+
+def target_of(question: Question, known: Known, met: bool = False) -> Target:
+    """State what all rows are to reach."""
+    horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
+    defined_by = known.note if known.origin == "derived" and question.target is not None else to_target(question)
+    return Target(
+        value=float(question.goal()),
+        metric=question.quantity.words,
+        defined_by="met before the first round" if met else defined_by.removeprefix("to "),
+        rounds=None if horizon is None else int(horizon),
+    )
 
 
 def about_shares(question: Question) -> list[str]:

@@ -1,4 +1,4 @@
-"""Who comes first over two inputs at once: a grid, the margin in every cell, and where the theorem says nothing."""
+"""The best topology over two inputs at once: a grid, the margin in every cell, and where the theorem says nothing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from planner.decide.parameters import (
     largest_drawn,
     size_drawn,
 )
-from planner.decide.sensitivity import name_of, posed
+from planner.decide.sensitivity import posed
 from planner.errors import ScenarioError
 from planner.io.answers import Kept
 from planner.io.parts import Part, field
 from planner.io.version import version
+from planner.io.wording import input_words
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
@@ -61,7 +62,7 @@ class Axis(Part):
 
 
 class Phase(Kept):
-    """Who comes first in every cell; rows go with ``y``, upwards, columns with ``x``."""
+    """The best topology in every cell; rows go with ``y``, upwards, columns with ``x``."""
 
     schema: Literal["hfl-plan/phase/1"] = "hfl-plan/phase/1"
     version: str
@@ -311,7 +312,7 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
         if name not in every:
             if name in inputs(question, "time"):
                 raise ScenarioError(
-                    f"--map: {name_of(name)} changes no order by {objective}. Ask with --objective time."
+                    f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."
                 )
             raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.")
         found.append((every[name], span.strip()))

@@ -13,13 +13,13 @@ from planner.cost.round import RoundCost
 from planner.decide import participation, uncertainty
 from planner.decide.advice import assumptions, steps
 from planner.decide.corrected import corrected
-from planner.decide.explain import about_metric, about_shares, to_target
+from planner.decide.explain import about_metric, about_shares, target_of
 from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
 from planner.decide.sensitivity import Flip, known_values, nearest_flips
 from planner.decide.single_tier import OTHERS, Baseline, baselines
 from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity, Target
+from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
 from planner.io.version import version
 from planner.io.wording import join, names, title
 from planner.predict.evidence import orderings as evidence
@@ -27,7 +27,7 @@ from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
 from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
-from planner.scenario.resolve import Known, Scenario
+from planner.scenario.resolve import Scenario
 
 
 def recommend(  # reason: one field of the answer after the other
@@ -90,7 +90,7 @@ def recommend(  # reason: one field of the answer after the other
         scenario=_shown(scenario, question),
         objective=scenario.objective,
         metric=question.metric,
-        target=_target(question, scenario.known["target"], met),
+        target=target_of(question, scenario.known["target"], met),
         verdict=said,
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, how_sure),
@@ -113,17 +113,6 @@ def recommend(  # reason: one field of the answer after the other
             others=tuple(_others(beside)) if asked else (),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
-    )
-
-
-def _target(question: Question, known: Known, met: bool) -> Target:
-    horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
-    defined_by = known.note if known.origin == "derived" and question.target is not None else to_target(question)
-    return Target(
-        value=float(question.goal()),
-        metric=question.quantity.words,
-        defined_by="met before the first round" if met else defined_by.removeprefix("to "),
-        rounds=None if horizon is None else int(horizon),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation
+from planner.decide.advice import UNASKED, assumptions
+from planner.decide.explain import target_of
 from planner.decide.parameters import (
+    NICKNAMES,
     Input,
     Perturbed,
     counts_drawn,
@@ -27,27 +30,26 @@ from planner.decide.parameters import (
     size_drawn,
 )
 from planner.decide.uncertainty import agreement
+from planner.decide.uncertainty.distributions import FACTOR
+from planner.decide.verdict import SHARING, standing
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import Kept, KnownValue, Text
+from planner.io.answers import Answer, Caution, KnownValue, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.version import version
-from planner.io.wording import names as join_names
-from planner.io.wording import title
+from planner.io.wording import input_words, join, names_or, title
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
 
-TITLES = {
-    "client_link.up": "uplink",
-    "client_link.down": "downlink",
-    "client_link.latency": "latency",
-    "server_link.up": "server uplink",
-    "server_link.down": "server downlink",
-    "server_link.latency": "server latency",
-    "model_size": "model size",
-    "step_time": "step time",
+Way = Literal["exact", "searched", "sampled", "setting"]
+WAYS: dict[changes.Method, Way] = {
+    "solved": "exact",
+    "counted": "exact",
+    "enclosed": "searched",
+    "looked at": "sampled",
 }
+MOST_NAMED = 4  # topologies that a verdict names
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 Progress = Callable[[str], None]
 
@@ -71,20 +73,26 @@ class Flip:
     exact: bool
 
 
-class Beyond(Part):
-    """The nearest change on one side."""
+class Change(Part):
+    """The nearest change along one input on one side, or by another word for a setting; all else fixed."""
 
-    at: float | int = field("the first value at which a topology outside the first tie comes first")
-    before: float | int = field("the last value seen without it; `at` itself where it is solved")
-    words: str = field("such as: uplink > 34 Mbit/s")
-    distance: float | None = field("ln(at / value), negative below; null where the value or `at` is 0")
-    to: tuple[str, ...] = field("who comes first there; empty where the target is not reached")
-    clear: float | int | None = field("from where on none of the first tie is within the resolution")
-    exact: bool = field("solved, or every whole number looked at; not searched")
-    crossing: float | None = field("where the two bounds are equal at every step, in closed form")
-    rounds: int | None = field("of the new first one, there")
-    seconds: float | None
-    bytes: float | None
+    id: str = field("the parameter, and the side or the word")
+    parameter: str
+    now: float | int | str
+    unit: str = ""
+    break_even: float | int | str = field("the first value at which a topology outside the first tie is best")
+    best_beyond: tuple[str, ...] = field("empty where the target is not reached")
+    method: Way
+    assumed: bool = field("whether `now` was not given", default=False)
+    before: float | int | None = field(
+        "the last value seen without the change; `break_even` where it is solved", default=None
+    )
+    distance: float | None = field("ln(break_even / now), negative below; null from or to 0", default=None)
+    clear: float | int | None = field("from where on none of the first tie is within the resolution", default=None)
+    crossing: float | None = field("where the two bounds are equal at every step, in closed form", default=None)
+    rounds: Quantity | None = field("of the best beyond, there", default=None)
+    time_seconds: Quantity | None = None
+    traffic_bytes: Quantity | None = None
 
 
 class Stretch(Part):
@@ -96,56 +104,63 @@ class Stretch(Part):
 
 
 class Line(Part):
-    """What lies along one input."""
+    """How one input was followed, and which topologies are best along it."""
 
     parameter: str
-    value: float | int
+    now: float | int
     unit: str
     low: float | int = field("the range: from")
     high: float | int = field("the range: to")
-    road: changes.Method = field("how the range was followed")
+    method: changes.Method = field("how the range was followed")
     unseen: float = field("relative width of the widest interval in which a change could hide")
     note: str = field("why it was only looked at, where it was")
-    below: Beyond | None
-    above: Beyond | None
     stretches: tuple[Stretch, ...] = field("over the whole range, upwards")
 
 
-class Alternative(Part):
+class Setting(Part):
     """Another word in place of one of the scenario's."""
 
     parameter: str
-    value: str
+    now: str
     other: str
-    first: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
+    best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
     flips: bool = field("whether it has none of the present first tie")
-    rounds: int | None = field("of the first then")
-    seconds: float | None
-    bytes: float | None
+    rounds: Quantity | None = field("of the first then", default=None)
+    time_seconds: Quantity | None = None
+    traffic_bytes: Quantity | None = None
 
 
-class Flips(Kept):
-    """Every change of the answer, along every input. Nearest first."""
+class Followed(Part):
+    """How changes were looked for."""
 
-    schema: Literal["hfl-plan/flip/1"] = "hfl-plan/flip/1"
-    version: str
-    title: str
-    scenario: dict[str, KnownValue]
-    objective: Objective
-    bounds: str
     predictor: str = field("whose rounds are meant")
+    bounds: str
     cost: CostMethod
     resolution: float
     seed: int
     among: tuple[str, ...] = field("the topologies that compete")
-    first: tuple[str, ...] = field("the first tie now")
-    rounds: int | None = field("of the first")
-    seconds: float | None
-    bytes: float | None
+    first: tuple[str, ...] = field("the first tie now, from which changes are counted")
     lines: tuple[Line, ...]
-    alternatives: tuple[Alternative, ...]
+    settings: tuple[Setting, ...]
     unmoved: dict[str, str] = field("inputs that were not followed, and why")
-    warnings: tuple[Text, ...]
+
+
+class Flips(Answer):
+    """Every change of the answer, along every input.
+
+    Attributes:
+        rows: Changes: settings first that were not given, then the nearest first.
+        flip: How they were looked for.
+    """
+
+    schema: Literal["hfl-plan/flip/2"] = "hfl-plan/flip/2"
+    rows: tuple[Change, ...]
+    flip: Followed
+
+    def change(self, parameter: str, side: int) -> Change | None:
+        """Return the nearest change of an input below (-1) or above (1) its value; None where there is none."""
+        id_ = f"{parameter} {'above' if side > 0 else 'below'}"
+        return next((row for row in self.rows if row.id == id_), None)
 
 
 def flip(
@@ -168,39 +183,143 @@ def flip(
     """
     scenario, question, competing = posed(scenario, among)
     objective = scenario.objective
-    now = totals_of(question, objective, competing)
-    resolution = resolution_of(question, scenario)
-    first = first_tie(now, resolution)
+    here = standing(question, scenario, objective, {t: float(n) for t, n in question.rounds().items()})
+    resolution = here.judged.resolution
+    first = first_tie({t: here.totals.get(t, math.inf) for t in competing}, resolution)
     if not first:
         raise NoAnswerError(
             "no topology reaches the target, so there is no answer that could change. "
             "`hfl-plan recommend` says what it would take."
         )
     followed, unmoved = _followed(question, objective, only)
-    lines = []
+    lines, found = [], []
     for each in followed:
         progress(each.name)
-        found = changes.along(each, question, objective, competing, first, resolution)
-        lines.append(_line(found, question, objective, first))
-    lines.sort(key=_nearness)
+        along = changes.along(each, question, objective, competing, first, resolution)
+        lines.append(_line(along))
+        found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
+    settings = () if only else tuple(_settings(question, scenario, competing, first))
+    found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
+    found.sort(key=_nearness)
+    every = len(competing) == len(question.topologies)
     return Flips(
         version=version(),
+        command=("hfl-plan", "flip"),
         title=scenario.title,
         scenario=known_values(scenario),
         objective=objective,
-        bounds=question.family,
-        predictor=question.predictor.id,
-        cost=scenario.cost,
-        resolution=resolution,
-        seed=scenario.seed,
-        among=competing,
-        first=first,
-        **costs(Perturbed(question), first[0]),
-        lines=tuple(lines),
-        alternatives=() if only else tuple(_alternatives(question, scenario, competing, first)),
-        unmoved=unmoved,
-        warnings=scenario.warnings,
+        metric=question.metric,
+        target=target_of(question, scenario.known["target"]),
+        verdict=_verdict(objective, here.best if every and first[0] in here.best else first, found, every=every),
+        rows=tuple(found),
+        assumptions=assumptions(scenario, question, None),
+        warnings=tuple(Caution(text=text) for text in scenario.warnings),
+        sensitivity=tuple(_sensitivities(found, lines)),
+        next=tuple(_next(question, found)),
+        flip=Followed(
+            predictor=question.predictor.id,
+            bounds=question.family,
+            cost=scenario.cost,
+            resolution=resolution,
+            seed=scenario.seed,
+            among=competing,
+            first=first,
+            lines=tuple(lines),
+            settings=settings,
+            unmoved=unmoved,
+        ),
     )
+
+
+def _verdict(objective: Objective, best: tuple[str, ...], rows: Sequence[Change], *, every: bool) -> Verdict:
+    """Which topology is best, and whether that hangs on an assumption that another plausible value turns."""
+    by = f"{objective}{'' if every else ', of those that compete'}"
+    deciding = [row for row in rows if _decides(row)]
+    if deciding:
+        beyond = (t for row in deciding for t in row.best_beyond)
+        both = tuple(dict.fromkeys((*best, *beyond)))
+        unknown = list(dict.fromkeys(_unknown(row.parameter, deciding) for row in deciding))
+        verb = "decides" if len(unknown) == 1 else "decide"
+        text = f"{_either(both)} by {by}: {join(unknown)} {verb}."
+        return Verdict(status="depends", on=deciding[0].parameter, cases=tuple(_cases(deciding[0], best)), text=text)
+    alone = len(best) == 1
+    said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(best)}"
+    nearest = min(rows, key=lambda row: math.inf if row.distance is None else abs(row.distance), default=None)
+    change = "no input followed changes that alone"
+    if nearest is not None:
+        joint = " " if nearest.unit or nearest.method == "setting" else " = "
+        change = f"the nearest change is at {input_words(nearest.parameter)}{joint}{_at(nearest)}"
+    return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")
+
+
+def _either(topologies: Sequence[str]) -> str:
+    many = len(topologies) > MOST_NAMED
+    return f"any of {len(topologies)} topologies" if many else names_or(topologies)
+
+
+def _at(row: Change) -> str:
+    """Where a change is, with three digits."""
+    at = row.break_even
+    return at if isinstance(at, str) else format_amount(at if isinstance(at, int) else float(f"{at:.3g}"), row.unit)
+
+
+def _decides(row: Change) -> bool:
+    """Whether an assumption turns the answer within what it is taken to be known by; counts are yours to choose."""
+    if not row.assumed or not row.best_beyond or row.parameter in UNASKED or isinstance(row.break_even, int):
+        return False
+    return row.method == "setting" or (row.distance is not None and abs(row.distance) <= math.log(FACTOR))
+
+
+def _unknown(parameter: str, deciding: Sequence[Change]) -> str:
+    """Name what decides; both rates of a link in one word."""
+    link, _, part = parameter.partition(".")
+    rates = {f"{link}.up", f"{link}.down"}
+    both = part in ("up", "down") and rates <= {row.parameter for row in deciding}
+    return link.replace("_", " ") if both else input_words(parameter)
+
+
+def _cases(row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:
+    """What is best on either side of a change."""
+    now, beyond = str(row.now), _at(row)
+    if not isinstance(row.break_even, str):
+        above = row.break_even > float(row.now)
+        now, beyond = (f"{side} {_at(row)}" for side in (("below", "above") if above else ("above", "below")))
+    for value, topologies in ((now, best), (beyond, row.best_beyond)):
+        text = ("" if len(topologies) == 1 else "toss-up, ") + _either(topologies)
+        yield Verdict(value=value, status="best" if len(topologies) == 1 else "toss-up", best=topologies, text=text)
+
+
+def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Sensitivity]:
+    """The nearest change of each parameter, and then the parameters without one."""
+    seen: set[str] = set()
+    for row in rows:
+        if row.parameter not in seen:
+            seen.add(row.parameter)
+            yield Sensitivity(
+                parameter=row.parameter,
+                now=row.now,
+                unit=row.unit,
+                break_even=row.break_even,
+                best_beyond=row.best_beyond,
+                method=row.method,
+            )
+    for line in lines:
+        if line.parameter not in seen:
+            yield Sensitivity(parameter=line.parameter, now=line.now, unit=line.unit, method=WAYS[line.method])
+
+
+def _next(question: Question, rows: Sequence[Change]) -> Iterator[NextStep]:
+    """Ask what decides; a map of the two inputs with the nearest changes, and all details."""
+    if any(_decides(row) and row.parameter == SHARING for row in rows):
+        yield NextStep(argv=("--link-sharing", "MODE"), why="Do the clients of a group share one link?", asks=True)
+    short = {name: word for word, name in NICKNAMES.items() if "-" not in word}
+    counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
+    numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
+    axes = list(dict.fromkeys((*numbers, *counts)))[:2]
+    if len(axes) == 2:
+        argv = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes), "--output", "map.svg")
+        yield NextStep(argv=argv, why="draws which topology is best over both")
+    yield NextStep(argv=("...", "--explain"), why="all details")
 
 
 def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
@@ -317,23 +436,18 @@ def resolution_of(question: Question, scenario: Scenario) -> float:
     return agreement(question, scenario, scenario.objective, finite).resolution
 
 
-def costs(moved: Perturbed, topology: str | None) -> dict[str, Any]:
-    """Rounds, seconds and bytes of a topology, by name; None what is not finite, and everything without a topology."""
-    found: dict[str, Any] = {"rounds": None, "seconds": None, "bytes": None}
+def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
+    """Rounds, time and traffic of a topology, by name; None what is not finite, and everything without a topology."""
+    found: dict[str, Quantity | None] = dict.fromkeys(("rounds", "time_seconds", "traffic_bytes"))
     rounds = math.inf if topology is None else float(np.asarray(moved.rounds()[topology]).item())
     if topology is None or not math.isfinite(rounds):
         return found
-    found["rounds"] = count = ceil_rounds(rounds)
+    found["rounds"] = count = Quantity(ceil_rounds(rounds))
     try:
         round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
     except CostError:
         return found
-    return found | {"seconds": count * round_.seconds, "bytes": count * round_.bytes}
-
-
-def name_of(parameter: str) -> str:
-    """An input as people write it."""
-    return TITLES.get(parameter, parameter)
+    return found | {"time_seconds": Quantity(count * round_.seconds), "traffic_bytes": Quantity(count * round_.bytes)}
 
 
 def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
@@ -355,50 +469,49 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     return kept, {name: why for name, why in unmoved.items() if not only or name in only}
 
 
-def _line(found: changes.Line, question: Question, objective: Objective, first: Sequence[str]) -> Line:
+def _line(found: changes.Line) -> Line:
     each = found.input
-    sides = {
-        side: _beyond(change, found, question, objective, first)
-        for side, change in (("below", found.below), ("above", found.above))
-    }
     return Line(
         parameter=each.name,
-        value=_number(each, each.value),
+        now=_number(each, each.value),
         unit=each.unit,
         low=_number(each, found.low),
         high=_number(each, found.high),
-        road=found.method,
+        method=found.method,
         unseen=found.unseen,
         note=found.grid,
         stretches=tuple(
             Stretch(low=_number(each, s.low), high=_number(each, s.high), topologies=s.topologies) for s in found.stages
         ),
-        **sides,
     )
 
 
-def _beyond(
-    change: changes.Change | None, found: changes.Line, question: Question, objective: Objective, first: Sequence[str]
-) -> Beyond | None:
-    if change is None:
-        return None
+def _change(
+    change: changes.Change, found: changes.Line, question: Question, scenario: Scenario, first: Sequence[str]
+) -> Change:
     each = found.input
-    at = _number(each, change.at)
     side = 1 if change.at > each.value else -1
-    exact = found.method in ("solved", "counted")
     just = change.at * (1 + side * 1e-9) if found.method == "solved" else change.at
-    sign = (">" if side > 0 else "<") + ("=" if each.whole or each.name == "R" else "")
-    return Beyond(
-        at=at,
+    return Change(
+        id=f"{each.name} {'above' if side > 0 else 'below'}",
+        parameter=each.name,
+        now=_number(each, each.value),
+        unit=each.unit,
+        break_even=_number(each, change.at),
+        best_beyond=change.to,
+        method=WAYS[found.method],
+        assumed=_is_assumed(each.name, scenario),
         before=_number(each, change.before),
-        words=f"{name_of(each.name)} {sign} {format_amount(float(at), each.unit)}",
         distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
-        to=change.to,
         clear=None if change.clear is None else _number(each, change.clear),
-        exact=exact,
-        crossing=_crossing(each, change, question, objective, first),
+        crossing=_crossing(each, change, question, scenario.objective, first),
         **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
     )
+
+
+def _is_assumed(parameter: str, scenario: Scenario) -> bool:
+    known = scenario.known.get(parameter)
+    return known is not None and known.origin == "default"
 
 
 def _crossing(
@@ -422,31 +535,38 @@ def _number(each: Input, value: float) -> float | int:
     return round(value) if each.whole or each.name == "R" else value
 
 
-def _nearness(line: Line) -> tuple[float, str]:
-    """The nearest change; where the input is 0 now, no ratio says how near it is."""
-    near = [abs(side.distance) if side.distance is not None else 1e9 for side in (line.below, line.above) if side]
-    return min(near, default=math.inf), line.parameter
+def _nearness(row: Change) -> tuple[bool, float, str]:
+    """Settings first that were not given, then the nearest change; where the input is 0 now, no ratio says how near."""
+    near = math.inf if row.distance is None else abs(row.distance)
+    return not (row.method == "setting" and row.assumed), near, row.id
 
 
-def _alternatives(
-    question: Question, scenario: Scenario, among: Sequence[str], first: Sequence[str]
-) -> Iterator[Alternative]:
+def _turned(one: Setting, scenario: Scenario) -> Change:
+    """A setting as a change of the answer."""
+    return Change(
+        id=f"{one.parameter} {one.other}",
+        parameter=one.parameter,
+        now=one.now,
+        break_even=one.other,
+        best_beyond=one.best,
+        method="setting",
+        assumed=_is_assumed(one.parameter, scenario),
+        rounds=one.rounds,
+        time_seconds=one.time_seconds,
+        traffic_bytes=one.traffic_bytes,
+    )
+
+
+def _settings(question: Question, scenario: Scenario, among: Sequence[str], first: Sequence[str]) -> Iterator[Setting]:
     """The answer with every other word in place of one of the scenario's."""
-    for parameter, value, other, moved, objective in _words(question, scenario):
+    for parameter, now, other, moved, objective in _words(question, scenario):
         try:
             totals = totals_of(moved, objective, among)
             then = first_tie(totals, scenario.resolution)
             spent = costs(Perturbed(moved), next(iter(then), None))
         except CostError:
             continue
-        yield Alternative(
-            parameter=parameter,
-            value=value,
-            other=other,
-            first=then,
-            flips=not set(then) & set(first),
-            **spent,
-        )
+        yield Setting(parameter=parameter, now=now, other=other, best=then, flips=not set(then) & set(first), **spent)
 
 
 def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, str, Question, Objective]]:
@@ -472,8 +592,3 @@ def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, s
     if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
-
-
-def names(topologies: Sequence[str]) -> str:
-    """``Ring-Star and Ring-Ring``, or that nobody gets there."""
-    return join_names(topologies) if topologies else "target not reached"

@@ -6,6 +6,32 @@ from collections.abc import Iterable, Sequence
 
 from hflbounds.topology import Topology
 
+NAMES = {
+    "client_link.up": "client uplink",
+    "client_link.down": "client downlink",
+    "client_link.latency": "client latency",
+    "client_link.sharing": "link sharing",
+    "server_link.up": "server uplink",
+    "server_link.down": "server downlink",
+    "server_link.latency": "server latency",
+    "server_link.sharing": "sharing of server links",
+    "model_size": "model size",
+    "step_time": "step time",
+    "client_link.hop": "client hops",
+    "server_link.hop": "server hops",
+    "order": "order of rings",
+    "cost": "time model",
+}
+
+
+def input_words(parameter: str) -> str:
+    """Write a key of the scenario for people.
+
+    >>> input_words("server_link.up"), input_words("step_time")
+    ('server uplink', 'step time')
+    """
+    return NAMES.get(parameter, parameter.replace("_", " "))
+
 
 def join(words: Sequence[str]) -> str:
     """``A``, ``A and B``, ``A, B and C``."""

@@ -1,4 +1,4 @@
-"""A phase diagram: who comes first over two inputs, by how much, and where the theorem says nothing."""
+"""A phase diagram: the best topology over two inputs, its lead, and where the theorem says nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
-from planner.decide.sensitivity import name_of
-from planner.io.wording import names, title
+from planner.io.wording import input_words, names, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
 from planner.plot.lettering import halo, heading
 from planner.scenario.units import format_amount
@@ -83,10 +82,10 @@ def says(found: Phase) -> str:
     shares = {t: cells.count(t) / len(cells) for t in found.among if t in cells}
     parts = ", ".join(f"{title(t)} in {share:.0%} of the cells" for t, share in shares.items())
     ends = " and ".join(
-        f"{name_of(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
+        f"{input_words(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
         for a in (found.x, found.y)
     )
-    return f"Who comes first by {BY[found.objective]} over {ends}: {parts}."
+    return f"Best topology by {BY[found.objective]} over {ends}: {parts}."
 
 
 def _shade(color: Floats, margin: float | None) -> Floats:
@@ -145,7 +144,7 @@ def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
 
 
 def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
-    """Who comes first, in the cell of a region that is farthest from any other; nothing in a small one."""
+    """The best topology, in the cell of a region that is farthest from any other; nothing in a small one."""
     left = np.pad(np.array([[cell == tied for cell in row] for row in found.tied]), 1)
     if left.sum() < NAMED * left.size:
         return
@@ -191,7 +190,7 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     drawn.set_minor_locator(FixedLocator([]))
     drawn.set_major_formatter(FuncFormatter(lambda value, _: format_amount(value, axis.unit)))
     drawn.set_minor_formatter(NullFormatter())
-    getattr(axes, f"set_{side}label")(MEANING.get(axis.parameter, name_of(axis.parameter)))
+    getattr(axes, f"set_{side}label")(MEANING.get(axis.parameter, input_words(axis.parameter)))
 
 
 MEANING = {

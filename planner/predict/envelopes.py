@@ -9,8 +9,9 @@ of the table. Which coefficients these are is a matter of the predictor.
 from __future__ import annotations
 
 import itertools
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ POINTED = 4  # steps of it that follow where rows point
 FEW = 8  # constants of one row up to which each goes with a copy of it
 SMALL = 256  # constants and rows that take no grouping
 AT_ONCE = 1024  # constants whose envelope is looked up at once: more leave the cache, fewer cost overhead
+TOGETHER = 8  # fleets asked at once: predictors keep the maps of a few more, half a megabyte each
 FADED = 0.01  # what is left of the square of a deviation where heterogeneity fades
 
 
@@ -161,23 +163,46 @@ class Points:
         """How far heterogeneity fades, which is the same for all."""
         return self.fleets[0].fade
 
+    def blocks(self) -> Iterator[tuple[npt.NDArray[np.bool_] | slice, Points]]:
+        """Part the points into few fleets at a time, so that what these keep is there when it is asked for again."""
+        if len(self.fleets) <= TOGETHER:
+            yield slice(None), self
+            return
+        for start in range(0, len(self.fleets), TOGETHER):
+            mine = (self.which >= start) & (self.which < start + TOGETHER)
+            yield mine, Points(self.fleets[start : start + TOGETHER], self.which[mine] - start, self.units[mine])
+
     def reached(self, rounds: Array) -> Array:
         """What is left at the best rate after so many rounds; shape (n,)."""
+        found = np.empty(len(rounds))
+        for mine, block in self.blocks():
+            found[mine] = block._reached(rounds[mine])
+        return found
+
+    def rounds_to(self, targets: Array) -> Array:
+        """Rounds, not rounded, until it is at most a target; ``inf`` beyond `ROUNDS`; shape (n,)."""
+        found, near = np.empty(len(targets)), USUAL
+        for mine, block in self.blocks():
+            found[mine] = part = block._rounds_to(targets[mine], near)
+            if len(met := part[np.isfinite(part)]):  # the next fleets are much like these
+                near = max(1, math.ceil(math.log(float(np.median(met))) / math.log(ROUNDS[1])))
+        return found
+
+    def _reached(self, rounds: Array) -> Array:
         place = np.clip(np.log(np.maximum(rounds, 1.0)) / np.log(ROUNDS[1]), 0, len(ROUNDS) - 1)
         left = np.minimum(place.astype(np.intp), len(ROUNDS) - 2)
         above, under = self.heights(np.stack((left, left + 1)))
         return np.asarray(np.exp(above + (place - left) * (under - above)))
 
-    def rounds_to(self, targets: Array) -> Array:
-        """Rounds, not rounded, until it is at most a target; ``inf`` beyond `ROUNDS`; shape (n,)."""
+    def _rounds_to(self, targets: Array, near: int) -> Array:
         with np.errstate(divide="ignore"):
             goals = np.log(targets)
-        # The envelope falls with the rounds, about as a power: go from a usual number of them to where the last two
+        # The envelope falls with the rounds, about as a power: go from a likely number of them to where the last two
         # rows point, not too far, and then bisect, to the first row that is below; interpolate its logarithm.
         last, count, step = len(ROUNDS) - 1, len(goals), 0
         first, ends = np.empty(count, dtype=np.intp), np.empty((2, count))  # the row, and the heights before and there
         low, high = np.zeros(count, dtype=np.intp), np.full(count, len(ROUNDS))  # where it can be
-        above, under, guess = np.zeros(count), np.zeros(count), np.full(count, USUAL)
+        above, under, guess = np.zeros(count), np.zeros(count), np.full(count, near)
         left, here, goal = np.arange(count), self, goals
         while len(left):
             before, after = here.heights(np.stack((guess - 1, guess)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -16,36 +16,16 @@ from typing import Any
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Rows, Sensitivity, Told, Verdict
 from planner.io.text import suggest
-from planner.io.wording import times, title, two
+from planner.io.wording import input_words, times, title, two
 from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount
 
-NAMES = {
-    "client_link.up": "client uplink",
-    "client_link.down": "client downlink",
-    "client_link.latency": "client latency",
-    "client_link.sharing": "link sharing",
-    "server_link.up": "server uplink",
-    "server_link.down": "server downlink",
-    "server_link.latency": "server latency",
-    "server_link.sharing": "sharing of server links",
-    "client_link.hop": "client hop",
-    "server_link.hop": "server hop",
-    "model_size": "model size",
-    "step_time": "step time",
-    "cost": "time model",
-}
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
 OPEN_END = "...and more: --explain"
 WEAK, FAIR = 0.6, 0.8  # share of measured cases that were right: weak below, good from there on
-
-
-def name_of(parameter: str) -> str:
-    """Write a key of the scenario for people."""
-    return NAMES.get(parameter, parameter.replace("_", " "))
 
 
 def page(
@@ -55,6 +35,7 @@ def page(
     *,
     label: Callable[[Verdict], str] | None = None,
     facts: Iterable[tuple[str, str]] = (),
+    without: Container[str] = (),
     kind: str = "Answer",
 ) -> Document:
     """Lay an answer out.
@@ -65,6 +46,7 @@ def page(
         sections: Details that ``--explain`` shows.
         label: Names a case of the verdict; None for its value.
         facts: Lines of the command's own between table and changes, such as ("Measured", "...").
+        without: Shared lines that say what the table says, such as "Changes".
         kind: What the answer is where the scenario has no title.
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
@@ -72,8 +54,8 @@ def page(
         body.append(Facts(tuple(_cases(answer.verdict.cases, label)), indent=2, strong=False))
     body.append(Sentences(f"\n{target}" if (target := in_words(answer)) else ""))
     body += [table] if isinstance(table, Table) else table
-    known = (*facts, *assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
-    body.append(Facts(known))
+    shared = (*assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
+    body.append(Facts((*facts, *(fact for fact in shared if fact[0] not in without))))
     found = tuple(section for section in sections if section.blocks)
     body.append(Sentences(legend(body), "dim"))
     records = tuple(Rows(answer.rows).records())
@@ -178,7 +160,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
         if part in ("up", "down"):
             rates.setdefault(link.replace("_", " "), {})[part] = _amount(one)
         elif isinstance(one.value, int | float) and not dot:
-            alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(name_of(one.key))
+            alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
     parts = [
         f"{' = '.join(keys)}{' = ' if len(keys[-1]) < NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
@@ -225,10 +207,10 @@ def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({})) ->
     beyond = " or ".join(names.get(id_) or title(id_) for id_ in one.best_beyond) or "target not reached"
     even, now = one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
-        return f"{name_of(one.parameter)} {even} -> {beyond}"
+        return f"{input_words(one.parameter)} {even} -> {beyond}"
     side = "above" if even > now else "below"
     shown = format_amount(even if isinstance(even, int) else float(f"{even:.2g}"), one.unit)
-    return f"{name_of(one.parameter)} {side} {shown} -> {beyond}"
+    return f"{input_words(one.parameter)} {side} {shown} -> {beyond}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

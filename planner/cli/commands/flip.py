@@ -45,18 +45,17 @@ def flip(  # reason: one parameter for every option
     if phase is not None and parameter:
         raise typer.BadParameter("--parameter: a map has its own two inputs. Leave it out, or --map.")
     competing = tuple(name.strip() for name in among.split(",")) if among else ()
-    from planner.report.answers import flip as flip_answers
 
     if phase is None:
         from planner.decide.sensitivity import flip as every_change
-        from planner.decide.sensitivity import name_of
         from planner.io.progress import progress
+        from planner.io.wording import input_words
 
         answer = every_change(
-            scenario, competing, tuple(parameter or ()), lambda name: progress(f"following {name_of(name)} ...")
+            scenario, competing, tuple(parameter or ()), lambda name: progress(f"following {input_words(name)} ...")
         )
         progress("")
-        return Result(flip_answers.document(answer))
+        return Result(answer)
     if drawn and asked.file is not None:
         from planner import plot
 
@@ -77,5 +76,7 @@ def flip(  # reason: one parameter for every option
 
         return *picture.draw(found), picture.says(found)
 
+    from planner.report.answers.flip import map_document
+
     files = dict.fromkeys(PICTURES, draw)
-    return Result(flip_answers.map_document(found), files, pictures=[("map", "answer", drawn_map)])
+    return Result(map_document(found), files, pictures=[("map", "answer", drawn_map)])

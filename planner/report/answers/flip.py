@@ -2,160 +2,176 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
 
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
-from planner.decide.sensitivity import Alternative, Beyond, Flips, Line, name_of, names
+from planner.decide.sensitivity import Change, Flips, Line, Setting
+from planner.io.answers import Verdict
+from planner.io.wording import counted, input_words, names_or, times
 from planner.io.wording import names as join_names
-from planner.report.document import Block, Cell, Column, Document, Figure, Heading, Items, Paragraph, Table
-from planner.scenario.units import format_amount, format_duration, format_size
+from planner.report.document import Block, Cell, Column, Document, Figure, Paragraph, Section, Sentences, Table
+from planner.report.page import cell, count, duration, page, shortened_to, size
+from planner.scenario.units import format_amount
 
+SHOWN = 9  # changes on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
 METHODS = {
     "solved": "Solved exactly, so nothing is missed",
     "counted": "Every whole number of the range looked at",
     "enclosed": "Enclosed between the values at the ends of intervals",
-    "looked at": "Looked at here and there; what comes and goes between two values is missed",
+    "looked at": "Sampled: a change between two samples may be missed",
 }
-CHANGES = (
-    Column("now"),
-    Column("change at"),
-    Column("first there"),
-    Column("rounds", "count", left=True),
-    Column("time", "duration", left=True),
-    Column("traffic", "size", left=True),
-    Column("alone from"),
-    Column("distance"),
-    Column("how"),
+COLUMNS = (Column("parameter"), Column("now"), Column("break-even"), Column("beyond it"), Column("method"))
+DETAILS = (
+    *COLUMNS,
+    Column("rounds", "number"),
+    Column("time", "number"),
+    Column("traffic", "number"),
+    Column("alone from", "number"),
+    Column("bounds equal at", "number"),
 )
 
 
 def document(answer: Flips) -> Document:
-    """Say every change of the answer, the nearest first."""
-    records = tuple(_record(line, side) for line, side in _changed(answer))
-    return Document(answer.title, tuple(_blocks(answer)), answer.to_json(), records, "Changes of the answer")
+    """Lay every change of the answer out, the nearest first."""
+    rows = tuple(_row(row) for row in answer.rows[:SHOWN])
+    table = [Table(COLUMNS, rows, label="Changes, nearest first", indent=2, apart=False)] if rows else []
+    on = input_words(answer.verdict.on)
 
+    def label(case: Verdict) -> str:
+        return f"{on} {case.value}"
 
-def _blocks(answer: Flips) -> Iterator[Block]:
-    depth = Topology.parse(answer.among[0]).depth
-    among = "" if set(answer.among) == set(all_topologies(depth)) else f" among {join_names(answer.among)}"
-    spent = _spent(answer.rounds, answer.seconds, answer.bytes)
-    yield Paragraph(f"{join_names(answer.first)} first by {BY[answer.objective]}{among}: {spent}.", "bold")
-    if changed := _changed(answer):
-        rows = tuple(_row(line, side) for line, side in changed)
-        yield Table(CHANGES, rows, "What comes first instead, nearest change first", indent=2)
-    else:
-        yield Heading("No change of any input followed, alone and in its range, puts another first.")
-    yield Items("Who stays within the resolution of the best, along each input", tuple(_stretches(answer)))
-    yield Items("Nothing changes the first place along", tuple(filter(None, [_unchanged(answer)])))
-    yield Items("Other words in the scenario", tuple(_alternative(a, answer) for a in answer.alternatives))
-    yield Items("How sure that is", (*_methods(answer), *_unmoved(answer)))
-    yield Items("Warnings", answer.warnings)
-
-
-def _changed(answer: Flips) -> list[tuple[Line, Beyond]]:
-    """Changes, the nearest first; those from 0, which no ratio measures, last."""
-    found = [(line, side) for line in answer.lines for side in (line.below, line.above) if side]
-    return sorted(found, key=lambda pair: abs(pair[1].distance) if pair[1].distance is not None else 1e9)
-
-
-def _row(line: Line, side: Beyond) -> tuple[Cell, ...]:
-    return (
-        f"{name_of(line.parameter)} {format_amount(line.value, line.unit)}",
-        side.words.removeprefix(name_of(line.parameter)).strip(),
-        names(side.to),
-        side.rounds,
-        side.seconds,
-        side.bytes,
-        None if side.clear is None else format_amount(side.clear, line.unit),
-        "from 0" if side.distance is None else f"{side.distance:+.3g}",
-        ("exact" if side.exact else "found")
-        + ("" if side.crossing is None else f"; bounds equal at {side.crossing:.4g}"),
+    said_in_table = ("Assumed", "Changes") if rows else ()
+    return page(
+        answer, table, _sections(answer), label=label, facts=_facts(answer), without=said_in_table, kind="Changes"
     )
 
 
-def _record(line: Line, side: Beyond) -> Mapping[str, Any]:
-    told = side.to_json()
-    del told["words"]
-    return {"parameter": line.parameter, "value": line.value, "unit": line.unit, **told, "to": " ".join(side.to)}
+def _row(row: Change) -> tuple[str, ...]:
+    now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
+    beyond = names_or(row.best_beyond) if row.best_beyond else "target not reached"
+    if row.distance is not None:
+        beyond += f", {times(math.exp(abs(row.distance)))} away"
+    return input_words(row.parameter), f"{now}{'?' * row.assumed}", _from(row), beyond, row.method
 
 
-def _stretches(answer: Flips) -> list[str]:
-    """Lines with more than one stretch, in words."""
-    said = []
-    for line in answer.lines:
-        if len(line.stretches) < 2:
-            continue
-        parts = [
-            f"{names(s.topologies)} {format_amount(s.low, line.unit)} to {format_amount(s.high, line.unit)}"
-            for s in line.stretches
-        ]
-        said.append(f"{name_of(line.parameter)}: {'; '.join(parts)}")
-    return said
+def _from(row: Change) -> str:
+    """Where a change is: ``< 545 kbit/s``, ``>= 20``, or another word."""
+    at = row.break_even
+    if isinstance(at, str):
+        return at
+    sign = ">" if at > float(row.now) else "<"
+    shown = at if isinstance(at, int) else float(f"{at:.3g}")
+    return f"{sign}{'=' * isinstance(at, int)} {format_amount(shown, row.unit)}"
 
 
-def _unchanged(answer: Flips) -> str:
-    still = [line for line in answer.lines if line.below is None and line.above is None]
-    return ", ".join(
-        f"{name_of(line.parameter)} ({format_amount(line.low, line.unit)} to {format_amount(line.high, line.unit)})"
-        for line in still
-    )
+def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
+    left = len(answer.rows) - SHOWN
+    if left > 0:
+        yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
+    still = _unchanged(answer)
+    if still:
+        which = ", ".join(input_words(line.parameter) for line in still)
+        which = which if len(still) <= 3 else counted(len(still), "other parameter")
+        yield "No change", f"within 1000x (counts 100x): {which}"
+    limits = []
+    if sampled := [input_words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
+        verb = "is" if len(sampled) == 1 else "are"
+        limits.append(f"{', '.join(sampled[:6])} {verb} sampled: a change between two samples may be missed")
+    limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
+    yield from shortened_to("Limits", limits)
 
 
-def _alternative(other: Alternative, answer: Flips) -> str:
-    change = f"{name_of(other.parameter)} {other.other} in place of {other.value}: "
-    if not other.first:
-        return change + "the target is not reached"
-    if set(other.first) == set(answer.first):
-        verdict = "the answer stays"
-    elif other.flips:
-        verdict = f"{join_names(other.first)} first"
-    else:
-        verdict = f"{join_names(other.first)} tie" if len(other.first) > 1 else f"{names(other.first)} alone"
-    return f"{change}{verdict}; {_spent(other.rounds, other.seconds, other.bytes)}"
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
 
 
-def _methods(answer: Flips) -> list[str]:
-    """How each input was followed, and what that vouches for."""
-    said = []
-    order = list(METHODS)
-    for road, note in sorted(
-        dict.fromkeys((line.road, line.note) for line in answer.lines), key=lambda way: order.index(way[0])
-    ):
-        there = [line for line in answer.lines if (line.road, line.note) == (road, note)]
-        widest = max(line.unseen for line in there)
-        words = METHODS[road]
-        if road == "enclosed":
-            words += (
-                f": a change of who ties for the first place that lasts over {widest:.2g} of the value cannot hide"
-                if widest
-                else ": no change of who ties for the first place can hide"
-            )
-        if road == "looked at":
-            words += f"; the widest step is {widest:.2g} of the value ({note})"
-        said.append(f"{words}: {', '.join(name_of(line.parameter) for line in there)}.")
-    return said
+def _unchanged(answer: Flips) -> list[Line]:
+    changed = {row.parameter for row in answer.rows}
+    return [line for line in answer.flip.lines if line.parameter not in changed]
 
 
-def _unmoved(answer: Flips) -> list[str]:
+def _unmoved(answer: Flips) -> dict[str, list[str]]:
+    """The inputs that were not followed, by reason."""
     by: dict[str, list[str]] = {}
-    for name, why in answer.unmoved.items():
-        by.setdefault(why, []).append(name_of(name))
-    return [f"Not followed, {why}: {', '.join(inputs)}." for why, inputs in by.items()]
+    for name, why in answer.flip.unmoved.items():
+        by.setdefault(why, []).append(input_words(name))
+    return by
 
 
-def _spent(rounds: int | None, seconds: float | None, traffic: float | None) -> str:
-    return ", ".join(
-        (
-            "no finite rounds" if rounds is None else f"{rounds:,} rounds",
-            "no finite time" if seconds is None else format_duration(seconds),
-            "no finite traffic" if traffic is None else format_size(traffic),
-        )
+def _sections(answer: Flips) -> Iterator[Section]:
+    rows = tuple((*_row(row), *_amounts(row)) for row in answer.rows)
+    blocks: list[Block] = [Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)] if rows else []
+    yield Section("break-even", "Break-even points", tuple(blocks))
+    texts = {
+        ("stretches", "Ranges in which a topology ties for best"): _stretches(answer),
+        ("unchanged", "No change along"): (
+            f"{input_words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
+            for n in _unchanged(answer)
+        ),
+        ("settings", "Other settings"): (_setting(one, answer) for one in answer.flip.settings),
+        ("limits", "How each parameter was followed"): _methods(answer),
+        ("warnings", "Warnings"): (one.text for one in answer.warnings),
+    }
+    for (id_, heading), said in texts.items():
+        yield Section(id_, heading, tuple(Sentences(text, indent=2) for text in said))
+
+
+def _amounts(row: Change) -> tuple[Cell, ...]:
+    return (
+        *_spent(row),
+        None if row.clear is None else format_amount(row.clear, row.unit),
+        None if row.crossing is None else f"{row.crossing:.4g}",
     )
+
+
+def _spent(row: Change | Setting) -> tuple[str, str, str]:
+    return cell(count, row.rounds), cell(duration, row.time_seconds), cell(size, row.traffic_bytes)
+
+
+def _stretches(answer: Flips) -> Iterator[str]:
+    """Lines with more than one stretch, in words."""
+    for line in answer.flip.lines:
+        if len(line.stretches) > 1:
+            parts = [
+                f"{join_names(s.topologies) if s.topologies else 'target not reached'} "
+                f"{format_amount(s.low, line.unit)} to {format_amount(s.high, line.unit)}"
+                for s in line.stretches
+            ]
+            yield f"{input_words(line.parameter)}: {'; '.join(parts)}"
+
+
+def _setting(one: Setting, answer: Flips) -> str:
+    change = f"{input_words(one.parameter)} {one.other} in place of {one.now}: "
+    if not one.best:
+        return change + "the target is not reached"
+    best = "the best stays" if set(one.best) == set(answer.flip.first) else names_or(one.best)
+    return f"{change}{best}; rounds, time, traffic: {', '.join(_spent(one))}"
+
+
+def _methods(answer: Flips) -> Iterator[str]:
+    """How each input was followed, and what that vouches for."""
+    order = list(METHODS)
+    ways = dict.fromkeys((line.method, line.note) for line in answer.flip.lines)
+    for method, note in sorted(ways, key=lambda way: order.index(way[0])):
+        there = [line for line in answer.flip.lines if (line.method, line.note) == (method, note)]
+        widest = max(line.unseen for line in there)
+        words = METHODS[method]
+        if method == "enclosed":
+            words += (
+                f": a change of the tie for best that lasts over {widest:.2g} of the value cannot hide"
+                if widest
+                else ": no change of the tie for best can hide"
+            )
+        if method == "looked at":
+            words += f"; the widest step is {widest:.2g} of the value ({note})"
+        yield f"{words}: {', '.join(input_words(line.parameter) for line in there)}."
+    for why, names in _unmoved(answer).items():
+        yield f"Not followed, {why}: {', '.join(names)}."
 
 
 # ---------------------------------------------------------------- maps
@@ -168,7 +184,7 @@ def letters(tied: Sequence[str]) -> str:
 def map_document(found: Phase) -> Document:
     """Say which topology is best over two inputs."""
     by, (x, y) = BY[found.objective], (found.x, found.y)
-    says = f"Who comes first by {by}, over {name_of(x.parameter)} and {name_of(y.parameter)} ({source(found)})"
+    says = f"Best topology by {by}, over {input_words(x.parameter)} and {input_words(y.parameter)} ({source(found)})"
     upwards = range(len(y.values))
     rows = tuple(
         (format_amount(y.values[i], y.unit), tuple(_cell(found, i, j) for j in range(len(x.values))))
@@ -191,7 +207,9 @@ def _legend(found: Phase) -> list[str]:
     for reason, words in OUTSIDE.items():
         if reason in present:
             said.append(f"{_mark(SIGNS[reason], found) if reason in SIGNS else 'small letters'}: {words}.")
-    now = ", ".join(f"{name_of(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y))
+    now = ", ".join(
+        f"{input_words(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y)
+    )
     return [*said, f"[] the scenario: {now}."]
 
 

@@ -10,7 +10,7 @@ from planner.decide.recommendation import Corrected, Division, Drawn, Recommenda
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import SHARING
 from planner.io.answers import Quantity, Verdict
-from planner.io.wording import join, join_with_limit, times, title
+from planner.io.wording import input_words, join, join_with_limit, times, title
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -27,7 +27,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
-from planner.report.page import about, change, count, duration, name_of, page, size
+from planner.report.page import about, change, count, duration, page, size
 from planner.scenario.fields import CHOICES
 from planner.scenario.units import format_amount, format_energy, format_mass
 
@@ -349,7 +349,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
         amounts = [format_amount(float(f"{value:.3g}"), d.unit) for value in (d.low, d.middle, d.high)]
         rows.append(
             (
-                name_of(d.name),
+                input_words(d.name),
                 d.kind,
                 *amounts,
                 None if d.explains is None else d.explains.value,

@@ -129,10 +129,10 @@ def test_ring_star_and_star_ring_cross_where_their_drift_terms_do(G: int, P: int
         G=G, M=max(2, even // 4), P=P, H="zeta=0,delta=3", bounds="zhou2026.thm1", target="0.1%", objective="rounds"
     )
     found = flip(told, ("ring-star", "star-ring"), ("M",))
-    assert "ring-star" in found.first
-    two = found.lines[0]
+    assert "ring-star" in found.flip.first
+    above = found.change("M", 1)
     question = ask(told)
-    every = np.arange(1.0, two.high + 1)
+    every = np.arange(1.0, found.flip.lines[0].high + 1)
     star_ring, ring_star = (
         b.rounds_to(question.goal(), cap="common", **{**question.values, "M": every, "S2": every})
         for b in family("zhou2026.thm1")[1:3]
@@ -140,11 +140,11 @@ def test_ring_star_and_star_ring_cross_where_their_drift_terms_do(G: int, P: int
     assert np.all(ring_star[every < even][1:] <= star_ring[every < even][1:])
     assert np.all(star_ring[every > even] <= ring_star[every > even])
     beyond = every[(star_ring < ring_star) & (every > told.number("M"))]
-    if len(found.first) == 1:
-        assert two.above is not None
-        assert two.above.at == beyond[0] > even
-        assert two.above.crossing == pytest.approx(even)
-        assert two.above.exact
+    if len(found.flip.first) == 1:
+        assert above is not None
+        assert above.break_even == beyond[0] > even
+        assert above.crossing == pytest.approx(even)
+        assert above.method == "exact"
 
 
 def test_a_model_size_is_solved_for_as_by_hand() -> None:
@@ -294,7 +294,7 @@ def test_the_model_that_takes_its_time_says_which_numbers_it_looked_at() -> None
     found, question, told, first = line("M", G=3, M=4, H="both", objective="rounds")
     assert question.predictor.id != "bound"
     assert found.method == "looked at"
-    assert "1 to 40" in found.grid
+    assert "1 to 20" in found.grid
     assert check_against(found, question, told, first, np.arange(1.0, 21.0)) == 20
 
 
@@ -304,21 +304,21 @@ def test_changes_found_really_change_the_answer() -> None:
     given = {**SITE, "H": "zeta=1,delta=0.1"}
     found = flip(scenario(**given))
     checked = 0
-    for each in found.lines:
-        for side, change in ((-1, each.below), (1, each.above)):
+    for each in found.flip.lines:
+        for side, change in ((side, found.change(each.parameter, side)) for side in (-1, 1)):
             if change is None or each.parameter not in (*KEYS, "zeta", "delta", "server_link.up"):
                 continue
             assert (change.distance or 0) * side > 0
             told, question, _ = asked(**given)
             put = inputs(question, told.objective)[each.parameter].apply
-            for value, flipped in ((change.before, False), (change.at, True)):
+            for value, flipped in ((change.before, False), (change.break_even, True)):
                 nudged = value if isinstance(value, int) else value * (1 + (1e-7 if flipped == (side > 0) else -1e-7))
                 moved = put(Perturbed(question), nudged)
                 there = {
                     t: float(moved.rounds()[t]) * moved.question.of_a_round(t, **moved.changes).seconds
                     for t in question.bounds
                 }
-                assert (min(there, key=lambda t: there[t]) in change.to) == flipped
+                assert (min(there, key=lambda t: there[t]) in change.best_beyond) == flipped
             checked += 1
     assert checked >= 3
 
@@ -332,50 +332,54 @@ def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
         ("tiers", "1"): {"tiers": 1},
     }
     seen = 0
-    for other in found.alternatives:
+    for other in found.flip.settings:
         if (other.parameter, other.other) in ways:
             then = asked(**{**SITE, **ways[other.parameter, other.other]})[2]
-            assert other.first == then
-            assert other.flips == (not set(then) & set(found.first))
+            assert other.best == then
+            assert other.flips == (not set(then) & set(found.flip.first))
             seen += 1
     assert seen == len(ways)
-    assert any(other.flips for other in found.alternatives)
+    turned = {row.id: row.best_beyond for row in found.rows if row.method == "setting"}
+    flips = [other for other in found.flip.settings if other.flips and other.parameter != "objective"]
+    assert turned == {f"{other.parameter} {other.other}": other.best for other in flips}
+    assert turned
 
 
 def test_by_rounds_no_link_is_followed_and_it_says_so() -> None:
     found = flip(scenario(G=5, M=5, H="both", objective="rounds", **SHARP), only=("zeta", "client_link.up"))
-    assert [each.parameter for each in found.lines] == ["zeta"]
-    assert found.unmoved == {"client_link.up": "changes no count of rounds"}
+    assert [each.parameter for each in found.flip.lines] == ["zeta"]
+    assert found.flip.unmoved == {"client_link.up": "changes no count of rounds"}
 
 
 def test_from_a_deviation_of_zero_there_is_no_ratio_but_a_range() -> None:
-    found = flip(scenario(**{**SITE, "H": "zeta=0,delta=0.1"}), only=("zeta",)).lines[0]
-    assert (found.value, found.low) == (0, 0)
-    assert found.high == 1000
-    assert found.above is not None
-    assert found.above.distance is None
-    assert found.above.at > 0
+    found = flip(scenario(**{**SITE, "H": "zeta=0,delta=0.1"}), only=("zeta",))
+    (line,), above = found.flip.lines, found.change("zeta", 1)
+    assert (line.now, line.low) == (0, 0)
+    assert line.high == 1000
+    assert above is not None
+    assert above.distance is None
+    assert above.break_even > 0
 
 
 def test_stragglers_are_drawn_or_it_is_said_that_they_are_not() -> None:
     drawn = flip(scenario(**SITE, straggler="lognormal:0.5"), only=("client_link.up", "G", "zeta"))
-    assert {each.parameter: each.road for each in drawn.lines} == {
+    assert {each.parameter: each.method for each in drawn.flip.lines} == {
         "client_link.up": "enclosed",
         "G": "looked at",
         "zeta": "enclosed",
     }
     large = {**SITE, "G": 100, "M": 100}
     left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "zeta"))
-    assert [each.parameter for each in left.lines] == ["zeta"]
-    assert "too large" in left.unmoved["client_link.up"]
+    assert [each.parameter for each in left.flip.lines] == ["zeta"]
+    assert "too large" in left.flip.unmoved["client_link.up"]
 
 
 def test_where_devices_stay_away_their_absence_is_an_input_and_nothing_is_promised() -> None:
     found = flip(scenario(**SITE, available="0.999"), only=("absence.client", "zeta"))
-    absence = next(each for each in found.lines if each.parameter == "absence.client")
-    assert absence.value == pytest.approx(0.001)
-    assert {each.road for each in found.lines} == {"looked at"}
-    assert all(each.note for each in found.lines)
+    absence = next(each for each in found.flip.lines if each.parameter == "absence.client")
+    assert absence.now == pytest.approx(0.001)
+    assert {each.method for each in found.flip.lines} == {"looked at"}
+    assert all(each.note for each in found.flip.lines)
 
 
 def test_bad_questions_are_refused_with_the_way_out() -> None:
@@ -496,12 +500,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     said = [*BASE, "--uplink", "75Mbit/s", "--bounds", "hflbounds.sharp", "-p", "zeta", "-p", "uplink"]
     code, out, err = run(*said, capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
-    assert "> 2.466" in out
-    assert "Solved exactly" in out
+    assert "> 2.47" in out
+    assert "Solved exactly" in run(*said, "--explain", "limits", capsys=capsys, monkeypatch=monkeypatch)[1]
     code, out, err = run(*said, "--json", capsys=capsys, monkeypatch=monkeypatch)
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
-    assert document["schema"] == "hfl-plan/flip/1"
-    assert [each["parameter"] for each in document["lines"]] == ["zeta", "client_link.up"]
+    assert document["schema"] == "hfl-plan/flip/2"
+    assert {each["parameter"] for each in document["sensitivity"]} == {"zeta", "client_link.up"}
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
     assert "[] the scenario: G 6, M 10." in out
@@ -531,7 +535,7 @@ def test_a_map_for_the_terminal_needs_neither_matplotlib_nor_scipy_nor_torch() -
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Who comes first by rounds" in done.stdout
+    assert "Best topology by rounds" in done.stdout
 
 
 def test_the_page_shows_what_the_command_prints(

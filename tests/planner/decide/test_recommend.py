@@ -385,15 +385,15 @@ def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma() -> None:
     given = {"G": 10, "M": 10, "H": "zeta=0,delta=1", "R": 1000, "sigma": 1, "L": 1}
     named = {"plan.metric": ("", "gradient"), "plan.predictor": ("", "typical"), "plan.objective": ("", "rounds")}
     scenario = load(options={KEYS[k]: (k, v) for k, v in given.items()} | named)
-    lines = {line.parameter: line for line in follow(scenario, only=("zeta", "sigma")).lines}
-    short = {f.parameter: f for f in flips_of(recommend(scenario)) if f.parameter in lines}
+    whole = follow(scenario, only=("zeta", "sigma"))
+    short = {f.parameter: f for f in flips_of(recommend(scenario)) if f.parameter in ("zeta", "sigma")}
     assert short.keys() == {"zeta", "sigma"}
     assert short["zeta"].now == 0
     for name, found in short.items():
-        above = lines[name].above
+        above = whole.change(name, 1)
         assert above is not None
-        assert float(found.break_even) == pytest.approx(float(above.at), rel=1e-3)
-        assert found.best_beyond[0] in above.to
+        assert float(found.break_even) == pytest.approx(float(above.break_even), rel=1e-3)
+        assert found.best_beyond[0] in above.best_beyond
 
 
 def test_guarantees_beside_draws_say_of_which_order_they_are() -> None:

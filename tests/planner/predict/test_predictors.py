@@ -823,4 +823,4 @@ def test_without_draws_the_same_comes_first() -> None:
 def test_flip_starts_from_what_recommend_puts_first() -> None:
     told = load_scenario(fleet__groups=10, fleet__clients_per_group=10, problem__heterogeneity="both")
     answer = recommend(told)
-    assert set(flip_answer.flip(told, only=("zeta",)).first) == set(answer.recommended)
+    assert set(flip_answer.flip(told, only=("zeta",)).flip.first) == set(answer.recommended)

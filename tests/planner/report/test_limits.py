@@ -25,6 +25,7 @@ DOCUMENTED = (
     "overlap examples/coverage57.csv",
     "hubs --nodes 32 --edges 128",
     "async --config examples/phones.toml --speed-ratio 8",
+    "flip -G 10 -M 10 --heterogeneity inter --objective time -p server_uplink -p step-time -p sigma",
     "audit --paper devos2023",
     "bounds list",
     "bounds list --paper zhou2026",
@@ -66,7 +67,7 @@ def test_a_page_fits_and_quiet_is_its_verdict(plan, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [c for c in DOCUMENTED if c.split()[0] in ("measure", "group", "overlap", "hubs", "async")]
+    "command", [c for c in DOCUMENTED if c.split()[0] in ("measure", "group", "overlap", "hubs", "async", "flip")]
 )
 def test_documents_share_their_keys(plan, command: str) -> None:
     """JSON, table and text say the same verdict."""
