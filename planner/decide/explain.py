@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from planner.io.answers import Target
-from planner.io.wording import names, title
+from planner.io.wording import counted, names, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.fields import METRIC, Objective
@@ -57,7 +57,7 @@ def to_target(question: Question) -> str:
     if question.target is not None:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
     whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
-    return f"to the {quantity.reached} that {whose} reaches after {question.horizon:,.0f} rounds"
+    return f"to the {quantity.reached} that {whose} reaches after {counted(int(question.horizon or 0), 'round')}"
 
 
 def target_of(question: Question, known: Known, met: bool = False) -> Target:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.report.answers.tune import Tuned
     from planner.scenario.resolve import Scenario
 
 
@@ -26,9 +26,9 @@ def tune(  # reason: one parameter for every option
     traffic: Annotated[str | None, Option("--traffic", help="traffic budget: 50GB")] = None,
     objective: Annotated[
         str | None,
-        Option("--objective", help="objective: time or bytes [what has no budget, or time]"),
+        Option("--objective", help="objective: time or traffic [what has no budget, or time]"),
     ] = None,
-) -> Document:
+) -> Tuned:
     """Choose local steps K and group rounds P by time and traffic to a target.
 
     All choices are compared at one target: the given one, or what the scenario's own K and P reach.

@@ -5,36 +5,36 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from hflbounds.topology import Topology, tier_symbols
+import numpy as np
+
 from planner.decide import participation, tuning
-from planner.decide.tuning import Aim, Budget, Choice, Rate
+from planner.decide.advice import assumptions
+from planner.decide.explain import target_of
+from planner.decide.sensitivity import known_values
+from planner.decide.tuning import Aim, Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.wording import counted, title
-from planner.predict.evidence.claims import Verdict, verdicts
+from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
+from planner.io.parts import Part, field
+from planner.io.wording import counted, times, title
+from planner.predict.evidence import orderings, predictor_record
+from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
-from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
-from planner.report.origins import assumed, known
+from planner.report.document import Cell, Column, Document, Section, Table
+from planner.report.origins import assumed
+from planner.report.page import cell, count, duration, size, told
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_duration, format_size, parse_duration, parse_size
+from planner.scenario.units import parse_duration, parse_size
 
-SCHEMA = "hfl-plan/tune/1"
 MOST = 20_000  # choices that are looked at
-SHOWN = 12  # rows of the front in a table
-FRONT = (
-    Column("topology"),
-    Column("P", "count"),
-    Column("K", "count"),
-    Column("rounds", "count"),
-    Column("time", "duration"),
-    Column("traffic", "size"),
-    Column("eta_eff", "number"),
-    Column("eta", "number"),
-)
-SHOWN_OF_FRONT = ("P", "K", "rounds", "seconds", "bytes", "eta_eff", "eta")
+SHOWN = 6  # rows of the front on a page
+LISTED = 40  # and in its section
+ERRORS = 2_000  # draws of the predictor's errors
+LESS = 0.05  # relative difference that a page points out
+RATES = ("effective", "raw", "effective, bound", "raw, bound")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,83 @@ class _Tried:
         return tuning.choices(question, self.exchanges, self.steps, self.among)
 
 
-def tuned(scenario: Scenario, wanted: Wanted) -> Document:
+class Plan(Part):
+    """One choice of topology, local steps and group rounds, to the common target."""
+
+    id: str
+    topology: str
+    title: str
+    local_steps: int = field("of a client in a group round: K")
+    group_rounds: int = field("in a global round: P")
+    rounds: Quantity
+    time_seconds: Quantity
+    traffic_bytes: Quantity
+    round_seconds: float = field("of one global round")
+    round_bytes: float
+    given: bool = field("whether these are K and P of the scenario, with its best topology", default=False)
+    recommended: bool = False
+    tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
+    within_budget: bool = True
+    rate_predicted: float | None = field("effective learning rate of the prediction", default=None)
+    rate_predicted_raw: float | None = field("the same, of a local step", default=None)
+    rate_bound: float | None = field("effective learning rate at which the bound is smallest", default=None)
+    rate_bound_raw: float | None = field("the same, of a local step", default=None)
+    bound_id: str = ""
+    why: str = field("why a rate is null", default="")
+
+
+class Start(Part):
+    """Where to start a search for the learning rate of one topology."""
+
+    chain: float = field("local steps that a round chains together: effective over raw rate")
+    ratio: float = field("of its raw rate to that of the shortest chain, at one effective rate")
+    rates: tuple[float, ...] = field("raw, to search")
+    rate_predicted: float | None = None
+    rate_predicted_raw: float | None = None
+    rate_bound_raw: float | None = None
+
+
+class Rates(Part):
+    """Learning rates to search at the recommended K and P."""
+
+    local_steps: int
+    group_rounds: int
+    effective: tuple[float, ...] = field("common to all topologies")
+    topologies: dict[str, Start]
+
+
+class Searched(Part):
+    """How the choices were made."""
+
+    predictor: str
+    bounds: str
+    cap: str | float
+    resolution: float
+    topologies: tuple[str, ...] = field("tried")
+    local_steps: tuple[int, ...] = field("tried")
+    group_rounds: tuple[int, ...] = field("tried")
+    reached: int = field("choices that reach the target")
+    budget_seconds: float | None = field("null for any", default=None)
+    budget_bytes: float | None = field("null for any", default=None)
+    alike: tuple[str, ...] = field("other choices that take at most as much in both, up to the resolution")
+    error: float | None = field("of a predicted ratio of rounds, in the median of the nearest measured cases")
+    rates: Rates | None = field("null where no bound or predictor names one")
+
+
+class Tuned(Told):
+    """Choices of topology, local steps and group rounds.
+
+    Attributes:
+        rows: The present choice, and those of which none is better in both time and traffic, the fastest first.
+        tune: How they were found.
+    """
+
+    schema: Literal["hfl-plan/tune/2"] = "hfl-plan/tune/2"
+    rows: tuple[Plan, ...]
+    tune: Searched
+
+
+def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:
     """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
 
     Args:
@@ -111,48 +187,137 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Document:
             + " a looser --target."
         )
     aim = _aim(wanted.objective, scenario, limited=wanted.within is not None and wanted.traffic is None)
-    best = tuning.front(found)
-    chosen = tuning.recommended(best, aim, budget, scenario.resolution)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
+    best = tuning.front(dict.fromkeys((*found, *present)))
+    chosen = tuning.recommended(best, aim, budget, scenario.resolution)
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
-    return document(
-        {
-            "schema": SCHEMA,
-            "title": scenario.title,
-            "scenario": known(scenario),
-            "predictor": question.predictor.id,
-            "rounds_are": f"those {question.predictor.says}",
-            "bounds": question.family,
-            "cap": question.cap,
-            "target": {"value": question.target, "metric": question.quantity.words, "defined_by": _defined(asked)},
-            "tried": {"topologies": tried.among, "K": tried.steps, "P": tried.exchanges, "reached": len(found)},
-            "aim": aim,
-            "budget": {
-                name: limit if math.isfinite(limit) else None
-                for name, limit in (("seconds", budget.seconds), ("bytes", budget.bytes))
-            },
-            "resolution": scenario.resolution,
-            "front": [
-                {
-                    **_shown(choice, tuning.rate(question, choice)),
-                    "tie": tie,
-                    "within_budget": budget.overrun(choice) <= 1,
-                }
-                for choice, tie in zip(best, tuning.tie_numbers(best, scenario.resolution), strict=True)
-            ],
-            "recommended": _shown(chosen, tuning.rate(question, chosen)),
-            "present": _shown(min(allowed or present, key=lambda c: c.amount(aim)), None) if present else None,
-            "alike": [_shown(c, None) for c in tuning.alike(found, chosen, budget, scenario.resolution)],
-            "rates": _rates(question, chosen, tried.among),
-            "evidence": [verdict.as_json() for verdict in verdicts("raw-rates", "group-rounds")],
-            "warnings": [
-                *scenario.warnings,
-                *participation.about(question, scenario, [chosen.topology]),
-                *_cautions(scenario, len(found), chosen, tried),
-            ],
+    given = min(allowed or present, key=lambda choice: choice.amount(aim)) if present else None
+    ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution), strict=True))
+    rows = [
+        _plan(question, one, budget, tie=ties.get(one), given=one == given, recommended=one == chosen)
+        for one in (*([given] if given is not None and given not in ties else ()), *best)
+    ]
+    rates = _rates(question, chosen, tried.among)
+    near = predictor_record.of(asked)
+    warnings = [
+        *scenario.warnings,
+        *participation.about(question, scenario, [chosen.topology]),
+        *_cautions(scenario, len(found), chosen, tried),
+    ]
+    alike = tuning.alike(found, chosen, budget, scenario.resolution)
+    return Tuned(
+        command=("hfl-plan", "tune"),
+        title=scenario.title,
+        scenario=known_values(scenario),
+        objective=aim,
+        metric=question.metric,
+        target=target_of(asked, scenario.known["target"]).replaced(
+            value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
+        ),
+        verdict=_verdict(chosen, given, aim, budget, scenario.resolution),
+        rows=tuple(rows),
+        assumptions=assumptions(scenario, question, None),
+        warnings=tuple(Caution(text=text) for text in warnings),
+        evidence=tuple(orderings.records(asked, scenario, near)),
+        next=(
+            NextStep(argv=_pilot(question, chosen), why="measures rounds and rates on your own model and data"),
+            NextStep(argv=("...", "--explain"), why="all details"),
+        ),
+        tune=Searched(
+            predictor=question.predictor.id,
+            bounds=question.family,
+            cap=question.cap,
+            resolution=scenario.resolution,
+            topologies=tuple(tried.among),
+            local_steps=tuple(tried.steps),
+            group_rounds=tuple(tried.exchanges),
+            reached=len(found),
+            budget_seconds=budget.seconds if math.isfinite(budget.seconds) else None,
+            budget_bytes=budget.bytes if math.isfinite(budget.bytes) else None,
+            alike=tuple(map(_id, alike)),
+            error=_error(asked) if near is not None else None,
+            rates=rates,
+        ),
+        details={
+            "rates": tuple(_about_rates(rates, question.predictor.id, rows)),
+            "alike": tuple(_alike(alike)),
+            "tried": tuple(_basis(question, scenario, tried)),
+            "warnings": tuple(warnings),
         },
-        scenario,
     )
+
+
+def _id(choice: Choice) -> str:
+    return f"{choice.topology},K={choice.K},P={choice.P}"
+
+
+def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, given: bool, recommended: bool) -> Plan:
+    rate = tuning.rate(question, one)
+    return Plan(
+        id=_id(one),
+        topology=one.topology,
+        title=title(one.topology),
+        local_steps=one.K,
+        group_rounds=one.P,
+        rounds=Quantity(one.rounds),
+        time_seconds=Quantity(one.seconds),
+        traffic_bytes=Quantity(one.bytes),
+        round_seconds=one.seconds_per_round,
+        round_bytes=one.bytes_per_round,
+        given=given,
+        recommended=recommended,
+        tie=tie,
+        within_budget=budget.overrun(one) <= 1,
+        rate_predicted=rate.eta_eff,
+        rate_predicted_raw=rate.eta,
+        rate_bound=rate.bound_eta_eff,
+        rate_bound_raw=rate.bound_eta,
+        bound_id=rate.bound,
+        why=rate.why,
+    )
+
+
+def _verdict(chosen: Choice, given: Choice | None, aim: Aim, budget: Budget, resolution: float) -> Verdict:
+    """Say what to use, and what it saves of what the present K and P take."""
+    within = " within the budget" if math.isfinite(min(budget.seconds, budget.bytes)) else ""
+    if given is None:
+        return Verdict(status="best", best=(_id(chosen),), text=f"Use {_named(chosen)}: the least {aim}{within}.")
+    if given == chosen:
+        text = f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}."
+        return Verdict(status="not-worth-it", best=(_id(chosen),), text=text)
+    other: Aim = "traffic" if aim == "time" else "time"
+    changes = [_change(chosen.amount(one), given.amount(one), one, resolution) for one in (aim, other)]
+    than = _named(given) if given.topology != chosen.topology else _steps(given)
+    text = f"Use {_named(chosen)}: {', '.join(changes)} than {than}."
+    if budget.overrun(given) > 1:
+        text = f"Use {_named(chosen)}: the least {aim}{within}, which {than} exceeds."
+    ratio = Quantity(given.amount(aim) / chosen.amount(aim))
+    return Verdict(status="best", best=(_id(chosen),), runner_up=_id(given), ratio=ratio, text=text)
+
+
+def _change(now: float, before: float, what: str, resolution: float) -> str:
+    """Say ``8 % less time``, or how many times as much."""
+    if abs(now / before - 1) <= resolution:
+        return f"no more {what}"
+    if now < before:
+        return f"{_percent(1 - now / before)} less {what}"
+    return f"{_percent(now / before - 1)} more {what}" if now < 2 * before else f"{times(now / before)} the {what}"
+
+
+def _percent(share: float) -> str:
+    return f"{min(round(100 * share), 99)} %"
+
+
+def _error(question: Question) -> float:
+    """How many times off a predicted ratio of rounds of two topologies is, in the median of measured cases nearby."""
+    errors = predictor_record.errors(question, np.random.default_rng(question.seed), ERRORS)
+    pairs = [abs(errors[i] - errors[j]) for i in range(len(errors)) for j in range(i)]
+    return math.exp(float(np.median(np.concatenate(pairs)))) if pairs else 1.0
+
+
+def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
+    several = ("--group-rounds", str(chosen.P)) if chosen.P > 1 and question.depth == 2 else ()
+    return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
 
 
 def _tried(asked: Question, wanted: Wanted) -> _Tried:
@@ -196,24 +361,16 @@ def _passes(asked: Question) -> int:
 
 def _defined(asked: Question) -> str:
     if asked.target is not None:
-        return "given"
+        return f"a {asked.quantity.words} of {float(asked.goal()):.3g}"
     P, K = _passes(asked), asked.values["K"]
-    return f"what {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds of P = {P}, K = {K:g}"
+    after = counted(int(asked.horizon or 0), "round")
+    return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, P = {P}"
 
 
-def _shown(choice: Choice, rate: Rate | None) -> dict[str, Any]:
-    told: dict[str, Any] = {**asdict(choice), "rounds": int(choice.rounds)}
-    if rate is not None:
-        told |= {"eta_eff": rate.eta_eff, "eta": rate.eta, "bound_id": rate.bound}
-        told |= {"eta_eff_of_bound": rate.bound_eta_eff, "eta_of_bound": rate.bound_eta}
-        told |= {"why": rate.why} if rate.why else {}
-    return told
-
-
-def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> dict[str, Any] | None:
+def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:
     """Where to start a search: effective rates that are common to all topologies, and each one's raw rates."""
     chains: dict[str, float] = {}
-    rates: dict[str, Rate | None] = {}
+    rates = {}
     for topology in among:
         chain = tuning.chain_length(question, chosen, topology)
         if chain is None:
@@ -228,22 +385,22 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> dict[str
     grid = tuning.search_grid(told, least_top, most=tuning.STABLE / L * shortest)
     if not grid:
         return None
-    return {
-        "P": chosen.P,
-        "K": chosen.K,
-        "eta_eff": grid,
-        "topologies": {
-            topology: {
-                "ratio": shortest / chain,
-                "chain": chain,
-                "eta_eff_predicted": None if (rate := rates[topology]) is None else rate.eta_eff,
-                "eta_predicted": None if rate is None else rate.eta,
-                "eta_of_bound": None if rate is None else rate.bound_eta,
-                "eta": [eta / chain for eta in grid],
-            }
+    return Rates(
+        local_steps=chosen.K,
+        group_rounds=chosen.P,
+        effective=tuple(grid),
+        topologies={
+            topology: Start(
+                chain=chain,
+                ratio=shortest / chain,
+                rates=tuple(eta / chain for eta in grid),
+                rate_predicted=None if (rate := rates[topology]) is None else rate.eta_eff,
+                rate_predicted_raw=None if rate is None else rate.eta,
+                rate_bound_raw=None if rate is None else rate.bound_eta,
+            )
             for topology, chain in chains.items()
         },
-    }
+    )
 
 
 def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
@@ -252,7 +409,7 @@ def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -
         value = getattr(chosen, name)
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1:
             option = {"K": "--local-steps", "P": "--group-rounds"}[name]
-            said.append(f"{name} = {value} is at the edge of what was tried; {option} widens it.")
+            said.append(f"{name} = {value} is the end of what was tried: {option} widens it.")
     lost = len(tried.exchanges) * len(tried.steps) * len(tried.among) - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
@@ -262,98 +419,150 @@ def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -
     return said
 
 
-def document(told: dict[str, Any], scenario: Scenario) -> Document:
-    """Say what was found."""
-    return Document(told["title"], tuple(_blocks(told, scenario)), told, tuple(_records(told)), "Steps and rates")
-
-
-def _blocks(d: dict[str, Any], scenario: Scenario) -> Iterator[Block]:
-    chosen, target, now = d["recommended"], d["target"], d["present"]
-    spent = [f"{'time' if k == 'seconds' else 'traffic'}" for k, v in d["budget"].items() if v is not None]
-    limit = f" within the {' and '.join(spent)} allowed" if spent else ""
-    least = "time" if d["aim"] == "time" else "traffic"
-    yield Paragraph(f"{_named(chosen)}: the least {least}{limit}, {_took(chosen)}.", "bold")
-    yield Paragraph(
-        f"Every choice is taken to one target, a {target['metric']} of {target['value']:.4g}: {target['defined_by']}."
+def document(answer: Tuned) -> Document:
+    """Lay choices out: the present one, the recommended one, and others of the front."""
+    rows = _page_rows(answer)
+    several = any(row.group_rounds != 1 for row in rows)
+    columns = (
+        Column("topology"),
+        Column("K", "count"),
+        *([Column("P", "count")] if several else []),
+        *(Column(name, "number") for name in ("time", "traffic", "rounds")),
+        Column(""),
     )
-    if now is not None and not _same(now, chosen):
-        yield Paragraph(
-            f"With P = {now['P']}, K = {now['K']} of the scenario it would be {title(now['topology'])}: {_took(now)}."
+    chosen = next(row for row in answer.rows if row.recommended)
+    table = Table(
+        columns,
+        tuple(
+            (row.title, row.local_steps, *([row.group_rounds] if several else []), *_amounts(row), _note(row, chosen))
+            for row in rows
+        ),
+        label="Choices to one target",
+        best=frozenset(i for i, row in enumerate(rows) if row.recommended),
+        indent=2,
+        apart=False,
+    )
+    facts = tuple(_facts(answer, chosen))
+    return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
+
+
+def _amounts(row: Plan) -> tuple[str, str, str]:
+    return cell(duration, row.time_seconds), cell(size, row.traffic_bytes), cell(count, row.rounds)
+
+
+def _page_rows(answer: Tuned) -> list[Plan]:
+    """The present and the recommended choice, and one of each tie, at most so many, spread over the front."""
+    first = [row for row in answer.rows if row.given] + [
+        row for row in answer.rows if row.recommended and not row.given
+    ]
+    by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
+    taken = {row.tie for row in first}
+    others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken]
+    room = SHOWN - len(first)
+    if len(others) > room:
+        others = [others[round(i * (len(others) - 1) / (room - 1))] for i in range(room)]
+    return [*first, *others]
+
+
+def _note(row: Plan, chosen: Plan) -> str:
+    if row.recommended:
+        return "<- recommended, as given" if row.given else "<- recommended"
+    if row.given:
+        return "given"
+    if not row.within_budget:
+        return "over the budget"
+    less = [
+        f"{_percent(1 - own / best)} less {what}"
+        for what, own, best in (
+            ("time", row.time_seconds, chosen.time_seconds),
+            ("traffic", row.traffic_bytes, chosen.traffic_bytes),
         )
-    if d["alike"]:
-        yield Paragraph(f"Within {d['resolution']:.0%} of it in both: {_alike(d['alike'])}.")
-    shown, rest = _rows(d["front"], chosen)
-    yield Table(
-        FRONT,
-        tuple((title(row["topology"]), *(row[name] for name in SHOWN_OF_FRONT)) for row in shown),
-        label="Front of time and traffic, the fastest first",
-        best=frozenset(i for i, row in enumerate(shown) if _same(row, chosen)),
-        spared=("eta_eff", "eta", "rounds"),
+        if own < best * (1 - LESS)
+    ]
+    return ", ".join(less)
+
+
+def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
+    if answer.tune.alike:
+        yield (
+            "Alike",
+            f"{counted(len(answer.tune.alike), 'other choice')}, as fast with as much traffic: --explain alike",
+        )
+    rates = answer.tune.rates
+    if rates is not None:
+        raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]
+        unit = "/L?" if L.origin == "default" else ""
+        low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
+        yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}"
+    elif chosen.why:
+        yield "Rates", f"none: {chosen.why}"
+    yield "Evidence", _evidence(answer)
+
+
+def _evidence(answer: Tuned) -> str:
+    """Compare what is saved with the predictor's error."""
+    error, ratio = answer.tune.error, answer.verdict.ratio
+    if guaranteed(answer.tune.predictor):
+        return "worst cases by theorem; typical runs take fewer rounds, and may rank otherwise"
+    if error is None:
+        return "none: no record of this predictor covers these choices"
+    off = f"the predictor's error, {times(error)} in the median"
+    if ratio is None:
+        return f"ratios of rounds are off by {times(error)} in the median of measured cases"
+    if ratio < error:
+        return f"weak: {times(ratio)} is below {off}"
+    return f"fair: {times(ratio)} exceeds {off}"
+
+
+def _front(answer: Tuned) -> Section:
+    columns = (
+        Column("topology"),
+        *(Column(name, "count") for name in ("K", "P")),
+        *(Column(name, "number") for name in ("time", "traffic", "rounds", *(f"rate, {name}" for name in RATES))),
     )
-    if rest:
-        yield Note(f"{rest} more on the front; --json has all of them.")
-    yield Items("Learning rates to start a search at", tuple(_about_rates(d["rates"], d["front"], d["predictor"])))
-    yield Items("Warnings", tuple(d["warnings"]), "warning")
-    yield Items("What it stands on", tuple(_basis(d, scenario)), "dim")
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(row.title, row.local_steps, row.group_rounds, *_amounts(row)),
+            *(row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw),
+        )
+        for row in answer.rows[:LISTED]
+    ]
+    table = Table(columns, tuple(rows), label="Front of time and traffic", indent=2, apart=False)
+    return Section("front", "Pareto front of time and traffic, after the present choice", (table,))
 
 
-def _basis(d: dict[str, Any], scenario: Scenario) -> Iterator[str]:
-    tiers = tier_symbols(Topology.parse(d["recommended"]["topology"]).depth)
-    tried = d["tried"]
-    proved = f", bounds {d['bounds']}, step cap {d['cap']}" if d["bounds"] else ""
+def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[str]:
+    tiers = question.symbols
+    proved = f", bounds {question.family}, step cap {question.cap}" if question.family else ""
     measured = "Measured" if len(tiers) == 2 else "Measured with two tiers"
     missing = assumed(scenario, ("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
-    yield f"Rounds are {d['rounds_are']}."
+    yield f"Rounds are those {question.predictor.says}."
     yield (
-        f"Front of time and traffic over {len(tried['topologies'])} topologies, K in {_list(tried['K'])} and P in "
-        f"{_list(tried['P'])}; predictor {d['predictor']}{proved}; a round is timed by its {scenario.cost}."
+        f"Tried: {counted(len(tried.among), 'topology').replace('topologys', 'topologies')}, K in {_list(tried.steps)} "
+        f"and P in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; a round is timed by its "
+        f"{scenario.cost}."
     )
     if len(tiers) > 2:
         yield f"P is {tiers[-1].passes}, the passes of the lowest tier; the tiers above keep theirs."
     if missing:
         yield f"Not given, so assumed: {missing}."
-    yield from (f"{measured} (docs/validation.md), {Verdict(**row)}" for row in d["evidence"])
-    yield (
-        f"The target is on the {d['target']['metric']}, not on accuracy. Between topologies the predicted order is not "
-        "always the measured one: `hfl-plan recommend` says where."
-    )
+    yield from (f"{measured} (docs/validation.md), {one}" for one in verdicts("raw-rates", "group-rounds"))
+    yield f"The target is on the {question.quantity.words}. `hfl-plan recommend` has the record of topologies."
 
 
-def _records(d: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for row in d["front"]:
-        yield {"why": "", **row, "recommended": _same(row, d["recommended"])}
+def _named(one: Choice) -> str:
+    return f"{title(one.topology)} with {_steps(one)}"
 
 
-def _named(row: dict[str, Any]) -> str:
-    return f"{title(row['topology'])} with P = {row['P']}, K = {row['K']}"
+def _steps(one: Choice) -> str:
+    return f"K = {one.K}, P = {one.P}"
 
 
-def _took(row: dict[str, Any]) -> str:
-    return f"{row['rounds']:,} rounds, {format_duration(row['seconds'])}, {format_size(row['bytes'])}"
-
-
-def _rows(front: Sequence[dict[str, Any]], chosen: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """One row of each tie, at most so many, spread over the front; the chosen one among them."""
-    by_tie: dict[int, dict[str, Any]] = {}
-    for row in front:
-        if row["tie"] not in by_tie or _same(row, chosen):
-            by_tie[row["tie"]] = row
-    rows = list(by_tie.values())
-    if len(rows) > SHOWN:
-        spread = {round(i * (len(rows) - 1) / (SHOWN - 1)) for i in range(SHOWN)}
-        rows = [row for i, row in enumerate(rows) if i in spread or _same(row, chosen)]
-    return rows, len(front) - len(rows)
-
-
-def _same(row: dict[str, Any], chosen: dict[str, Any]) -> bool:
-    return all(row[name] == chosen[name] for name in ("topology", "P", "K"))
-
-
-def _alike(rows: Sequence[dict[str, Any]]) -> str:
+def _alike(found: Sequence[Choice]) -> Iterator[str]:
     by: dict[tuple[str, int], list[int]] = {}
-    for row in rows:
-        by.setdefault((row["topology"], row["P"]), []).append(row["K"])
-    return "; ".join(f"{title(t)} with P = {p}, K = {_list(sorted(ks))}" for (t, p), ks in by.items())
+    for one in found:
+        by.setdefault((one.topology, one.P), []).append(one.K)
+    yield from (f"{title(t)} with P = {p}, K = {_list(sorted(ks))}." for (t, p), ks in by.items())
 
 
 def _list(numbers: Sequence[int]) -> str:
@@ -362,29 +571,27 @@ def _list(numbers: Sequence[int]) -> str:
     )
 
 
-def _about_rates(rates: dict[str, Any] | None, front: Sequence[dict[str, Any]], predictor: str) -> list[str]:
+def _about_rates(rates: Rates | None, predictor: str, rows: Sequence[Plan]) -> Iterator[str]:
     if rates is None:
-        return [f"None: {front[0]['why']}."]
-    said = [f"At P = {rates['P']}, K = {rates['K']}; effective rates {_numbers(rates['eta_eff'])}, and raw rates"]
-    for topology, of in rates["topologies"].items():
-        told = [
-            f"{whose} {of[name]:.3g}"
-            for whose, name in (("predicted", "eta_predicted"), ("of the bound", "eta_of_bound"))
-            if of[name] is not None and not (guaranteed(predictor) and name == "eta_predicted")
-        ]
-        said.append(f"  {title(topology)}: {_numbers(of['eta'])}" + (f" ({', '.join(told)})" if told else ""))
-    ratios = " : ".join(f"{of['ratio']:.3g}" for of in rates["topologies"].values())
-    if len(rates["topologies"]) > 1:
-        said.append(
-            f"Raw rates of equal reach are as {ratios}. Equal raw rates are an unfair comparison: a ring takes the "
-            "steps of its members one after the other, so the same raw rate moves it further."
+        why = next((row.why for row in rows if row.why), "")
+        yield f"None: {why}."
+        return
+    yield f"At K = {rates.local_steps}, P = {rates.group_rounds}: effective {_numbers(rates.effective)}. Raw rates:"
+    for topology, of in rates.topologies.items():
+        known = [("of the bound", of.rate_bound_raw)]
+        known = known if guaranteed(predictor) else [("predicted", of.rate_predicted_raw), *known]
+        said = [f"{whose} {rate:.3g}" for whose, rate in known if rate is not None]
+        yield f"{title(topology)}: {_numbers(of.rates)}" + (f" ({', '.join(said)})" if said else "")
+    ratios = " : ".join(f"{of.ratio:.3g}" for of in rates.topologies.values())
+    if len(rates.topologies) > 1:
+        yield (
+            f"Ratio of learning rates at the same effective rate: {ratios}. Equal raw rates are an unfair comparison: "
+            "a ring chains the steps of its members, so the same raw rate moves it further."
         )
-    said.append(
-        "A bound is tuned where it is proved, which is usually below what works best: searched by running with P = 1, "
-        "K = 2, the best eta_eff L was 0.2 to 18, mostly 0.7 to 2. Where the best of a search is at an end of the "
-        "grid, extend it."
+    yield (
+        "Bounds hold for small steps, usually below the best rate. Searched by running with P = 1, K = 2, the best "
+        "effective rate times L was 0.2 to 18, mostly 0.7 to 2. Extend the grid where the best is at one of its ends."
     )
-    return said
 
 
 def _numbers(values: Sequence[float]) -> str:

@@ -14,7 +14,6 @@ from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.report.answers.tune import Wanted, tuned
-from planner.report.document import Items
 from planner.scenario.fields import ROUNDS
 from planner.scenario.resolve import load
 
@@ -103,12 +102,7 @@ def test_one_tier_is_compared_with_the_other_pattern_and_not_with_itself() -> No
 
 
 def test_tuning_the_example_says_whose_passes_are_chosen() -> None:
-    said = [
-        sentence
-        for block in tuned(load(EXAMPLE), Wanted(local_steps="5", group_rounds="1:2")).blocks
-        if isinstance(block, Items)
-        for sentence in block.sentences
-    ]
+    said = tuned(load(EXAMPLE), Wanted(local_steps="5", group_rounds="1:2")).details["tried"]
     assert any(s.startswith("P is P3, the passes of the lowest tier") for s in said)
     assert sum(s.startswith("Measured with two tiers") for s in said) == 2
     assert not any("bounds ," in s for s in said)

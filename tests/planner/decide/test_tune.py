@@ -8,6 +8,7 @@ import math
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -33,6 +34,7 @@ def scenario(**changes: str):
         "target": "problem.target",
         "rounds": "problem.rounds",
         "predictor": "plan.predictor",
+        "metric": "plan.metric",
     }
     said = {f"fleet.{k}": ("", v) for k, v in FLEET.items()}
     said["problem.heterogeneity"] = ("", "both")
@@ -209,59 +211,86 @@ def test_what_is_no_list_of_numbers_is_refused(text: str) -> None:
         tuning.whole_numbers("--K", text, ())
 
 
-def test_json_has_the_front_the_choice_and_the_rates(plan) -> None:
-    code, out, err = plan(*WORDS, "-K", "1,2,8", "-P", "1,2", "--json")
+def asked(plan, *words: str) -> dict[str, Any]:
+    code, out, err = plan(*words, "--json")
     assert (code, err) == (0, "")
-    told = json.loads(out, parse_constant=pytest.fail)
-    assert told["schema"] == "hfl-plan/tune/1"
-    assert told["tried"] == {
-        "topologies": list(told["rates"]["topologies"]),
-        "K": [1, 2, 8],
-        "P": [1, 2],
-        "reached": 24,
-    }
-    assert told["scenario"]["G"] == {"value": 4, "origin": "given"}
-    assert told["budget"] == {"seconds": None, "bytes": None}
-    chosen = {k: v for k, v in told["recommended"].items() if k in ("topology", "P", "K", "rounds", "seconds", "bytes")}
-    assert any(chosen.items() <= row.items() for row in told["front"])
-    for row in told["front"]:
-        assert row["seconds"] == pytest.approx(row["rounds"] * row["seconds_per_round"])
-        assert row["bytes"] == pytest.approx(row["rounds"] * row["bytes_per_round"])
-    ratios = {t: r["ratio"] for t, r in told["rates"]["topologies"].items()}
+    return json.loads(out, parse_constant=pytest.fail)
+
+
+def front(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows of the front, with plain numbers."""
+    rows = [row for row in told["rows"] if row["tie"] is not None]
+    return [{k: v["value"] if isinstance(v, dict) else v for k, v in row.items()} for row in rows]
+
+
+def recommended(told: dict[str, Any]) -> dict[str, Any]:
+    (row,) = (row for row in front(told) if row["recommended"])
+    return row
+
+
+def test_json_has_the_front_the_choice_and_the_rates(plan) -> None:
+    told = asked(plan, *WORDS, "-K", "1,2,8", "-P", "1,2")
+    assert told["schema"] == "hfl-plan/tune/2"
+    found = told["tune"]
+    assert found["topologies"] == list(found["rates"]["topologies"])
+    assert (found["local_steps"], found["group_rounds"], found["reached"]) == ([1, 2, 8], [1, 2], 24)
+    assert told["scenario"]["G"]["value"] == 4
+    assert (found["budget_seconds"], found["budget_bytes"]) == (None, None)
+    assert told["verdict"]["best"] == [recommended(told)["id"]]
+    for row in front(told):
+        assert row["time_seconds"] == pytest.approx(row["rounds"] * row["round_seconds"])
+        assert row["traffic_bytes"] == pytest.approx(row["rounds"] * row["round_bytes"])
+    ratios = {t: r["ratio"] for t, r in found["rates"]["topologies"].items()}
     assert ratios == pytest.approx({"star-star": 1, "star-ring": 1 / 5, "ring-star": 1 / 4, "ring-ring": 1 / 20})
-    for of in told["rates"]["topologies"].values():
-        assert [eta * of["chain"] for eta in of["eta"]] == pytest.approx(told["rates"]["eta_eff"])
+    for of in found["rates"]["topologies"].values():
+        assert [eta * of["chain"] for eta in of["rates"]] == pytest.approx(found["rates"]["effective"])
+
+
+def test_the_verdict_compares_with_what_was_given(plan) -> None:
+    """By the amounts of the two rows, and by recommend for the given one."""
+    told = asked(plan, *WORDS, "-K", "1,2,8", "-P", "1,2")
+    (given,) = (row for row in told["rows"] if row["given"])
+    best, ratio = recommended(told), told["verdict"]["ratio"]["value"]
+    assert (given["local_steps"], given["group_rounds"]) == (2, 1)
+    assert given["time_seconds"]["value"] / best["time_seconds"] == pytest.approx(ratio)
+    assert f"{round(100 * (1 - 1 / ratio))} % less time" in told["verdict"]["text"]
+    least = min(row.time_seconds for row in recommend(scenario(metric="loss")).ranking)
+    assert given["time_seconds"]["value"] == pytest.approx(least)
+    K, P = best["local_steps"], best["group_rounds"]
+    same = (f"--set=fleet.local_steps={K}", f"--set=fleet.group_rounds={P}")
+    kept = asked(plan, *WORDS, "-K", f"{K}", "-P", f"{P}", *same)
+    assert kept["verdict"]["status"] == "not-worth-it"
+    assert kept["verdict"]["text"].startswith("Keep ")
 
 
 def test_a_budget_of_time_leaves_the_least_traffic_and_of_traffic_the_least_time(plan) -> None:
     words = ["tune", "-G", "12", "-M", "25", "-H", "inter", "--bounds", "hflbounds.sharp"]  # a long front
-    free = json.loads(plan(*words, "--json")[1])
-    rows = free["front"]
+    rows = front(asked(plan, *words))
     assert len(rows) >= 4
-    between = math.sqrt(rows[1]["seconds"] * rows[-2]["seconds"])
-    timed = json.loads(plan(*words, "--json", "--within", f"{between:.0f}s")[1])
-    within = [r for r in rows if r["seconds"] <= between]
-    assert timed["aim"] == "traffic"
-    assert timed["recommended"]["bytes"] <= min(r["bytes"] for r in within) * 1.02
-    assert [r["within_budget"] for r in timed["front"]] == [r["seconds"] <= between for r in timed["front"]]
-    size = rows[len(rows) // 2]["bytes"]
-    limited = json.loads(plan(*words, "--json", "--traffic", f"{math.ceil(size / 1e6)}MB")[1])
-    assert limited["aim"] == "time"
-    assert limited["recommended"]["bytes"] <= math.ceil(size / 1e6) * 1e6
-    assert limited["recommended"]["seconds"] <= rows[len(rows) // 2]["seconds"] * 1.02
+    between = math.sqrt(rows[1]["time_seconds"] * rows[-2]["time_seconds"])
+    timed = asked(plan, *words, "--within", f"{between:.0f}s")
+    within = [r for r in rows if r["time_seconds"] <= between]
+    assert timed["objective"] == "traffic"
+    assert recommended(timed)["traffic_bytes"] <= min(r["traffic_bytes"] for r in within) * 1.02
+    assert [r["within_budget"] for r in front(timed)] == [r["time_seconds"] <= between for r in front(timed)]
+    size = rows[len(rows) // 2]["traffic_bytes"]
+    limited = asked(plan, *words, "--traffic", f"{math.ceil(size / 1e6)}MB")
+    assert limited["objective"] == "time"
+    assert recommended(limited)["traffic_bytes"] <= math.ceil(size / 1e6) * 1e6
+    assert recommended(limited)["time_seconds"] <= rows[len(rows) // 2]["time_seconds"] * 1.02
 
 
 def test_the_page_says_what_it_must(plan) -> None:
-    code, out, _ = plan(*WORDS, "--within", "10000h")
+    code, out, _ = plan(*WORDS, "--within", "10000h", "--explain")
     assert code == 0
     for words in (
         "unfair comparison",
         "mostly 0.7 to 2",
         "1 : 0.2 : 0.25 : 0.05",
         "learning rates are for L = 10",
-        "the least traffic within the time allowed",
+        "less traffic",
     ):
-        assert words in out
+        assert words in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -295,19 +324,18 @@ def test_too_many_choices_are_refused() -> None:
 
 
 def test_edges_of_the_ranges_are_told(plan) -> None:
-    out = plan(*WORDS, "-K", "1,2", "-P", "1", "--server-link", "lan")[1]
-    chosen = int(re.search(r"K = (\d+):", out)[1])
-    assert chosen == 2
-    assert "K = 2 is at the edge of what was tried" in out
+    told = asked(plan, *WORDS, "-K", "1,2", "-P", "1", "--server-link", "lan")
+    assert recommended(told)["local_steps"] == 2
+    assert any("K = 2 is the end of what was tried" in one["text"] for one in told["warnings"])
 
 
 def test_one_group_or_one_client_and_rates_without_a_step(plan) -> None:
     assert plan("tune", "-G", "1", "-M", "5", "-H", "intra")[0] == 0
     assert plan("tune", "-G", "5", "-M", "1", "-H", "inter")[0] == 0
-    told = json.loads(plan(*WORDS, "--bounds", "cor1", "--json")[1])
-    assert told["rates"] is None
-    assert {row["eta"] for row in told["front"]} == {None}
-    assert all(row["why"] for row in told["front"])
+    told = asked(plan, *WORDS, "--bounds", "cor1")
+    assert told["tune"]["rates"] is None
+    assert {row["rate_predicted_raw"] for row in told["rows"]} == {None}
+    assert all(row["why"] for row in told["rows"])
     assert plan(*WORDS, "--bounds", "cor1")[0] == 0
 
 

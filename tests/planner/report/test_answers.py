@@ -36,7 +36,7 @@ def test_every_format_answers(
     wanted = {
         "flip": len(document.get("rows", [])),
         "map": len(document["x"]["values"]) * len(document["y"]["values"]) if question == "map" else 0,
-        "tune": len(document.get("front", [])),
+        "tune": len(document.get("rows", [])),
     }
     assert len(rows) == wanted[question] > 0
     assert found["html"].count("<section") == found["html"].count("</section>") == 1

@@ -26,6 +26,7 @@ DOCUMENTED = (
     "hubs --nodes 32 --edges 128",
     "async --config examples/phones.toml --speed-ratio 8",
     "flip -G 10 -M 10 --heterogeneity inter --objective time -p server_uplink -p step-time -p sigma",
+    "tune --config examples/hospitals.toml --set fleet.local_steps=20 --local-steps 12,20,48 --group-rounds 1,2",
     "audit --paper devos2023",
     "bounds list",
     "bounds list --paper zhou2026",
@@ -67,7 +68,8 @@ def test_a_page_fits_and_quiet_is_its_verdict(plan, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [c for c in DOCUMENTED if c.split()[0] in ("measure", "group", "overlap", "hubs", "async", "flip")]
+    "command",
+    [c for c in DOCUMENTED if c.split()[0] in ("measure", "group", "overlap", "hubs", "async", "flip", "tune")],
 )
 def test_documents_share_their_keys(plan, command: str) -> None:
     """JSON, table and text say the same verdict."""
