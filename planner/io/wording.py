@@ -17,8 +17,8 @@ NAMES = {
     "server_link.sharing": "sharing of server links",
     "model_size": "model size",
     "step_time": "step time",
-    "client_link.hop": "client hops",
-    "server_link.hop": "server hops",
+    "client_link.hop": "client hop",
+    "server_link.hop": "server hop",
     "order": "order of rings",
     "cost": "time model",
 }

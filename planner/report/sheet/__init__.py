@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING
 from planner.errors import NoAnswerError
 from planner.io.answers import Answer, Assumption
 from planner.io.version import version
+from planner.io.wording import input_words
 from planner.plot.lettering import in_short
 from planner.report.document import Block, Column, Document, Facts, Figure, Items, Sentences, Table
-from planner.report.page import as_typed, change, name_of
+from planner.report.page import as_typed, change
 from planner.report.render import render
 from planner.report.sheet import blocks, drawing, gallery
 from planner.scenario.units import format_amount
@@ -183,7 +184,7 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     if not answer or not answer.assumptions:
         return
     rows = tuple(
-        (name_of(one.key), _value(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
+        (input_words(one.key), _value(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
     )
     columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
     yield from blocks.html([Table(columns, rows, label="Values that were not given")])
@@ -222,7 +223,7 @@ def _changes(answer: Answer | None) -> Iterator[str]:
     if points:
         yield from blocks.html([Items("", points)])
     if shares:
-        text = ", ".join(f"{name_of(one.parameter)} {one.sobol_total:.0%}" for one in shares)
+        text = ", ".join(f"{input_words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
         yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])
 
 
