@@ -163,7 +163,7 @@ class Flips(Answer):
         return next((row for row in self.rows if row.id == id_), None)
 
 
-def flip(
+def flip(  # reason: one field of the answer after the other
     scenario: Scenario,
     among: Sequence[str] = (),
     only: Sequence[str] = (),

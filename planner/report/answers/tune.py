@@ -153,7 +153,7 @@ class Tuned(Told):
     tune: Searched
 
 
-def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:
+def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
     """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
 
     Args:
