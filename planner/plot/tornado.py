@@ -61,7 +61,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     Where all topologies are recommended, the lead is that of the first.
 
     Raises:
-        NoAnswerError: if nothing reaches the target, or the start meets it.
+        NoAnswerError: if nothing or one topology alone reaches the target, or the start meets it.
     """
     scenario, question = posed(scenario)
     answer = recommend(replace(scenario, draws=0), details=False)
@@ -75,6 +75,10 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     if not all(question.rounds()[t] for t in first):
         raise NoAnswerError("the target is met before the first round, so nobody leads. Give a smaller --target.")
     now = lead(question)
+    if math.isinf(now):
+        raise NoAnswerError(
+            f"no topology but {names(first)} reaches the target, so there is no lead to draw. Give a looser --target."
+        )
     bars = []
     for name, value, moved in _inputs(question, scenario.objective in CLOCKED):
         known = scenario.known[name]

@@ -58,7 +58,9 @@ def report(
         command: Arguments that ask for the answer.
     """
     wanted = [*gallery.of_rows(document.answer)]
-    wanted += gallery.of_scenario(document.answer, scenario) if scenario is not None else ()
+    if scenario is not None:
+        kind = (*str(document.data.get("schema", "")).split("/"), "")[1]
+        wanted += gallery.of_scenario(document.answer, scenario, kind)
     found: tuple[drawing.Picture, ...] | None = None
     with suppress(NoAnswerError):  # matplotlib is not installed
         found = tuple(drawing.pictures([*wanted, *pictures]))
@@ -121,7 +123,8 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     first, *rest = document.blocks or (Sentences(""),)
     answer = document.answer
     yield f"<header><h1>{escape(document.title or document.kind)}</h1>"
-    yield f'<p class="note">{escape("; ".join(filter(None, (f"{document.kind}, {_today()}", beside.about))))}</p>'
+    day = f"{document.kind}, {_today()}" if document.title else _today()
+    yield f'<p class="note">{escape("; ".join(filter(None, (day, beside.about))))}</p>'
     yield f'<p class="verdict">{escape(first.text)}</p></header>' if isinstance(first, Sentences) else "</header>"
     shown = [first, *rest] if not isinstance(first, Sentences) else rest
     known = frozenset(section.id for section in document.sections)
@@ -183,10 +186,13 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     """Each value that was not given, where it comes from, and what another would change."""
     if not answer or not answer.assumptions:
         return
-    rows = tuple(
+    rows: tuple[tuple[str, ...], ...] = tuple(
         (input_words(one.key), _value(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
     )
-    columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
+    columns: tuple[Column, ...] = (Column("value"), Column("assumed", "number"), Column("origin"))
+    columns += (Column("what it would change"),)
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
     yield from blocks.html([Table(columns, rows, label="Values that were not given")])
 
 

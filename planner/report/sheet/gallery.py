@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hflbounds.topology import all_topologies
 from planner.report.sheet.drawing import Draw, Drawn
 
 if TYPE_CHECKING:
@@ -16,18 +17,27 @@ if TYPE_CHECKING:
 
 SHARING = "client_link.sharing"
 CASES: Mapping[str, str] = {"per-client": "own links", "per-server": "shared links"}
+RANKED = ("recommend", "flip", "phase")  # commands whose answer is an order of topologies
 POINTS = 6  # topologies in the picture of time against traffic
 
 Wanted = tuple[str, str, Draw]
 """Id, place in the report, and what draws it."""
 
 
-def of_scenario(answer: Answer | None, scenario: Scenario) -> Iterator[Wanted]:
-    """List the pictures of an answer about a scenario."""
+def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterator[Wanted]:
+    """List the pictures of an answer about a scenario.
+
+    Args:
+        answer: In the one frame; None where the command has another.
+        scenario: What it is about.
+        kind: What was asked: the name in the id of its schema.
+    """
     from planner.plot import forest, hours, tiers, tornado
 
     scenario = _chosen(answer, scenario)
     yield "tiers", "answer", partial(tiers.of_scenario, scenario)
+    if kind not in RANKED:
+        return
     for suffix, words, one in _cases(answer, scenario):
         yield f"forest{suffix}", "answer", partial(_said, words, forest.of_scenario, one)
         yield f"hours{suffix}", "answer", partial(_said, words, hours.of_scenario, one)
@@ -62,11 +72,12 @@ def race(pilot: str) -> Drawn:
 def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
     from planner.plot import front, plain
 
+    known = {id_ for depth in (1, 2, 3) for id_ in all_topologies(depth)}
     others = [row for row in rows if row.get("baseline")]
     shown = [row for row in rows if not row.get("baseline")][:POINTS] + others
     points = [
         front.Point(
-            row["title"] if row.get("baseline") else row["id"],
+            row["id"] if row["id"] in known else row.get("title") or row["id"],
             "",
             float(row.get("rounds") or 0),
             float(row["time_seconds"]),
@@ -75,7 +86,7 @@ def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
         for row in shown
     ]
     drawn, numbers = front.draw(points, plain(about, 60))
-    return drawn, numbers, f"Time against traffic to the target of {len(points)} topologies, both logarithmic."
+    return drawn, numbers, f"Time against traffic of {len(points)} ways to the target, both logarithmic."
 
 
 def _grouping(before: Path, after: str | None) -> Drawn:

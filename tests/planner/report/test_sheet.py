@@ -247,6 +247,17 @@ def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path)
     assert "own links?" in reader.seen()
 
 
+def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a_lead(plan, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--report", str(file), "-q")
+    code, out, err = plan("recommend", *words)
+    assert (code, err) == (0, "")
+    assert "the only topology that reaches the target" in out.replace("\n", " ")
+    named = [one["aria-label"] for one in Reader(file.read_text(encoding="utf-8")).of("svg") if "aria-label" in one]
+    assert named
+    assert not any(says.startswith("Lead of") or "inf" in says.split() for says in named)
+
+
 def test_groups_before_and_after_are_drawn(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     assert plan("measure", COUNTS, "--report", str(file), "-q")[0] == 0
