@@ -42,6 +42,7 @@ Rows: TypeAlias = Sequence[Mapping[str, object]]
 COLUMN, PAGE = 3.4, 7.0  # inches: one column of a paper, and both
 SUFFIXES = (".svg", ".pdf", ".png")
 DOTS_PER_INCH = 200
+LETTER = 4.0  # points across of a letter of a tick's label
 INK, FAINT, GRID, BAND = "#000000", "#555555", "#DADADA", "#ECECEC"
 RC = {
     "svg.hashsalt": "hfl-plan",
@@ -161,6 +162,14 @@ def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] =
             kept = inside[:: -(-len(inside) // 5)]
         if len(inside) >= 3:
             break
+    if axis.axis_name == "x":  # labels side by side need room
+        whole = 0.75 * 72 * axis.axes.figure.get_figwidth() / max(math.log(high / low), 1e-9)
+        apart: list[float] = []
+        for tick in kept:
+            letters = len(say(tick)) + len(say(apart[-1])) + 3 if apart else 0
+            if not apart or math.log(tick / apart[-1]) * whole > 0.5 * LETTER * letters:
+                apart.append(tick)
+        kept = apart
     axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FixedFormatter([say(x) for x in kept]))

@@ -40,7 +40,8 @@ def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterato
         return
     for suffix, words, one in _cases(answer, scenario):
         yield f"forest{suffix}", "answer", partial(_said, words, forest.of_scenario, one)
-        yield f"hours{suffix}", "answer", partial(_said, words, hours.of_scenario, one)
+        if one.objective == "time":
+            yield f"hours{suffix}", "answer", partial(_said, words, hours.of_scenario, one)
         yield f"tornado{suffix}", "changes", partial(_said, words, tornado.of_scenario, one)
 
 
@@ -74,11 +75,13 @@ def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
 
     known = {id_ for depth in (1, 2, 3) for id_ in all_topologies(depth)}
     others = [row for row in rows if row.get("baseline")]
-    shown = [row for row in rows if not row.get("baseline")][:POINTS] + others
+    ranked = [row for row in rows if not row.get("baseline")]
+    first = list(dict.fromkeys(row.get("topology") or row["id"] for row in ranked))[:POINTS]
+    shown = [row for row in ranked if (row.get("topology") or row["id"]) in first] + others
     points = [
         front.Point(
-            row["id"] if row["id"] in known else row.get("title") or row["id"],
-            "",
+            next((row[key] for key in ("topology", "id") if row.get(key) in known), row.get("title") or row["id"]),
+            f"P = {row['group_rounds']}, K = {row['local_steps']}" if row.get("local_steps") else "",
             float(row.get("rounds") or 0),
             float(row["time_seconds"]),
             float(row["traffic_bytes"]),
