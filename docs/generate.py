@@ -31,6 +31,8 @@ HERE = Path(__file__).parent
 FOLDER = HERE / "catalog"
 STATEMENTS = HERE / "statements"
 HEAD = "<!-- Made by docs/generate.py from the catalogue; edit that, not this. -->\n\n"
+ORPHAN = "---\norphan: true\n---\n\n"  # found by the index, not by the sidebar
+KIND = "Reference, for theorists and reviewers. To look up."
 STATUS = {
     "proved": "proved: this project derives it again",
     "printed": "printed: transcribed, not derived again",
@@ -72,23 +74,27 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def index() -> str:
-    """All bounds by paper, with a hidden table of contents."""
-    out = ["# The catalogue", ""]
-    out.append(f"{len(catalogue())} statements. What the columns mean is on the page of each.")
+    """Write all bounds in one table, which the site filters as words are typed; their pages stay out of the sidebar."""
+    out = ["# The catalogue", "", KIND, ""]
+    out += [
+        f"{len(catalogue())} statements. What status and constants mean is on the page of each. `hfl-plan bounds list"
+    ]
+    out += ["--search WORDS` finds the same in a terminal.", "", ":::{container} filtered", ""]
+    out += table(("id", "statement", "status", "constants", "where"), map(_row, catalogue().values()))
+    out += ["", ":::", "", "## Papers", ""]
     for key in report.papers():
         bounds = [bound for bound in catalogue().values() if bound.id.partition(".")[0] == key]
-        if not bounds:
-            continue
-        paper = bounds[0].source.paper
-        out += ["", f"## {key}", "", f"{paper.authors} ({paper.year}), *{paper.title}*, {paper.version}."]
-        out += ["", *table(("id", "status", "constants", "where"), map(_row, bounds))]
-    out += ["", "```{toctree}", ":hidden:", ""]
-    out += ["notation", "errata", "audit", "coverage", *catalogue(), "```"]
+        if bounds:
+            paper = bounds[0].source.paper
+            out.append(f"* {key}: {paper.authors} ({paper.year}), *{paper.title}*, {paper.version}.")
+    out += ["", "## Other tables", "", "```{toctree}", ":maxdepth: 1", ""]
+    out += ["notation", "errata", "audit", "coverage", "```"]
     return "\n".join(out) + "\n"
 
 
 def _row(bound: Bound) -> tuple[str, ...]:
-    return f"[{bound.id}]({bound.id}.md)", bound.status, bound.constants, text(bound.source.place)
+    link = f"[{bound.id}]({bound.id}.md)"
+    return link, text(sentence(bound.title)), bound.status, bound.constants, text(bound.source.place)
 
 
 def page(bound: Bound) -> str:
@@ -122,8 +128,8 @@ def page(bound: Bound) -> str:
     if about:
         out += ["", "## Errata", ""]
         out += [f"* [{e.id}](errata.md#{anchor(e.id)}), {text(e.place)}: {text(e.effect)}." for e in about]
-    out += ["", "## Code", "", "```python", *code(bound), "```"]
-    return HEAD + "\n".join(out) + "\n"
+    out += ["", "## Code", "", "```python", *code(bound), "```", "", "[All statements](index.md)"]
+    return ORPHAN + HEAD + "\n".join(out) + "\n"
 
 
 def terms(bound: Bound) -> Iterator[tuple[str, ...]]:
@@ -270,6 +276,8 @@ def notation() -> str:
     intro = [
         "# Notation",
         "",
+        KIND,
+        "",
         "One vocabulary for all papers: the keyword of a call, its letter here, and the letter in each paper. The same",
         "letter means different things in different papers, and the early version of the unified analysis swaps two.",
         "",
@@ -281,6 +289,8 @@ def all_errata() -> str:
     """Every erratum with both sides' numbers."""
     out = [
         "# Errata",
+        "",
+        KIND,
         "",
         "What the sources print otherwise than their proofs support. Only text copies were read: an entry that may be",
         "a recognition error of the copy says so. Each entry is proved by a test of the same number in `tests/`.",
@@ -328,6 +338,8 @@ def audit_table() -> str:
     out = [
         "# The audit",
         "",
+        KIND,
+        "",
         "What `hfl-plan audit` prints. A printed line that fails names the erratum that says why.",
     ]
     tally = report.tally(rows)
@@ -345,7 +357,7 @@ def audit_table() -> str:
 
 def coverage() -> str:
     """Every numbered statement of the papers and where it is; the statements are in ``docs/statements``."""
-    out = ["# Coverage of the papers", ""]
+    out = ["# Coverage of the papers", "", KIND, ""]
     out += [
         "Every theorem, lemma, corollary, proposition and numbered equation of the five papers, every row of a",
         "table that is a rate, and where it is: an entry of the catalogue (id), a line of the audit, an erratum, code",

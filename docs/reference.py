@@ -31,7 +31,12 @@ def commands() -> str:
                 yield f"{name} {word}".strip(), inner
 
     root = typer.Context(typer.main.get_command(typer.Typer(callback=lambda: None)), info_name="hfl-plan")
-    lines = ["# Commands", "", "Reference, for everyone. Written by docs/reference.py when the site is built.", ""]
+    lines = [
+        "# Commands",
+        "",
+        "Reference, for everyone. To look up; written by docs/reference.py when the site is built.",
+        "",
+    ]
     for name, command in leaves():
         context = typer.Context(command, info_name=name, parent=root)  # type: ignore[arg-type]
         lines += [

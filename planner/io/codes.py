@@ -37,7 +37,9 @@ def page() -> str:
     lines = [
         "# Codes of messages",
         "",
-        "Reference, for everyone. Written by `python docs/reference.py --write` from `planner/io/codes.toml`.",
+        "Reference, for everyone who got a message with a code. To look up.",
+        "",
+        "Written by `python docs/reference.py --write` from `planner/io/codes.toml`.",
         "Codes with E are misuse (exit code 2); codes with N mean that there is no answer (exit code 1).",
         "",
     ]

@@ -592,7 +592,7 @@ FIELDS: Final = (
         "heterogeneity: iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
         "dirichlet:intra=0.1,inter=0.3; label counts counts.csv; profile.json",
         "both, with a warning",
-        "--heterogeneity -H",
+        "--heterogeneity -H --data",
     ),
     Field(
         "problem.sigma",

@@ -1,0 +1,53 @@
+"""Every page has a place among the four kinds, and says for whom it is and how long it takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(
+    path
+    for path in DOCS.rglob("*.md")
+    if path.parent.name not in ("catalog", "statements") and path.name not in ("index.md", "commands.md")
+)
+DOORS = {"tutorials/index", "how-to", "reference", "explanation", "pictures"}
+
+
+def listed(page: Path) -> set[str]:
+    """Pages in the tables of contents of a page, relative to docs."""
+    names: set[str] = set()
+    for block in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        found = {line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")}
+        if ":glob:" in block:
+            found = {path.stem for path in page.parent.glob("*.md")} - {page.stem}
+        names |= {(page.parent / name).relative_to(DOCS).as_posix() for name in found}
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_a_page_says_its_kind_its_reader_and_its_time(page: Path) -> None:
+    title, blank, line = page.read_text(encoding="utf-8").splitlines()[:3]
+    assert title.startswith("# ")
+    assert not blank
+    assert re.match(r"(Tutorial|How-to|Reference|Explanation|Gallery), for \S.*\.$", line), line
+    assert re.search(r"minute|second|hour|To look up", line), f"{line}: how long does it take?"
+
+
+def test_the_home_page_has_one_picture_one_command_and_four_doors() -> None:
+    home = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert home.count("{image}") == 1
+    assert len(re.findall(r"^hfl-plan ", home, flags=re.MULTILINE)) == 1
+    assert home.count("{container} door\n") == 4
+    assert listed(DOCS / "index.md") == DOORS
+
+
+def test_every_page_is_reached_from_a_door() -> None:
+    seen, ahead = set(), {"index"}
+    while ahead:
+        seen |= ahead
+        pages = [DOCS / f"{name}.md" for name in ahead]
+        ahead = {name for page in pages if page.exists() for name in listed(page)} - seen
+    assert {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES} <= seen
