@@ -9,7 +9,7 @@ project = "hfl-plan"
 author = "The hfl-plan developers"
 copyright = author
 extensions = ["myst_parser", "sphinx.ext.mathjax"]
-myst_enable_extensions = ["dollarmath", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "hfl-plan"
@@ -25,7 +25,8 @@ nitpicky = True
 
 
 def setup(app):
-    """Write the page of all commands from the program that is documented."""
+    """Write the pages of commands, Python names and schemas from the program that is documented."""
     import reference
 
-    (reference.HERE / "commands.md").write_text(reference.commands(), encoding="utf-8")
+    for name, text in reference.built().items():
+        (reference.HERE / name).write_text(text, encoding="utf-8")

@@ -3,25 +3,29 @@
     python docs/consoles.py             # says what is stale
     python docs/consoles.py --write     # and writes it anew
 
-A shown line stands for the printed line that is most like it, after those before it; one that ends in an ellipsis stays
-cut, at the same words where they are still there. Read what it changed: the text around a block is not looked at.
+Lines between two ``...`` stand for the run of printed lines that is most like them; a line that ends in an ellipsis
+stays cut, at the same words where they are still there. Read what it changed: the text around a block is not looked at.
 """
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import math
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SKIPPED = "..."
 CUT = "…"
+SLACK = 6  # lines that a piece may gain or lose
+GAP = 0.4  # what a line without a partner costs
 
 
 def printed(command: str, place: Path) -> list[str]:
@@ -34,29 +38,68 @@ def printed(command: str, place: Path) -> list[str]:
 
 
 def shown_now(shown: list[str], real: list[str]) -> list[str]:
-    """The lines of a block as they are now: each the most similar printed one that is not before the last."""
-    found, at, skipping = [], 0, False
+    """The lines of a block as they are now.
+
+    Lines between two ``...`` are one piece, which stands for as many printed lines as fit it best, a few more or less.
+    All pieces are placed together, in their order; the first piece starts at the first line.
+    """
+    pieces: list[list[str]] = [[]]
     for line in shown:
         if line == SKIPPED:
-            found.append(line)
-            skipping = True
-            continue
-        if at >= len(real):
-            continue
-        body, cut = (line[:-1].rstrip(), True) if line.endswith(CUT) else (line, False)
-        place = at
-        if skipping:
-            scores = [likeness(body, one if not cut else one[: len(body)]) for one in real[at:]]
-            place = at + max(range(len(scores)), key=scores.__getitem__)
-        found.append(shortened(body, real[place]) if cut else real[place])
-        at, skipping = place + 1, False
+            pieces.append([])
+        else:
+            pieces[-1].append(line)
+    best: dict[tuple[int, int], tuple[float, int, int]] = {}
+    for i in reversed(range(len(pieces))):
+        for at in range(len(real) + 1):
+            choices = [(0.0, at, at)]
+            if pieces[i]:
+                starts = [0] if i == 0 else range(at, len(real))
+                choices = [
+                    (score + best.get((i + 1, end), (0.0,))[0], start, end)
+                    for start in starts
+                    for end, score in fits(pieces[i], real, start)
+                ]
+            elif i + 1 < len(pieces):
+                choices = [(best[i + 1, at][0], at, at)]
+            best[i, at] = max(choices, key=lambda choice: choice[0], default=(-math.inf, at, at))
+    found: list[str] = []
+    at = 0
+    for i, piece in enumerate(pieces):
+        _, start, at = best[i, at]
+        now = real[start:at]
+        if piece and piece[-1].endswith(CUT) and now:
+            now[-1] = shortened(piece[-1][:-1].rstrip(), now[-1])
+        if len(piece) == len(now):
+            pairs = zip(piece, now, strict=True)
+            now = [shortened(p[:-1].rstrip(), n) if p.endswith(CUT) and not n.endswith(CUT) else n for p, n in pairs]
+        found += [SKIPPED] * (i > 0) + now
     return found
 
 
+def fits(piece: list[str], real: list[str], start: int) -> list[tuple[int, float]]:
+    """Ends of runs of printed lines from a start, each with how well the run stands for a piece."""
+    most = min(len(real), start + len(piece) + SLACK)
+    row = [-GAP * k for k in range(most - start + 1)]  # of nothing shown against k printed lines
+    for line in piece:
+        ahead = [row[0] - GAP]
+        for k, printed_line in enumerate(real[start:most]):
+            alike = likeness(line, printed_line)
+            ahead.append(max(row[k] + alike, row[k + 1] - GAP, ahead[k] - GAP))
+        row = ahead
+    least = max(1, len(piece) - SLACK)
+    return [(start + k, row[k]) for k in range(least, len(row))]
+
+
+@cache
 def likeness(one: str, other: str) -> float:
-    """How alike two lines are but for their numbers, from 0 to 1."""
+    """How alike two lines are, from 0 to 1: mostly but for their numbers; of a cut line, as far as it goes."""
+    if one == other:
+        return 1.0
+    if one.endswith(CUT):
+        one, other = one[:-1].rstrip(), other[: len(one) - 1].rstrip()
     plain = [re.sub(r"[0-9.,]+", "0", text) for text in (one, other)]
-    return difflib.SequenceMatcher(None, *plain, autojunk=False).ratio()
+    return 0.99 * difflib.SequenceMatcher(None, *plain, autojunk=False).ratio()
 
 
 def shortened(before: str, now: str) -> str:

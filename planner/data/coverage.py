@@ -26,8 +26,8 @@ Indices = NDArray[np.int64]
 LARGEST_AIRTIME = 1e6  # and its inverse: of a link, in plain transfers
 TOO_MANY = "clients times servers", "Take a part of the network"
 WAY = (
-    "Write a CSV file; ring:3,19,4,1 (3 servers of 19 clients, 4 also under the next, 1 under all); triangle:14,4,1 "
-    "(3 servers; of each 14 clients alone, 4 also under one other, 1 under all); or rows: 110;011"
+    "Write a CSV file, rows such as 110;011, or a layout. In ring:3,19,4,1 there are 3 servers of 19 clients, 4 also "
+    "under the next, 1 under all. In triangle:14,4,1 of 3 servers 14 clients are alone, 4 under two, 1 under all"
 )
 
 

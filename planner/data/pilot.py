@@ -91,8 +91,8 @@ class Runner(Part):
     loss: list[list[Number]] = Field(description="by seed of the comparison, after 0, 1 ... rounds")
     accuracy: list[list[Number]] = Field(description="the same on the test; empty without one")
     envelope: list[float] = Field(
-        description="the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds, the "
-        "best so far; empty where the topologies were not compared"
+        description="the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds: the "
+        "best so far. Empty where the topologies were not compared"
     )
     final: Interval | None = Field(description="of the metric after the last round, smoothed")
 

@@ -156,8 +156,8 @@ def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]
                 break
     letters = ", ".join(choices)
     said = (
-        f"{letters} can be chosen in {whole:,} ways here; {len(seen.looked):,} were looked at, on a grid that gets "
-        "finer around the best, so a better one may lie between. A smaller range is searched in full."
+        f"{letters} can be chosen in {whole:,} ways here; {len(seen.looked):,} were tried, on a grid that is finer "
+        "around the best. A better one may lie between. A smaller range is searched in full."
     )
     return seen, [said]
 
@@ -335,9 +335,8 @@ def _cautions(
     stars = [row for row, topology in found if not any(pattern.ordered for pattern in topology.patterns)]
     if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
         yield (
-            f"With P = 1 {title(str(stars[0].best))} is one algorithm, however clients are grouped: where its "
-            "rounds differ between divisions, that is the predictor's doing, and only its seconds and bytes are the "
-            "division's."
+            f"With P = 1 {title(str(stars[0].best))} is one algorithm, however clients are grouped. Differences of "
+            "its rounds between divisions come from the predictor; those of time and traffic from the division."
         )
     free = {"rounds": ("P", "K", *DRAWN), "traffic": ("K",)}.get(chosen.objective, ())
     unpaid = [symbol for symbol in choices if symbol in free]

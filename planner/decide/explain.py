@@ -87,13 +87,13 @@ def about_shares(question: Question) -> list[str]:
     moved = f"{min(found.values()):.0%}" + (f" to {max(found.values()):.0%}" if len(found) > 1 else "")
     return [
         f"{names(list(found))}: a ring counts its children alike, and the list does not. Such a "
-        f"training lowers another mean of the losses, in which {moved} of the weight is at other clients: a part of "
-        "the loss stays, the predictor counts it, and no bound covers it."
+        f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. A part of "
+        "the loss stays. The predictor counts it, and no bound covers it."
     ]
 
 
 def about_metric(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
-    """What comes first instead by training loss, where the gradient of the theorems was asked about."""
+    """Name the best topology by training loss, where the gradient of the theorems was asked about."""
     if question.metric != "gradient" or question.target is not None or question.partly_available:
         return []
     other = question.varied(metric=METRIC, predictor=best(METRIC))
@@ -104,6 +104,6 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
     if least <= totals[then] * (1 + scenario.resolution):
         return []
     return [
-        f"By training loss, which is what training is for, {title(then)} comes first, "
+        f"By training loss, which is what training is for, {title(then)} is the best topology, "
         f"{1 - totals[then] / least:.0%} below {title(kept)} (--metric loss)."
     ]

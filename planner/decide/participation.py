@@ -56,9 +56,8 @@ def refusal(question: Question, topology: str) -> str:
         return ""
     if there.client == 0 and there.timeout is not None:
         timeout = format_duration(there.timeout)
-        return (
-            f"nobody finishes within the timeout of {timeout}: a turn takes {format_duration(there.shortest)} or more"
-        )
+        least = format_duration(there.shortest)
+        return f"no client finishes within the timeout of {timeout}: a turn takes {least} or more"
     availability, tree = question.availability, question.sized(topology)
     S1 = tree.tiers[0].taking_part
     if tree.models == 1 and availability.policy == "fail":
@@ -123,8 +122,8 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
     said = []
     if any(lacks(question, a) for a in able.values()):
         said.append(
-            "What fewer participants add to the rounds is an approximation, by draws of a fixed number: it holds if "
-            "who comes has nothing to do with their data. Learning rates are those for everyone."
+            "Rounds that fewer participants add are an approximation by draws of a fixed number. It holds if "
+            "participation does not depend on the data. Learning rates are those for full participation."
         )
     for timeout, cut in dict.fromkeys((a.timeout, a.cut_off) for a in able.values() if a.cut_off > 1 - NEARLY):
         whom = [t for t, a in able.items() if (a.timeout, a.cut_off) == (timeout, cut)]
@@ -134,7 +133,7 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
         )
     if question.availability.policy != "timeout" and question.availability.detect is None:
         said.append(
-            "Nobody said when a device that stays away is given up: two usual turns of a client are assumed "
+            "No time was given after which a device counts as absent: two usual turns of a client are assumed "
             "(availability.detect)."
         )
     return said

@@ -374,9 +374,9 @@ def _doubt(question: Question, scenario: Scenario, recommended: Sequence[str]) -
     worst = max(r.ratio for r in lost)
     order = "" if scenario.order == "fixed" else " (measured for fixed order)"
     return [
-        f"Measured runs contradict this order per round{order}: at delta/sigma = {lost[0].delta:g} and zeta/sigma = "
-        f"{lost[0].zeta:g}, the measured regime nearest to yours, the topology with one more ring did worse in "
-        f"{len(lost)} of {len(pairs)} measured pairs, by up to {worst:.2g} times. "
+        f"Measured runs contradict this order per round{order}. In the regime nearest to yours, delta/sigma = "
+        f"{lost[0].delta:g} and zeta/sigma = {lost[0].zeta:g}, one more ring did worse in {len(lost)} of {len(pairs)} "
+        f"pairs, by up to {worst:.2g}x. "
         "Regroup for smaller delta, or try both."
     ]
 

@@ -130,7 +130,7 @@ class Alone(Part):
     swing: float = field("largest less smallest margin on the way")
     first_low: str | None
     first_high: str | None
-    changes: bool = field("whether another topology comes first anywhere on the way")
+    changes: bool = field("whether another topology is the best anywhere on the way")
 
 
 class Drawn(Part):
@@ -138,7 +138,7 @@ class Drawn(Part):
 
     name: str
     kind: Literal["given", "measured", "assumed"] = field(
-        "limits from the user, an error from a file, or a factor because nobody gave it"
+        "limits from the user, an error from a file, or a factor around an assumption"
     )
     distribution: Literal["log-uniform", "lognormal"]
     middle: float

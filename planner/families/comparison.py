@@ -97,8 +97,8 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
     objective = scenario.objective if scenario.objective in ("time", "traffic") else "airtime"
     found = hhfl.solve(hhfl.pose(coverage, config, said, objective=objective))
     why = (
-        f"{found.verdict} against one server for each client, which takes {found.apart.rounds:,} rounds to the "
-        "same loss: a bound on the loss of strongly convex problems, not on the gradient"
+        f"{found.verdict} against one server for each client, with {found.apart.rounds:,} rounds to the "
+        "same loss. The bound is on the loss of strongly convex problems"
     )
     hybrid = found.hybrid
     known = {"round_seconds": hybrid.seconds_per_round, "_bytes": hybrid.round_bytes, "_coverage": coverage}

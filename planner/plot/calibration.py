@@ -50,9 +50,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     about = f"predictor {question.predictor.id}, by gradient; runs of pairs at G = M = 10, P = 1, K = 2, not of yours"
     drawn, rows = draw(points, "predicted ratio", "measured ratio", message, about, logarithmic=True)
     says = (
-        "Mean squared gradient of the topology with one more ring over that of the other: the ratio that predictor "
-        f"{question.predictor.id} has against the measured one with its 95 % interval, in {len(points)} pairs at "
-        f"G = M = 10, P = 1, K = 2, {ROUNDS:g} rounds, fixed order, whatever yours are. "
+        "Ratio of the mean squared gradients of two topologies, the one with one more ring above: by predictor "
+        f"{question.predictor.id} against measured, with 95 % intervals. Shown are {len(points)} pairs at "
+        f"G = M = 10, P = 1, K = 2, {ROUNDS:g} rounds, fixed order, for every scenario. "
         f"Where the interval excludes 1, in {clear} pairs, {same} are on the predicted side."
     )
     return drawn, rows, says

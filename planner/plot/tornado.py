@@ -73,7 +73,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         return other / best if best and math.isfinite(min(best, other)) else 1.0  # nobody is there, or all are
 
     if not all(question.rounds()[t] for t in first):
-        raise NoAnswerError("the target is met before the first round, so nobody leads. Give a smaller --target.")
+        raise NoAnswerError("the target is met before the first round, so no topology leads. Give a smaller --target.")
     now = lead(question)
     if math.isinf(now):
         raise NoAnswerError(
@@ -98,8 +98,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     drawn, rows = draw(bars, now, axis, message, in_short(scenario))
     flipped = [b.name for b in bars if min(b.low, b.high) < 1]
     says = (
-        f"Lead of {names(first)} in {what}, now {now:.3g}, with one input at a time at either end of its range (a "
-        f"factor {FACTOR:g} where none is known). "
+        f"Lead of {names(first)} in {what}, now {now:.3g}, with one input at a time at either end of its range. A "
+        f"range that is not known is a factor {FACTOR:g}. "
         f"{'It is lost by changing ' + ', '.join(flipped) if flipped else 'No such change loses it'}."
     )
     return drawn, rows, says

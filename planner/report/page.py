@@ -219,7 +219,7 @@ def warned(answer: Answer) -> Iterator[tuple[str, str]]:
         first, left = answer.warnings[0], len(answer.warnings) - 1
         sentence, dot, rest = first.text.partition(". ")
         if len(sentence) > LONGEST:
-            sentence, rest = textwrap.shorten(sentence, LONGEST, placeholder=" ..."), sentence
+            sentence, dot, rest = textwrap.shorten(sentence, LONGEST, placeholder=" ..."), "", sentence
         more = ["--explain warnings"] * bool(rest or left)
         yield (
             "Warning",

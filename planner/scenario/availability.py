@@ -68,13 +68,13 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     refusals = {
         "timeout": (
             not timed,
-            f"under the policy {policy} nobody is cut off. Write --on-failure timeout, or leave the timeout out.",
+            f"under the policy {policy} no device is cut off. Write --on-failure timeout, or leave the timeout out.",
         ),
         "detect": (timed, "under the policy timeout a device is given up after the timeout. Leave one of the two out."),
         "quorum": (
             policy != "fail",
-            f"under the policy {policy} a round goes on with whoever comes. Write --on-failure fail, or leave the "
-            "quorum out.",
+            f"under the policy {policy} a round goes on with the devices that are there. Write --on-failure fail, or "
+            "leave the quorum out.",
         ),
         "server": (
             known["tiers"].value == 1,

@@ -183,10 +183,9 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
         if len(near) > len(fitting):
             warnings.append(
                 f"{clients} clients divide into groups of one size in {len(fitting)} "
-                f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}, so groups that differ by one "
-                f"client are searched too, as long as they fill {1 - SPARE:.0%} of the places of equal ones. For them "
-                "the bounds take the mean size, rounded, and the clock and the traffic take all groups to be as large "
-                "as the largest."
+                f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}. So groups that differ by one "
+                f"client are searched too, if they fill {1 - SPARE:.0%} of the places of equal ones. For them the "
+                "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest."
             )
         if len(near) > MOST:
             near = sorted({near[i] for i in np.searchsorted(near, np.geomspace(near[0], near[-1], MOST) - 1e-9)})

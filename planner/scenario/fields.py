@@ -194,8 +194,8 @@ def _target(value: Any, field: str) -> str | float:
         raise
     except ValueError:
         raise ScenarioError(
-            f"{field}: {value!r:.40} is not a target. Write a loss above the least, or by gradient a squared gradient, "
-            "such as 0.01, or a share of it at the start such as 1%."
+            f"{field}: {value!r:.40} is not a target. Write a loss above the least, such as 0.01, or a share of it at "
+            "the start, such as 1%. By gradient write a squared gradient."
         ) from None
     share = Share(f"{float(number)!r}%")
     if isinstance(number, intervals.Uncertain):
@@ -215,7 +215,7 @@ def _probability(value: Any, field: str) -> Probability:
     if not 1e-9 <= share <= 1:
         hint = "Write it as 99% or 0.99."
         if share == 0:
-            hint = "Then nobody ever comes, and no round is completed. " + hint
+            hint = "Then no client ever comes, and no round is completed. " + hint
         elif not percent and 1 < share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
         raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}")

@@ -70,7 +70,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         written = written.changed({"availability.client": Probability(there.availability.mean())})
     who_comes = availability.resolve(written, known)
     if there is not None and who_comes is not None:
-        warnings.append("Who comes is counted for groups of the mean size, with the mean availability.")
+        warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
     pilot = _pilot(written, known)
@@ -221,8 +221,8 @@ def _counts(
     if partial and written.get("fleet.order") == "fixed":
         raise ScenarioError(
             f"{written.name('fleet.order')}: where only some take part in a round, rings run in the order they are "
-            "drawn in. Leave the order out, or write random; `hfl-plan bounds show --tiers ring:4/star:6 --drawn 4/2 "
-            "--set K=2` has the bound of a ring in fixed order above those drawn."
+            "drawn in. Leave the order out, or write random. For a ring in fixed order above those drawn: `hfl-plan "
+            "bounds show --tiers ring:4/star:6 --drawn 4/2 --set K=2`."
         )
     return partial
 
@@ -258,7 +258,7 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     elif least != most and len(counted) == 2:
         warnings.append(
             f"Groups have {least} to {most} clients. The theorems assume one size: M = {counted[1]}, the mean, is "
-            "used; by the clock the largest group sets the pace of a star at the top."
+            "used. By time, the largest group sets the pace of a star at the top."
         )
     return found
 

@@ -377,10 +377,10 @@ def format_rate(rate: float) -> str:
 def format_size(size: float) -> str:
     """A size [bytes] for people, to three significant digits.
 
-    >>> format_size(1.2e9), format_size(512)
-    ('1.2 GB', '512 B')
+    >>> format_size(1.2e9), format_size(512), format_size(6.5e15)
+    ('1.2 GB', '512 B', '6.5 PB')
     """
-    return _scaled(size, "size", ("B", "kB", "MB", "GB", "TB"))
+    return _scaled(size, "size", ("B", "kB", "MB", "GB", "TB", "PB", "EB"))
 
 
 def format_amount(value: float | str | None, unit: str = "") -> str:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+import hflbounds
+import planner
+from planner.cli.app import Commands
+from planner.cli.commands import schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(
     path
     for path in DOCS.rglob("*.md")
-    if path.parent.name not in ("catalog", "statements") and path.name not in ("index.md", "commands.md")
+    if path.parent.name not in ("catalog", "statements")
+    and path.name not in ("index.md", "commands.md", "python-api.md", "schemas.md")
 )
 DOORS = {"tutorials/index", "how-to", "reference", "explanation", "pictures"}
 
@@ -51,3 +61,44 @@ def test_every_page_is_reached_from_a_door() -> None:
         pages = [DOCS / f"{name}.md" for name in ahead]
         ahead = {name for page in pages if page.exists() for name in listed(page)} - seen
     assert {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES} <= seen
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[str, str]:
+    sys.path.insert(0, str(DOCS))
+    import reference
+
+    sys.path.remove(str(DOCS))
+    return reference.built()
+
+
+@pytest.mark.parametrize("package", [planner, hflbounds], ids=lambda package: package.__name__)
+def test_every_public_name_is_in_the_reference_with_signature_and_docstring(
+    built: dict[str, str], package: ModuleType
+) -> None:
+    page = built["python-api.md"]
+    for name in package.__all__:
+        one = getattr(package, name)
+        if callable(one) and not isinstance(one, ModuleType):
+            section = page.split(f"\n### {package.__name__}.{name}\n")[1].split("\n### ")[0]
+            assert f"```python\n{name}" in section
+            assert (one.__doc__ or "").strip().splitlines()[0].replace("``", "`") in section
+            if inspect.isfunction(one):
+                assert all(f"{argument}" in section for argument in inspect.signature(one).parameters)
+
+
+def test_every_key_of_every_schema_is_in_the_reference(built: dict[str, str]) -> None:
+    page = built["schemas.md"]
+    for name in schema.OF:
+        whole = json.loads(schema.schema(name))
+        section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        objects = [whole, *whole.get("$defs", {}).values()]
+        assert all(f"| `{key}` |" in section for one in objects for key in one.get("properties", {}))
+
+
+def test_every_command_is_in_the_reference_with_all_options(built: dict[str, str]) -> None:
+    page = built["commands.md"]
+    for name, command in Commands().items():
+        for word in getattr(command, "commands", {"": None}):
+            assert f"\n## hfl-plan {f'{name} {word}'.strip()}\n" in page
+    assert "--help all" not in page

@@ -1,4 +1,4 @@
-"""Each tutorial is followed from its first line to its last, in an empty folder."""
+"""Each tutorial is followed from its first line to its last, in an empty folder, with the files that it shows."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import pytest
 from test_cli import run
 from test_docs import assert_shown, consoles
 
-PAGES = sorted(path for path in (Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md") if path.stem != "index")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted(path for path in (DOCS / "tutorials").glob("*.md") if path.stem != "index")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_a_tutorial_can_be_followed(
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "file-formats.md"], ids=lambda path: path.stem)
+def test_a_page_can_be_followed(
     page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
+    for name, content in re.findall(r"<!-- file: (\S+) -->\n```text\n(.*?)```", text, flags=re.DOTALL):
+        (tmp_path / name).write_text(content, encoding="utf-8")
     commands = consoles(text)
     assert len(commands) >= 3
     for command, shown in commands:

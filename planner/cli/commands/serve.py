@@ -20,7 +20,7 @@ def serve(
         Option(
             "--expose",
             metavar="ADDRESS",
-            help="address to listen on, in place of this machine alone; whoever reaches it needs no password",
+            help="address to listen on, in place of this machine alone; every machine that reaches it can use the page",
         ),
     ] = None,
     browse: Annotated[bool, Option("--open", help="open the page in a browser")] = False,

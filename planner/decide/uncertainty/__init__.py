@@ -120,7 +120,7 @@ def _with_errors(first: str, shares: Mapping[str, Estimate], *, drawn: bool, kno
     share = min(shares[first].value, SURE)
     return [
         f"With the errors of the measured rounds drawn, by their seeds and beyond the last of them, {title(first)} "
-        f"comes first in {'over ' if shares[first].value > SURE else ''}{share:.0%}."
+        f"is best in {'over ' if shares[first].value > SURE else ''}{share:.0%}."
     ]
 
 
@@ -129,16 +129,16 @@ def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
     if not drawn:
         return ["Every number that the order depends on was given exactly, so nothing was drawn."]
     if every:
-        return ["All topologies take the same, whatever these are."]
+        return ["All topologies take the same for all sampled inputs."]
     known = [(d.name, d.explains) for d in drawn if d.explains is not None]
     if not known:
         moved = [(d.alone.swing, d.name, d.alone) for d in drawn if d.alone is not None]
         swing, name, ends = max(moved, key=lambda m: m[0])
         if swing > 1e-9:
-            return [f"Moved alone, {name} changes the lead over the next topology most."]
+            return [f"Moved alone, {name} changes the lead over the runner-up most."]
         if ends.margin_low >= LARGEST_MARGIN:
-            return [f"The next topology takes over {math.exp(LARGEST_MARGIN):.0f} times as much, whatever these are."]
-        return ["Nothing that was drawn changes the lead over the next topology."]
+            return [f"The runner-up takes more than {math.exp(LARGEST_MARGIN):.0f}x as much for all sampled inputs."]
+        return ["No sampled input changes the lead over the runner-up."]
     ordered = sorted(known, key=lambda item: -item[1].value)
     most = [ordered[0]]
     for item in ordered[1:3]:
@@ -146,13 +146,13 @@ def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
             most.append(item)
     little = [name for name, index in known if index.high <= LITTLE]
     parts = join([f"{name} ({index.value:.0%})" for name, index in most])
-    said = f"The lead over the next topology varies mostly with {parts}"
+    said = f"Sensitivity of the lead over the runner-up: {parts}"
     if share.value < SURE:
-        said += f": measure {'that' if len(most) == 1 else 'these'} first"
+        said += f". Measure {'it' if len(most) == 1 else 'them'} first"
     if little:
-        said += f"; with {join_with_limit(little)} hardly at all (under {LITTLE:.0%})"
+        said += f". Under {LITTLE:.0%}: {join_with_limit(little)}"
     if share.value >= SURE:
-        said += ". Measuring would sharpen it, and not change the choice"
+        said += ". Measuring narrows the interval; the best topology stays"
     return [f"{said}."]
 
 
@@ -160,12 +160,10 @@ def _left_out(question: Question, scenario: Scenario, number: int) -> list[str]:
     """What was not drawn, and why."""
     said = []
     if 1 < number < scenario.draws:
-        why = "times a round anew" if number <= DRAWS_TIMED else "reckons with who comes"
+        why = "times a round anew" if number <= DRAWS_TIMED else "simulates availability"
         said.append(f"{number:,} draws instead of {scenario.draws:,}: each {why}.")
     if scenario.objective in CLOCKED and timed(question):
         guessed = [n for n, value, _ in of_clock(question) if value > 0 and scenario.known[n].origin == "default"]
         if guessed:
-            said.append(
-                f"Compute times are random, so {join_with_limit(guessed)}, which nobody gave, stayed as assumed."
-            )
+            said.append(f"Compute times are random, so {join_with_limit(guessed)} stayed as assumed.")
     return said

@@ -364,9 +364,9 @@ def _verdict(
         reasons = [f"{ratio}, which costs {more}: {expect}."]
     if parts > 1:
         reasons.append(
-            f"The coverage falls into {parts} parts that no client connects: what they disagree about waits for "
-            "the cloud with overlap as without (the second eigenvalue is 1). A client that joins two parts is worth "
-            "more than any other link."
+            f"The coverage falls into {parts} parts that no client connects (the second eigenvalue is 1). Their "
+            "difference waits for the cloud, with overlap or without. A client that joins two parts is worth more "
+            "than any other link."
         )
     if gain.low > needed * tie and (probability is None or probability >= CONFIDENT_SHARE):
         if calibration.extrapolation <= MAX_EXTRAPOLATION:
@@ -381,7 +381,7 @@ def _verdict(
     elif gain.low <= needed * tie and gain.high >= needed / tie:
         reasons.append(f"The interval holds the break-even of {needed:.2f}.")
     else:
-        reasons.append("What nobody gave decides: say --heterogeneity zeta=...,delta=... and --sigma, or measure them.")
+        reasons.append("Assumed values decide. Give --heterogeneity zeta=...,delta=... and --sigma, or measure them.")
     return "cannot tell", reasons
 
 

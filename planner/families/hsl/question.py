@@ -126,7 +126,7 @@ def check(n: int, limits: Limits) -> None:
     most, fixed = limits.hubs[1], limits.fixed
     b_hs, b_hh, b_sh = (fixed.get(name, 1) for name in BUDGETS[1:])
     for wrong, message in (
-        (n < 2, f"--nodes: {n} node has nobody to learn with. Give at least 2."),
+        (n < 2, f"--nodes: {n} node has no other to learn with. Give at least 2."),
         (n > MAX_NODES, f"--nodes: {n} nodes are more than the {MAX_NODES:,} that are searched. Give fewer."),
         (
             limits.edges is limits.per_node is limits.per_hub is None,

@@ -199,7 +199,7 @@ def measured(question: Question) -> Evidence:
         right=counts["agrees"],
         of=len(nearest),
         note=f"pairs of topologies at zeta/sigma = {zeta:g}, delta/sigma = {delta:g}, the measured regime nearest to "
-        f"yours; the others: {others}; mean squared gradient, G = M = 10, P = 1, K = 2, 30 rounds, fixed order",
+        f"yours. The others: {others}. Mean squared gradient, G = M = 10, P = 1, K = 2, 30 rounds, fixed order",
     )
 
 

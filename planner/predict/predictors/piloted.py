@@ -132,7 +132,7 @@ class Piloted(Predictor):
             far = math.expm1(WIDENING * math.log(rounds / pilot.rounds, 3))
             said.append(
                 f"They are extrapolated {rounds / pilot.rounds:.3g}-fold beyond the pilot's {pilot.rounds} rounds, "
-                f"with the ratios of its last round, which are then off by a further {far:.0%} or so. "
+                f"with the ratios of its last round. That adds an error of about {far:.0%}. "
                 f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
             )
         others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]

@@ -22,8 +22,8 @@ SHOWN = 6  # buffers on the page
 PRINTED = "xie2024.thm1"
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
 OTHER_RULES = (  # what the first two of them amount to
-    "The servers of FedBuff and CA2FL did better than HGA-FL's rule wherever speeds were unequal or the buffer held "
-    "more than one update: try them first. No bound for them is in the catalogue."
+    "FedBuff and CA2FL did better than HGA-FL wherever speeds were unequal or the buffer held more than one update. "
+    "Try them first. No bound for them is in the catalogue."
 )
 
 
@@ -77,7 +77,7 @@ def answered(found: Answer) -> Asynchronous:
         asynchronous=_data(found),
         next=()
         if found.settings.max_staleness is not None
-        else (NextStep(argv=("...", "--max-staleness", "5"), why="the fastest buffer by the clock alone"),),
+        else (NextStep(argv=("...", "--max-staleness", "5"), why="the fastest buffer by time alone"),),
     )
 
 
@@ -100,9 +100,7 @@ def _row(found: Answer, buffer: Buffer) -> Buffered:
 
 def _verdict(found: Answer) -> Verdict:
     proved, timed, M = found.proved, found.timed, found.regions
-    by_clock = (
-        "" if timed is None else f" By the clock alone, a buffer of {timed.size} is fastest within that staleness."
-    )
+    by_clock = "" if timed is None else f" By time alone, a buffer of {timed.size} is fastest within that staleness."
     if proved is None:
         text = f"No buffer has a guarantee for this target.{by_clock}"
         return Verdict(status="unreachable", text=text)
@@ -224,19 +222,19 @@ def _warnings(answer: Answer) -> list[str]:
         said = [text for text in said if not text.startswith("Time and traffic stand on")]
         if scenario.known["model_size"].origin == "default":
             size = format_size(scenario.number("model_size"))
-            said.append(f"Traffic stands on a model of {size}, which nobody gave.")
+            said.append(f"Traffic is for an assumed model of {size}.")
     if question.values["K"] > 1:
         said.append(
-            "The theorem takes each round inside a region for one gradient step of its clients' mean, whatever K is "
-            f"(here {question.values['K']:g}): FedDyn's and other local steps are not analysed."
+            "The theorem counts each round inside a region as one gradient step of its clients' mean, for every K "
+            f"(here {question.values['K']:g}). FedDyn's and other local steps are not analysed."
         )
     if question.values["zeta"]:
         said.append(
-            "Heterogeneity between the clients of a region (zeta) does not enter the theorem; delta is taken for its "
-            "sigma_g, which must bound each region's distance everywhere."
+            "Heterogeneity between the clients of a region (zeta) does not enter the theorem. Its sigma_g, here delta, "
+            "must bound each region's distance everywhere."
         )
     if scenario.availability is not None:
-        said.append("Who stays away is not counted here: tasks always arrive.")
+        said.append("Availability is not counted here: tasks always arrive.")
     link = scenario.network.server_link
     if link is not None and link.sharing == "per-server":
         said.append("The server's link is shared, and the clock gives every region all of it: waiting may be longer.")
@@ -258,9 +256,9 @@ def _buffers(answer: Answer) -> Iterator[str]:
         total = "no guarantee" if buffer.steps is None else _totals(buffer)
         yield (
             f"{buffer.size} of {len(pace.shares)}: {format_duration(buffer.seconds_per_step)} per step, "
-            f"{3600 * pace.updates_per_second:,.4g} updates per hour, regions wait {pace.idle:.0%}, staleness "
-            f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most, slowest region {min(pace.shares):.1%} of "
-            f"updates; {total}"
+            f"{3600 * pace.updates_per_second:,.4g} updates per hour; regions wait {pace.idle:.0%}; staleness "
+            f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most. Slowest region: {min(pace.shares):.1%} of "
+            f"updates. Total: {total}"
         )
 
 
@@ -293,12 +291,12 @@ def _basis(answer: Answer) -> Iterator[str]:
     yield (
         f"{THEOREM} with sigma_s = {c['sigma_s']:.3g} (sigma over the root of a region's clients), sigma_g = "
         f"{c['sigma_g']:.3g} (delta), R_sub = {c['R_sub']:g} and tuned learning rates. It charges every step with the "
-        "clock's largest delay, so it is pessimistic where most updates are fresh; measured over bound was 0.02 to "
+        "largest delay, so it is pessimistic where most updates are fresh. Measured over bound was 0.02 to "
         "0.46 (docs/theory/hga-repaired.md)."
     )
     yield (
-        "Its floor 8 (M - K_buf)/K_buf sigma_g^2 is for any arrivals; where all regions arrive equally often it is "
-        "pessimistic, and where they do not the server does settle elsewhere than at the optimum."
+        "Its floor 8 (M - K_buf)/K_buf sigma_g^2 is for any arrivals. Where all regions arrive equally often it is "
+        "pessimistic; otherwise the server settles elsewhere than at the optimum."
     )
     jitter = f"jitter {settings.jitter:g}, seed {scenario.seed}" if settings.jitter else "without jitter"
     yield (

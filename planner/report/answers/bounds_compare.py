@@ -83,7 +83,7 @@ def _blocks(found: Comparison) -> list[Block]:
         blocks += _silent(cells)
     if found.crossings:
         blocks.append(Note("The order changes at " + listed([f"{x:.10g}" for x in found.crossings]) + "."))
-    return [*blocks, Items("What it stands on", found.notes)]
+    return [*blocks, Items("Assumptions and sources", found.notes)]
 
 
 def _records(found: Comparison) -> tuple[dict[str, Any], ...]:

@@ -240,8 +240,8 @@ def _warnings(answer: Answer) -> list[str]:
     said = list(question.warnings)
     if not answer.found.exhaustive:
         said.append(
-            f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried, all "
-            "numbers to 32 and tenths above, and then the neighbours of the best. A better one may lie between."
+            f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried (all "
+            "numbers to 32, tenths above), then the neighbours of the best. A better one may lie between."
         )
     elif question.scenario.objective != "rounds" and "b_hs" not in question.limits.fixed:
         said.append(
@@ -258,10 +258,10 @@ def _basis(answer: Answer) -> list[str]:
     best, local = answer.hubs, _local(answer)
     said = [
         f"Bounds: {model.HUBS}, {model.LOCAL}, {model.ORACLE} (reconstructed; explicit constants, the same for all "
-        "rows): the mean squared gradient at the nodes' own models, at the best step, with one local step a round. A "
-        "server is gossip in which all hear all.",
+        "rows). They bound the mean squared gradient at the nodes' own models, at the best step, with one local step "
+        "a round. A server is gossip in which all hear all.",
         f"Looked at: {answer.found.tried:,} configurations, by the bound and never by beta alone.",
-        "Loads per node and hub are models sent and received in a round, in the mean over draws. beta is the mixing "
+        "Loads per node and hub: models sent and received in a round, in the mean over draws. Also: beta is the mixing "
         "factor, kappa the exact mean deviation.",
     ]
     if local is not None and local.mean_deviation and best.mean_deviation is not None:

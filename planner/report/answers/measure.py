@@ -178,15 +178,15 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
                 out.append(f"The counts show no {name} beyond what counting alone makes of equal ones: it is put to 0.")
     if found.chosen:
         out.append(
-            "The groups are taken to be chosen by these very counts, noise included: delta^2 is what to expect of the "
-            "clients themselves. --groups-are given takes them as they are."
+            "The groups look chosen by these very counts, noise included. So delta^2 is what to expect of the "
+            "clients themselves. Use --groups-are given to take them as they are."
         )
     if len(table.groups) == 1:
         out.append("There is one group, so delta is 0.")
     if sizes.max() == 1:
         out.append("Every group has one client, so zeta is 0.")
     if fitted < len(table.clients):
-        out.append(f"Concentrations stand on {fitted} clients, drawn by group.")
+        out.append(f"Concentrations are fitted to {fitted} clients, drawn by group.")
     return out
 
 

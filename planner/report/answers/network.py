@@ -250,8 +250,8 @@ def groupings(question: Question, found: list[Grouping]) -> Document:
         for one in found
     ]  # fmt: skip
     note = (
-        "Each row is at its best placement. delta^2: squared deviation of label shares between groups; the front runs "
-        "from groups that are alike to groups of clients near their server."
+        "Each row is at its best placement. The first rows have the most similar groups, the last ones clients near "
+        "their server. Column delta^2: squared deviation of label shares between groups."
     )
     return _document(question, "groups", data, [Paragraph(said, "bold"), Table(columns, rows)], [note])
 
@@ -270,7 +270,7 @@ def _document(
         "fleet": {"clients": len(sites.clients), "groups": len(sites.groups) if question.grouped else 0},
         section: found,
     }
-    parts = (*blocks, Items("Notes", tuple(notes or [])), Items("What it stands on", tuple(basis), "dim"))
+    parts = (*blocks, Items("Notes", tuple(notes or [])), Items("Assumptions and sources", tuple(basis), "dim"))
     records = tuple(found) if isinstance(found, list) else tuple(found["upgrades"])
     return Document("", parts, data, records, "A fleet on a network")
 

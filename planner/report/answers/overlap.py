@@ -203,7 +203,7 @@ def _reasons(answer: Answer) -> Iterator[str]:
     yield f"{links}: break-even at {ratio:.3g} times fewer rounds{weighed}."
     if answer.probability is not None and answer.verdict != "nothing to weigh":
         yield (
-            f"The gain is above what overlap costs in {answer.probability:.0%} of {DRAWS} draws of what nobody gave "
+            f"The gain exceeds the cost of overlap in {answer.probability:.0%} of {DRAWS} draws of the assumptions "
             f"(sigma, gaps, mu, A by up to a factor {FACTOR:g})."
         )
     slower = hybrid.seconds / answer.apart.seconds
@@ -212,8 +212,8 @@ def _reasons(answer: Answer) -> Iterator[str]:
         if answer.question.cost.network.client_link.sharing == "per-server":
             why = "the busiest server sets the pace"
         yield (
-            f"By the clock it is not: HHFL takes {slower:.2f} times as long, as {why}. "
-            "--objective time asks about that."
+            f"By time it is not: HHFL takes {slower:.2f} times as long, as {why}. "
+            "Add --objective time to decide by time."
         )
     if answer.flip is not None:
         yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
@@ -250,8 +250,8 @@ def _warnings(answer: Answer) -> list[str]:
     said = list(question.warnings)
     if answer.target > question.task.A:
         said.append(
-            f"The target, {answer.target:.4g}, lies above the loss gap at the start, A = {question.task.A:g}: the "
-            "bound is far above what runs reach, so read rounds as ratios and not as counts."
+            f"The target, {answer.target:.4g}, lies above the loss gap at the start, A = {question.task.A:g}. Read "
+            "rounds as ratios, because the bound is far above what runs reach."
         )
     if question.cost.network.client_link.sharing == "per-client" and answer.verdict != "nothing to weigh":
         said.append(
@@ -269,10 +269,10 @@ def _basis(answer: Answer) -> list[str]:
     ratio = model.spectral_ratio(task, answer.apart.lambda2, answer.hybrid.lambda2)
     drifts = f"HFL {ratio:.3g} times HHFL" if math.isfinite(ratio) else "HHFL has none"
     said = [
-        f"Bound: {model.BOUND} (own, explicit constants) with the whole spectrum, at the best falling rates of each; "
-        f"it is about the loss of strongly convex problems, and an upper bound. E = {task.E}, Ge = {task.Ge}.",
+        f"Bound: {model.BOUND} (own, explicit constants) with the whole spectrum, at the best falling rates of each. "
+        f"It is an upper bound on the loss of strongly convex problems. E = {task.E}, Ge = {task.Ge}.",
         f"Drift by the second eigenvalue alone ({model.DRIFT}): {drifts}; the gaps of the "
-        f"clients stand on {where}. Homes in HFL: {homes}.",
+        f"clients are from {where}. Homes in HFL: {homes}.",
         f"Airtime: {UPLOADS[question.cost.upload]}, and every client's download is its own.",
     ]
     if told := assumed(question.scenario, ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")):
@@ -285,8 +285,8 @@ def _basis(answer: Answer) -> list[str]:
         )
         first = answer.runs[0]
         said.append(
-            f"Rounds are the bound's, its gain taken to the power that runs have at E = {first.E}, Ge = {first.Ge}, "
-            f"zeta/sigma = {first.zeta:g}: {runs} (95 % intervals; losses after 500 local steps of convex problems on "
-            f"{LAYOUT}, planner/data/overlap_record.csv). Other coverages and problems may differ."
+            f"Rounds are the bound's, its gain raised to the power that runs have at E = {first.E}, Ge = {first.Ge}, "
+            f"zeta/sigma = {first.zeta:g}: {runs}. These are 95 % intervals of losses after 500 local steps of convex "
+            f"problems on {LAYOUT} (planner/data/overlap_record.csv). Other coverages and problems may differ."
         )
     return said

@@ -302,7 +302,7 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
         yield Sentences(
             f"With the predictor's errors: {first} is within 2 % of the best with probability "
             f"{model.probability or 0:.0%}. In the {model.scenarios} measured cases {like} the first choice was right "
-            f"in {model.right}, and took {model.regret_median:.0%} more rounds than the best in the median, "
+            f"in {model.right}. Regret in rounds: {model.regret_median:.0%} in the median, "
             f"{model.regret_p90:.0%} in one of ten."
         )
     if inputs.draws:

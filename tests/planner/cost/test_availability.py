@@ -441,7 +441,7 @@ def test_a_timeout_that_cuts_warns_of_the_fast_and_one_that_nobody_meets_has_no_
     slow = {"compute__straggler": "lognormal:2", "compute__step_time": "30s", "availability__policy": "timeout"}
     result = answer(**slow)
     assert any("biased towards the fast" in warning for warning in (one.text for one in result.warnings))
-    with pytest.raises(NoAnswerError, match=r"nobody finishes within the timeout of 1\.0 s: a turn takes"):
+    with pytest.raises(NoAnswerError, match=r"no client finishes within the timeout of 1\.0 s: a turn takes"):
         answer(availability__timeout="1s")
 
 
@@ -501,9 +501,9 @@ def test_what_is_one_is_read_exactly(text: object, value: float) -> None:
     [
         ({"availability__client": "99"}, r"Write 99% or 0\.99\."),
         ({"availability__policy": "skp"}, "Did you mean skip?"),
-        ({"availability__policy": "skip", "availability__timeout": "9s"}, "nobody is cut off"),
+        ({"availability__policy": "skip", "availability__timeout": "9s"}, "no device is cut off"),
         ({"availability__policy": "timeout", "availability__detect": "9s"}, "given up after the timeout"),
-        ({"availability__policy": "skip", "availability__quorum": "80%"}, "whoever comes"),
+        ({"availability__policy": "skip", "availability__quorum": "80%"}, "the devices that are there"),
         ({"availability__server": "99%", "network__tiers": "1"}, "no group servers"),
         ({"availability__timeout": "0s"}, "zero"),
         ({"availability__mtbf": "-3h"}, "negative"),

@@ -498,8 +498,7 @@ def test_the_sentence_names_what_to_measure() -> None:
     found = uncertainty.assess(question, told, ["star-star"])
     assert found is not None
     assert found.inputs.said == (
-        "The lead over the next topology varies mostly with zeta (100%): measure that first; "
-        "with delta and sigma hardly at all (under 5%).",
+        "Sensitivity of the lead over the runner-up: zeta (100%). Measure it first. Under 5%: delta and sigma.",
     )
 
 
@@ -509,7 +508,7 @@ def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named:
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
     question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"] * v["delta"] ** weight, **FAR})
     found = uncertainty.assess(question, told, ["star-star"])
-    assert found is not None and f"varies mostly with {named}: measure" in found.inputs.said[0]
+    assert found is not None and f"lead over the runner-up: {named}. Measure" in found.inputs.said[0]
 
 
 def test_three_inputs_are_named_at_the_most() -> None:
@@ -561,7 +560,7 @@ def test_what_is_zero_is_never_drawn_and_never_said_to_be_guessed() -> None:
     random = unsaid(scenario(**few, compute__straggler="exponential:0.3", compute__step_time="0s"), "step_time")
     found = uncertainty.assess(ask(random), random, ["star-star"])
     assert found is not None
-    guessed = next(said for said in found.inputs.said if "which nobody gave" in said)
+    guessed = next(said for said in found.inputs.said if "stayed as assumed" in said)
     assert "model_size" in guessed and "step_time" not in guessed
 
 

@@ -322,7 +322,7 @@ def test_a_scenario_says_how_many(plan) -> None:
     ("words", "code", "said"),
     [
         ([], 2, "--nodes: how many"),
-        (["--nodes", "1", "--edges", "4"], 2, "1 node has nobody to learn with"),
+        (["--nodes", "1", "--edges", "4"], 2, "1 node has no other to learn with"),
         (["--nodes", "0", "--edges", "4"], 2, "--nodes: 0 node"),
         (["--nodes", "20000", "--edges", "4"], 2, "more than the 10,000"),
         (["--nodes", "1e2", "--edges", "4"], 2, "Write 100."),

@@ -778,7 +778,7 @@ def test_the_answer_says_what_loss_would_change() -> None:
     assert by_gradient.recommended[0] not in by_loss.recommended  # the case that there is something to say
     (said,) = (one.text for one in by_gradient.warnings if "--metric loss" in one.text)
     first = by_loss.ranking[0].id
-    assert f"{first.title()} comes first" in said
+    assert f"{first.title()} is the best topology" in said
     less = 1 - rounds[first] / rounds[by_gradient.recommended[0]]
     (percent,) = re.findall(r"(\d+)% below", said)
     assert abs(int(percent) / 100 - less) < 0.03  # rounds of the answer are whole
