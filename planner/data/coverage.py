@@ -104,10 +104,13 @@ def _ring(said: str) -> Layout:
     servers, clients, shared, everywhere = (int(number or 0) for number in numbers.groups())
     if shared + everywhere > clients:
         raise ScenarioError(
-            f"{said!a}: {shared + everywhere} of the {clients} clients of a server overlap. Let at most {clients}."
+            f"{said!a}: {shared + everywhere} of the {clients} clients of a server overlap. Let at most {clients}.",
+            code="E004",
         )
     if servers * servers * clients > LARGEST_TABLE:
-        raise ScenarioError(f"{said!a}: clients times servers exceed {LARGEST_TABLE}. Take a part of the network.")
+        raise ScenarioError(
+            f"{said!a}: clients times servers exceed {LARGEST_TABLE}. Take a part of the network.", code="E004"
+        )
     try:
         found = ring(servers, clients, shared).reshape(servers, clients, servers)
     except DomainError as error:

@@ -166,7 +166,7 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
     for i, row in enumerate(rows, 1):
         at = f"{field}[{i}]"
         if "clients" not in row:
-            raise ScenarioError(f"{at}.clients: is missing. Say how many clients the group has.")
+            raise ScenarioError(f"{at}.clients: is missing. Say how many clients the group has.", code="E003")
         name = row.get("name") or f"group {i}"
         try:
             paths.append(_names(name))
@@ -181,10 +181,12 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
             )
     counts = [row["clients"] for row in rows]
     if sum(counts) > LARGEST_FLEET:
-        raise ScenarioError(f"{field}: {sum(counts):,} clients in all are more than {LARGEST_FLEET:,}.")
+        raise ScenarioError(f"{field}: {sum(counts):,} clients in all are more than {LARGEST_FLEET:,}.", code="E004")
     told = [name for name in COLUMNS if any(name in row for row in rows)]
     if "samples" in told and (lost := [i for i, row in enumerate(rows, 1) if "samples" not in row]):
-        raise ScenarioError(f"{field}[{lost[0]}].samples: is missing, and others have it. Write it for every group.")
+        raise ScenarioError(
+            f"{field}[{lost[0]}].samples: is missing, and others have it. Write it for every group.", code="E003"
+        )
     nothing: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan) | {"link": ""}
     group_of = [g for g, count in enumerate(counts) for _ in range(count)]
     columns = {name: [rows[g].get(name, nothing[name]) for g in group_of] for name in told}

@@ -503,7 +503,8 @@ def search_exhaustively(problem: Problem) -> State | None:
     if found is False:
         raise NoAnswerError(
             f"no grouping of {int(problem.size.sum())} clients into {problem.groups} groups of {problem.least} to "
-            f"{problem.most} keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair."
+            f"{problem.most} keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair.",
+            code="N006",
         )
     return State(problem, group_of) if found else None
 
@@ -548,7 +549,8 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
     if best is None:
         raise NoAnswerError(
             f"no grouping into {problem.groups} groups of {problem.least} to {problem.most} clients was found that "
-            "keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair."
+            "keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair.",
+            code="N006",
         )
     improve(best, rng)
     still = 0
@@ -630,11 +632,12 @@ def pose(  # reason: one parameter for every rule of a grouping
     clients = len(points)
     named = names or [str(i) for i in range(clients)]
     if groups > clients:
-        raise NoAnswerError(f"{clients} clients cannot fill {groups} groups. Ask for at most {clients}.")
+        raise NoAnswerError(f"{clients} clients cannot fill {groups} groups. Ask for at most {clients}.", code="N006")
     if groups * least > clients or groups * most < clients:
         raise NoAnswerError(
             f"{groups} groups of {least} to {most} hold {groups * least} to {groups * most} clients, and there are "
-            f"{clients}. Change --groups, --min-size or --max-size."
+            f"{clients}. Change --groups, --min-size or --max-size.",
+            code="N006",
         )
     unit = units_of(clients, together)
     count = int(unit.max()) + 1
@@ -643,7 +646,8 @@ def pose(  # reason: one parameter for every rule of a grouping
         first = named[int(np.flatnonzero(unit == size.argmax())[0])]
         raise NoAnswerError(
             f"the must pairs keep {int(size.max())} clients together, {first!a:.60} among them, and a group holds "
-            f"at most {most}. Drop a pair, or allow larger groups."
+            f"at most {most}. Drop a pair, or allow larger groups.",
+            code="N006",
         )
     avoid: dict[int, set[int]] = {}
     for a, b in apart:
@@ -651,7 +655,8 @@ def pose(  # reason: one parameter for every rule of a grouping
         if u == v:
             raise NoAnswerError(
                 f"{named[a]!a:.60} and {named[b]!a:.60} must share a group by the must pairs, and cannot by a cannot "
-                "pair. Drop one of them."
+                "pair. Drop one of them.",
+                code="N006",
             )
         avoid.setdefault(u, set()).add(v)
         avoid.setdefault(v, set()).add(u)
@@ -660,7 +665,8 @@ def pose(  # reason: one parameter for every rule of a grouping
         members = ", ".join(ascii(named[int(np.flatnonzero(unit == u)[0])])[:40] for u in clique[:4])
         raise NoAnswerError(
             f"{len(clique)} clients are all to be apart from each other ({members} ...), and there are {groups} "
-            "groups. Allow more groups, or drop a cannot pair."
+            "groups. Allow more groups, or drop a cannot pair.",
+            code="N006",
         )
     whole = mass @ points / mass.sum()
     moved = np.zeros((count, points.shape[1]))

@@ -293,7 +293,7 @@ def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, fl
             hint = suggest(name, names) or f"Known here are {' and '.join(names)}."
             raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
         if name in found:
-            raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.")
+            raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.", code="E002")
         one = _one(name, number, positive=positive)
         found[name] = one(number) if positive else spread.read(number, one, field=name)
     return found

@@ -196,10 +196,10 @@ def read_pilot(path: Path) -> Pilot:
         document = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ScenarioError(f"{path}: is not JSON{where}. {way}") from None
+        raise ScenarioError(f"{path}: is not JSON{where}. {way}", code="E031") from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
-        raise ScenarioError(f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. {way}")
+        raise ScenarioError(f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. {way}", code="E036")
     try:
         pilot = Pilot.model_validate_json(json.dumps(document))
     except ValidationError as error:

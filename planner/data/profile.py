@@ -125,11 +125,14 @@ def read_profile(path: Path) -> Profile:
         document = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ScenarioError(f"{path}: is not JSON{where}. Write it with `hfl-plan measure --output`.") from None
+        raise ScenarioError(
+            f"{path}: is not JSON{where}. Write it with `hfl-plan measure --output`.", code="E031"
+        ) from None
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != SCHEMA:
         raise ScenarioError(
-            f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. Write it with `hfl-plan measure --output`."
+            f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. Write it with `hfl-plan measure --output`.",
+            code="E036",
         )
     try:
         profile = Profile.model_validate_json(json.dumps(document))
@@ -140,7 +143,9 @@ def read_profile(path: Path) -> Profile:
             at, said = ".".join(str(part) for part in first["loc"]) or at, first["msg"]
         raise ScenarioError(f"{path}: {at}: {said}. Write it with `hfl-plan measure --output`.") from None
     if profile.unit == "label shares" and profile.labels is None:
-        raise ScenarioError(f"{path}: labels: is missing, and label shares need it. Add how many labels occur.")
+        raise ScenarioError(
+            f"{path}: labels: is missing, and label shares need it. Add how many labels occur.", code="E003"
+        )
     if profile.zeta2.value is None or profile.delta2.value is None:
         raise ScenarioError(f"{path}: zeta2 and delta2 need a value. Write it with `hfl-plan measure --output`.")
     return profile

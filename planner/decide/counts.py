@@ -274,7 +274,8 @@ def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
         raise NoAnswerError(
             f"after {horizon.value:,} rounds the bound on Star-Star ({goal:.3g}) is still above "
             f"{question.quantity.first_in_words} = {first:.3g}, "
-            "which holds before the first: it says nothing yet. Give more --rounds, or a --target."
+            "which holds before the first: it says nothing yet. Give more --rounds, or a --target.",
+            code="N003",
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
     change = {

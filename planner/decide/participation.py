@@ -88,7 +88,9 @@ def check(question: Question) -> None:
     if max(survival.values()) >= LEAST:
         return
     best = max(survival, key=lambda t: survival[t])
-    raise NoAnswerError(f"no topology survives. {title(best)}, which survives best: {refusal(question, best)}.")
+    raise NoAnswerError(
+        f"no topology survives. {title(best)}, which survives best: {refusal(question, best)}.", code="N008"
+    )
 
 
 def in_words(question: Question) -> list[str]:

@@ -122,7 +122,8 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if slow else CELLS)
     if timed and size_drawn(question) > largest_drawn(question):
         raise ScenarioError(
-            "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none."
+            "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none.",
+            code="E004",
         )
     x, y = (_values(each, span, count) for each, span in sides)
     grid = _Grid(question, objective, competing, sides[0][0], sides[1][0], x, y)
@@ -314,7 +315,7 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
                 raise ScenarioError(
                     f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."
                 )
-            raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.")
+            raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.", code="E020")
         found.append((every[name], span.strip()))
     if found[0][0].name == found[1][0].name:
         raise ScenarioError(f"--map: {found[0][0].name} is both axes. Name two inputs.")
@@ -341,13 +342,13 @@ def _span(each: Input, text: str) -> tuple[float, float]:
     field = f"--map: {each.name}"
     ends = [end.strip() for end in text.split(":")]
     if len(ends) != 2:
-        raise ScenarioError(f"{field}: {text!a:.40} is not a range. Write it as from:to.")
+        raise ScenarioError(f"{field}: {text!a:.40} is not a range. Write it as from:to.", code="E024")
     if each.unit:
         low, high = (float(PARSE[each.unit](end, field=field)) for end in ends)
     else:
         low, high = (_plain(end, field) for end in ends)
     if each.whole and not (low.is_integer() and high.is_integer()):
-        raise ScenarioError(f"{field}: {text!a:.40} counts things. Give whole numbers.")
+        raise ScenarioError(f"{field}: {text!a:.40} counts things. Give whole numbers.", code="E022")
     most = min(each.most, LARGEST_COUNT if each.whole else 1e100)
     if not max(each.least, 1e-100) <= low < high <= most:
         raise ScenarioError(
@@ -358,8 +359,8 @@ def _span(each: Input, text: str) -> tuple[float, float]:
 
 def _plain(text: str, field: str) -> float:
     if not text or not set(text) <= set("0123456789.eE+-"):
-        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.")
+        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.", code="E021")
     try:
         return float(text)
     except ValueError:
-        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.") from None
+        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.", code="E021") from None

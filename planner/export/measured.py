@@ -105,7 +105,9 @@ def read_measured(path: Path) -> Measured:
     json_documents.of_schema(path, document, [SCHEMA])
     found = json_documents.checked(path, Measured, document)
     if found.target not in targets():
-        raise ScenarioError(f"{path}: the target {found.target!a:.40} is not one of {', '.join(targets())}.")
+        raise ScenarioError(
+            f"{path}: the target {found.target!a:.40} is not one of {', '.join(targets())}.", code="E020"
+        )
     if not found.calls:
         raise ScenarioError(f"{path}: no round has ended yet. Let the project run.")
     sends = targets()[found.target].network is not None

@@ -164,7 +164,9 @@ def plan(
     if listed is not None and groups is not None:
         raise ScenarioError(f"--groups-file: {listed.source} has the names of this fleet. Leave the file out.")
     if unknown := [p.id for p in sized.patterns if p.id not in PATTERNS]:
-        raise ScenarioError(f"--topology: the pattern {unknown[0]} cannot be exported; {', '.join(PATTERNS)} can.")
+        raise ScenarioError(
+            f"--topology: the pattern {unknown[0]} cannot be exported; {', '.join(PATTERNS)} can.", code="E005"
+        )
     found, said = (rate, "given") if rate is not None else (row.rate_predicted_raw, _rate_from(scenario))
     if found is None:
         raise ScenarioError("--rate: is missing, as nothing predicts a learning rate here. Give it: --rate 0.1")
@@ -196,9 +198,9 @@ def _row(answer: Recommendation, topology: str | None) -> Row:
     if wanted in known:
         return known[wanted]
     if wanted in ELSEWHERE:
-        raise ScenarioError(f"--topology: {wanted} is no tree, and no target can run it. Export {first}.")
+        raise ScenarioError(f"--topology: {wanted} is no tree, and no target can run it. Export {first}.", code="E044")
     hint = suggest(wanted, known) or f"Known here are {', '.join(known)}."
-    raise ScenarioError(f"--topology: {topology!a:.40} is not one of this fleet's. {hint}")
+    raise ScenarioError(f"--topology: {topology!a:.40} is not one of this fleet's. {hint}", code="E020")
 
 
 def _rate_from(scenario: Scenario) -> str:

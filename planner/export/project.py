@@ -106,7 +106,8 @@ def _check(plan: Plan, target: Target) -> None:
     if len(plan.clients) > target.most:
         raise ScenarioError(
             f"--to {target.id}: {len(plan.clients):,} clients are over the {target.most:,} that it runs on one machine "
-            "here. Export a smaller fleet of the same shape."
+            "here. Export a smaller fleet of the same shape.",
+            code="E004",
         )
     wrong = [name for name in plan.clients if target.name_rule and not re.fullmatch(target.name_rule, name)]
     if wrong:

@@ -92,7 +92,8 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
     if servers != groups or clients != fleet:
         raise ScenarioError(
             f"--coverage: {coverage!s:.80} has {clients} clients and {servers} servers, and the scenario "
-            f"{fleet:.0f} clients in {groups:.0f} groups. Make them agree, or ask `hfl-plan overlap` alone."
+            f"{fleet:.0f} clients in {groups:.0f} groups. Make them agree, or ask `hfl-plan overlap` alone.",
+            code="E002",
         )
     objective = scenario.objective if scenario.objective in ("time", "traffic") else "airtime"
     found = hhfl.solve(hhfl.pose(coverage, config, said, objective=objective))

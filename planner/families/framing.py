@@ -57,7 +57,7 @@ class Frame:
         fleet = {key: (source, value) for key, value in zip(FLEET, (groups * each, groups, each), strict=True)}
         found = load(self.config, self.said | fleet, sited=sited)
         if not all(link.whole for link in found.network.named.values()):
-            raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.")
+            raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
         return found
 
 

@@ -84,7 +84,8 @@ def _hhfl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     links = read_layout(str(asked.coverage)).links
     if len(links) != fleet.clients:
         raise ScenarioError(
-            f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Make them agree."
+            f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Make them agree.",
+            code="E002",
         )
     options = {"coverage": rows_of(str(asked.coverage)), "E": fleet.local_steps, "Ge": prod(fleet.passes)}
     yield Racer("hhfl", "hhfl", f"HHFL, {links.shape[1]} servers", "hhfl", options)

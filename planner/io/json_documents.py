@@ -40,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Check the path.", code="E031") from None
     except RecursionError:
-        raise ScenarioError(f"{path}: is nested too deeply.") from None
+        raise ScenarioError(f"{path}: is nested too deeply.", code="E004") from None
     except ValueError as error:  # a doubled key, NaN, or a number with thousands of digits
         raise ScenarioError(f"{path}: {error!s:.160}.") from None
     _walk(path, document)
@@ -136,4 +136,4 @@ def _walk(path: Path, document: Any) -> None:
         level = inside
         if not level:
             return
-    raise ScenarioError(f"{path}: is nested too deeply.")
+    raise ScenarioError(f"{path}: is nested too deeply.", code="E004")

@@ -218,7 +218,8 @@ def checked(patterns: Sequence[str]) -> list[Pass]:
     if len(patterns) not in (1, 2) or any(one not in PASSES for one in patterns):
         raise ScenarioError(
             f"--tiers: {'/'.join(patterns)!a:.60} is no tree of one or two tiers of {' and '.join(PASSES)}. "
-            "Write star/ring."
+            "Write star/ring.",
+            code="E044",
         )
     return [PASSES[one] for one in patterns]
 

@@ -94,7 +94,7 @@ def looks(names: Sequence[str]) -> dict[str, Look]:
     for name in dict.fromkeys(names):
         style_of = own.get(name) or next(free, None)
         if style_of is None:
-            raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.")
+            raise ScenarioError(f"a picture tells at most {len(PALETTE)} things apart. Leave some out.", code="E004")
         found[name] = Look(titles.get(name) or plain(name), *style_of)
     return found
 

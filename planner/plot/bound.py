@@ -48,7 +48,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     if scenario.depth != 2:
         raise ScenarioError(
             f"bounds of the catalogue are of two tiers, and this tree has {scenario.depth}. Draw front, tornado or "
-            "diagram."
+            "diagram.",
+            code="E005",
         )
     _, question = posed(replace(scenario, predictor="bound"))
     goal = float(question.goal())

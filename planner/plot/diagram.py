@@ -78,7 +78,7 @@ def draw(
     depth = len(sizes)
     if depth not in MOST:
         raise ScenarioError(
-            f"a diagram shows at most {max(MOST)} tiers, and this fleet has {depth}. Draw its top tiers."
+            f"a diagram shows at most {max(MOST)} tiers, and this fleet has {depth}. Draw its top tiers.", code="E004"
         )
     kinds = all_topologies(depth) if kinds is None else kinds
     shown, across = [min(size, MOST[depth]) for size in sizes], 4 if len(kinds) > 4 else min(2, len(kinds))

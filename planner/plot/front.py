@@ -58,7 +58,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         ]
     if not found:
         raise NoAnswerError(
-            "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds."
+            "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds.",
+            code="N003",
         )
     drawn, rows = draw(found, in_short(scenario))
     best = [p for p, row in zip(found, rows, strict=True) if row["on_front"]]

@@ -59,7 +59,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     needed = {t: rounds[t] * per_round[t] for t in question.topologies}
     best = sorted((t for t in needed if np.isfinite(needed[t])), key=lambda t: needed[t])[:MOST]
     if not best or not all(per_round[t] > 0 for t in best):
-        raise NoAnswerError("no topology reaches the target in a time above zero. Give a looser --target, or links.")
+        raise NoAnswerError(
+            "no topology reaches the target in a time above zero. Give a looser --target, or links.", code="N003"
+        )
     factors = dict.fromkeys(best, (1.0, 1.0))
     if record.of(question) is not None:
         errors = np.exp(record.errors(question, np.random.default_rng(question.seed), DRAWS))

@@ -73,7 +73,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         return other / best if best and math.isfinite(min(best, other)) else 1.0  # nobody is there, or all are
 
     if not all(question.rounds()[t] for t in first):
-        raise NoAnswerError("the target is met before the first round, so no topology leads. Give a smaller --target.")
+        raise NoAnswerError(
+            "the target is met before the first round, so no topology leads. Give a smaller --target.", code="N007"
+        )
     now = lead(question)
     if math.isinf(now):
         raise NoAnswerError(

@@ -347,7 +347,8 @@ def ask(scenario: Scenario) -> Question:
         raise ScenarioError(
             "--target: accuracy is predicted by the training loss, so this is no number of it. Give --rounds of "
             "Star-Star, to compare by what it reaches in them, --target-accuracy with a pilot, or a loss with --metric "
-            "loss."
+            "loss.",
+            code="E002",
         )
     if scenario.target_share is not None:
         target = scenario.target_share * whose.start(values, metric)
@@ -408,7 +409,8 @@ def _bounds(scenario: Scenario, topologies: Mapping[str, Topology], quantity: Qu
         return own_bounds(_kind(scenario), topologies)
     if scenario.depth != 2:
         raise ScenarioError(
-            f"--bounds: {named} is of two tiers, and this tree has {scenario.depth}. Use {own}, or leave it out."
+            f"--bounds: {named} is of two tiers, and this tree has {scenario.depth}. Use {own}, or leave it out.",
+            code="E005",
         )
     return {b.topology: b for b in family(named) if b.topology is not None}
 

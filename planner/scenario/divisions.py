@@ -102,7 +102,8 @@ def scenarios(written: Written) -> Scenario:
             if symbol in ranges and ranges[symbol].high > there:
                 raise ScenarioError(
                     f"{written.name(keys[symbol])}: {symbol} = {ranges[symbol].high} exceeds the {there} there "
-                    f"are. Search up to {there}."
+                    f"are. Search up to {there}.",
+                    code="E004",
                 )
     found = [replace(s, objective_open=False) for s in found]  # a search is by one
     choices = {symbol: (span.low, span.high) for symbol, span in ranges.items()}
@@ -118,7 +119,8 @@ def _divisions(written: Written) -> list[Scenario]:
         there = round(measured.groups * measured.clients[1])
         raise ScenarioError(
             f"{written.name('fleet.clients')}: {clients} contradicts the {there} client{'s' * (there != 1)} of "
-            f"{form.text}. Write {there}."
+            f"{form.text}. Write {there}.",
+            code="E002",
         )
     counts, warnings = _searched(written, clients)
     total2, said, about = _total(written, clients)

@@ -118,7 +118,8 @@ def _count(most: int, least: int = 1) -> Kind:
         if isinstance(value, list):
             raise ScenarioError(
                 f"{field}: a list is not a whole number from {least} to {most}. Write groups of unequal size one by "
-                "one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv."
+                "one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv.",
+                code="E022",
             )
         return text.count(value, field, least=least, most=most)
 
@@ -218,7 +219,7 @@ def _probability(value: Any, field: str) -> Probability:
             hint = "Then no client ever comes, and no round is completed. " + hint
         elif not percent and 1 < share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
-        raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}")
+        raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}", code="E021")
     probability = Probability(share)
     probability.reading = f"{number}%" if percent else f"{share:.12g}"
     return probability
@@ -326,7 +327,8 @@ def _tree(value: Any, field: str) -> int | Tree:
         except ScenarioError:
             raise ScenarioError(
                 f"{field}: {value!a:.40} is not 1 or 2, nor a tree. Write its sizes, 4/5/20, its patterns, ring/star, "
-                "or both, ring:4/star:5; star:6 is one tier."
+                "or both, ring:4/star:5; star:6 is one tier.",
+                code="E044",
             ) from None
     patterns, sizes = [], []
     for part in value.split("/"):
@@ -906,7 +908,7 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
         raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.", code="E031") from None
     except RecursionError:
-        raise ScenarioError(f"{file}: is nested too deeply for a scenario.") from None
+        raise ScenarioError(f"{file}: is nested too deeply for a scenario.", code="E004") from None
 
     def shown(path: str) -> str:
         key = re.escape(path.rpartition(".")[2])

@@ -42,7 +42,9 @@ def load(
     for path, (option, value) in (options or {}).items():
         for other, before in spoken.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):
-                raise ScenarioError(f"{option}: {before} says the same or part of it. Give one of the two.")
+                raise ScenarioError(
+                    f"{option}: {before} says the same or part of it. Give one of the two.", code="E002"
+                )
         spoken[path] = option
         put(table, path, value, option)
 
@@ -148,7 +150,8 @@ def resolve(written: Written) -> Scenario:
             alone = written.name("fleet.clients")
             raise ScenarioError(
                 f"{alone}: {in_all} clients contradict {others}: N = G M. "
-                f"Leave {alone} out, or give it alone to search the number of groups."
+                f"Leave {alone} out, or give it alone to search the number of groups.",
+                code="E002",
             )
         written = written.changed({"fleet.groups": count, "fleet.clients_per_group": size})
     if searched or any(isinstance(written.get(f"fleet.{key}"), Span) for key in CHOICES.values()):

@@ -45,7 +45,8 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     if form is not None and tiers and len(tiers) != written.depth:
         raise ScenarioError(
             f"{written.name('problem.heterogeneity')}: {form.text} is of {len(tiers)} tiers, and this fleet has "
-            f"{written.depth}. Make them agree."
+            f"{written.depth}. Make them agree.",
+            code="E002",
         )
     partial = _counts(written, measured, regrouped, known, warnings)
     _problem(written, measured, known)
@@ -174,7 +175,8 @@ def _pilot(written: Written, known: Table) -> Pilot | None:
     for key in ("plan.predictor", "plan.bounds", "plan.cap"):
         if written.get(key) is not None:
             raise ScenarioError(
-                f"{written.name(key)}: rounds are those of the pilot ({written.name('problem.pilot')}). Leave one out."
+                f"{written.name(key)}: rounds are those of the pilot ({written.name('problem.pilot')}). Leave one out.",
+                code="E002",
             )
     if known["R"].origin == "default" and pilot.rounds:
         known["R"] = Known(pilot.rounds, "derived", note=PILOTS)
@@ -212,7 +214,8 @@ def _counts(
         if drawn is not None and drawn > most[i]:
             raise ScenarioError(
                 f"{written.name(written.key_of(i, 'drawn'))}: {tier.drawn} = {drawn} exceeds the {most[i]} there are. "
-                f"Give at most {most[i]}, or leave it out for everyone."
+                f"Give at most {most[i]}, or leave it out for everyone.",
+                code="E004",
             )
         everyone = drawn is None or (written.listed is not None and drawn == most[i])
         some, why = (of_pilot[i], PILOTS) if of_pilot[i] < whole else (whole, "everyone takes part")
@@ -323,13 +326,14 @@ def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None)
     name, value = written.name(key), written.get(key)
     others = [other for other in ("problem.target", *keys.values()) if other != key and written.get(other) is not None]
     if others:
-        raise ScenarioError(f"{name}: {written.name(others[0])} is a target too. Give one of the two.")
+        raise ScenarioError(f"{name}: {written.name(others[0])} is a target too. Give one of the two.", code="E002")
     pilot: Pilot | None = written.get("problem.pilot")
     asked = written.get("plan.metric") or (pilot.metric if pilot else metric)
     if asked != metric:
         raise ScenarioError(
             f"{name}: the metric is {asked}, so this is no number of it. Give --metric {metric}"
-            f"{' to `hfl-plan pilot` and here' if pilot else ''}, or leave it out."
+            f"{' to `hfl-plan pilot` and here' if pilot else ''}, or leave it out.",
+            code="E002",
         )
     if metric == "loss" and (pilot or (measured is not None and measured.first is not None)):
         return Known.given(value)
@@ -422,7 +426,8 @@ def _deviations_of_tiers(
     if said is not None and said.tiers is None and said.form != "preset" and not measured:
         raise ScenarioError(
             f"{name}: {said.text!a:.60} is about two tiers, and this fleet has {len(symbols)}. "
-            f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}."
+            f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}.",
+            code="E005",
         )
     of_file = said.deviations_of_tiers(unit) if said else ()
     on_scale = said is not None and said.measured is not None and said.measured.absolute

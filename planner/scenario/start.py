@@ -58,7 +58,7 @@ def checked(key: str, value: str) -> str:
 def _fleet(answer: str) -> dict[str, Any]:
     found = FLEET.fullmatch(answer)
     if found is None:
-        raise ScenarioError(f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25.")
+        raise ScenarioError(f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25.", code="E022")
     groups, clients = (int(number) for number in found.groups())
     for key, number in (("fleet.groups", groups), ("fleet.clients_per_group", clients)):
         checked(key, str(number))

@@ -86,7 +86,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         tiers = _of_list(listed, tiers, tree, name)
     elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
         at = name(f"fleet.tiers[{lost[0]}].count")
-        raise ScenarioError(f"{at}: is missing. Say how many children each node of it has.")
+        raise ScenarioError(f"{at}: is missing. Say how many children each node of it has.", code="E003")
     form = values.get("problem.heterogeneity")
     if not tiers and form is not None and form.measured is not None and getattr(tree, "sizes", None) is None:
         tiers = [{} for _ in form.measured.tiers]  # counted in the file
@@ -123,7 +123,9 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             if part == "passes" and i == 0 and tier[part] != 1:
                 raise ScenarioError(f"{name(place)}: the top tier passes through its children once. Leave it out.")
             if depth != 2 and isinstance(tier[part], Span):
-                raise ScenarioError(f"{name(place)}: a range is searched in two tiers only. Give one number.")
+                raise ScenarioError(
+                    f"{name(place)}: a range is searched in two tiers only. Give one number.", code="E005"
+                )
             if key:
                 of_tiers[key], places[key] = tier[part], place
         for key, value in tier.items():
@@ -138,14 +140,16 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         if None in deviations:
             i = deviations.index(None) + 1
             path = f"fleet.tiers[{i}].deviation"
-            raise ScenarioError(f"{name(path)}: is missing. Give it for every tier, or for none.")
+            raise ScenarioError(f"{name(path)}: is missing. Give it for every tier, or for none.", code="E003")
         of_tiers["problem.heterogeneity"] = Heterogeneity.per_tier(tuple(deviations))
     if depth != 2:
         _refuse_two(values, name, depth)
         if isinstance(values.get("fleet.local_steps"), Span):
-            raise ScenarioError(f"{name('fleet.local_steps')}: a range is searched in two tiers only. Give one number.")
+            raise ScenarioError(
+                f"{name('fleet.local_steps')}: a range is searched in two tiers only. Give one number.", code="E005"
+            )
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
-        raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.")
+        raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.", code="E005")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
 
 
@@ -166,7 +170,9 @@ def _listed(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None
     key = "fleet.list" if by_client is not None else "fleet.groups"
     for other in ("fleet.groups", "fleet.clients", "fleet.clients_per_group"):
         if other in values and other != key:
-            raise ScenarioError(f"{name(other)}: {name(key)} says who is in which group. Leave one of the two out.")
+            raise ScenarioError(
+                f"{name(other)}: {name(key)} says who is in which group. Leave one of the two out.", code="E002"
+            )
     values.pop("fleet.groups", None)
     return by_client if by_client is not None else by_group
 
@@ -181,7 +187,8 @@ def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], 
         raise ScenarioError(f"{name('network.tiers')}: {listed.source} has the sizes. Write the patterns alone.")
     if tiers and len(tiers) != listed.depth:
         raise ScenarioError(
-            f"{name('fleet.tiers')}: {len(tiers)} tiers, and {listed.source} has {listed.depth}. Make them agree."
+            f"{name('fleet.tiers')}: {len(tiers)} tiers, and {listed.source} has {listed.depth}. Make them agree.",
+            code="E002",
         )
     if any("count" in tier for tier in tiers):
         raise ScenarioError(f"{name('fleet.tiers')}: {listed.source} has the counts. Leave them out.")
@@ -197,5 +204,6 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], depth: in
         if key in values:
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and this fleet has {depth}. "
-                "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20."
+                "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20.",
+                code="E005",
             )

@@ -64,7 +64,8 @@ def application(hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         from starlette.routing import Route
     except ImportError:
         raise NoAnswerError(
-            "the page needs starlette and uvicorn, which are not installed.\nInstall them: pip install 'hfl-plan[web]'"
+            "the page needs starlette and uvicorn, which are not installed.\nInstall them: pip install 'hfl-plan[web]'",
+            code="N004",
         ) from None
 
     routes = [Route(path, partial(_file, *found)) for path, found in files().items()]
@@ -213,7 +214,7 @@ def _json(body: bytes) -> dict[str, Any]:
     """
 
     def refuse(number: str) -> float:
-        raise ScenarioError(f"the question: {number:.20} is no number of JSON.")
+        raise ScenarioError(f"the question: {number:.20} is no number of JSON.", code="E021")
 
     try:
         said = json.loads(body, parse_constant=refuse)

@@ -23,7 +23,7 @@ def measured(text: bytes) -> dict[str, Any]:
         ScenarioError: With line and column of what is wrong.
     """
     if len(text) > LARGEST:
-        raise ScenarioError(f"{NAME}: is over {LARGEST >> 20} MiB. Use `hfl-plan measure` for it.")
+        raise ScenarioError(f"{NAME}: is over {LARGEST >> 20} MiB. Use `hfl-plan measure` for it.", code="E004")
     with tempfile.TemporaryDirectory(prefix="hfl-plan-") as folder:
         path = Path(folder, NAME)
         path.write_bytes(text)

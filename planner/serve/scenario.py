@@ -46,19 +46,23 @@ def load(tables: Mapping[str, Any]) -> Scenario:
     if isinstance(said, str) and said.strip().lower().endswith(heterogeneity.FILES):
         raise ScenarioError(
             f"problem.heterogeneity: {said!a:.60} is a file, and a page reads no files of this machine. "
-            "Drop the label counts on the page, or use `hfl-plan recommend --config`."
+            "Drop the label counts on the page, or use `hfl-plan recommend --config`.",
+            code="E005",
         )
     if "problem.pilot" in leaves:
-        raise ScenarioError("problem.pilot: a page reads no pilot. Use `hfl-plan recommend --pilot`.")
+        raise ScenarioError("problem.pilot: a page reads no pilot. Use `hfl-plan recommend --pilot`.", code="E005")
     if leaves.get("plan.predictor") in SLOW:
         raise ScenarioError("plan.predictor: surrogate simulates for minutes. Use `hfl-plan recommend` for it.")
     scenario = resolve.load(None, {key: (key, value) for key, value in leaves.items()})
     if scenario.divisions or scenario.choices:
         raise ScenarioError(
-            "fleet: a range of counts is a search. Give one number on the page, or use `hfl-plan recommend`."
+            "fleet: a range of counts is a search. Give one number on the page, or use `hfl-plan recommend`.",
+            code="E005",
         )
     if scenario.depth > MOST_DEPTH:
-        raise ScenarioError(f"fleet.tiers: the page shows up to {MOST_DEPTH} tiers. Use `hfl-plan recommend`.")
+        raise ScenarioError(
+            f"fleet.tiers: the page shows up to {MOST_DEPTH} tiers. Use `hfl-plan recommend`.", code="E005"
+        )
     return scenario
 
 
@@ -71,9 +75,11 @@ def from_toml(text: str) -> Tables:
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
-        raise ScenarioError(f"the file is not TOML: {error!s:.200}. Choose a scenario of hfl-plan.") from None
+        raise ScenarioError(
+            f"the file is not TOML: {error!s:.200}. Choose a scenario of hfl-plan.", code="E031"
+        ) from None
     except RecursionError:
-        raise ScenarioError("the file is nested too deeply for a scenario. Choose another.") from None
+        raise ScenarioError("the file is nested too deeply for a scenario. Choose another.", code="E004") from None
     return with_tiers(tables, load(tables))
 
 
@@ -87,7 +93,7 @@ def from_file(path: Path) -> Tables:
     try:
         return from_toml(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ScenarioError as error:
         raise ScenarioError(f"{path}: {error}") from None
 
@@ -113,7 +119,8 @@ def with_tiers(tables: Mapping[str, Any], scenario: Scenario) -> Tables:
     if scenario.network.tiers != scenario.depth or scenario.topologies:
         raise ScenarioError(
             f"network.tiers: {network.get('tiers')!r:.40} is not shown by the page. Leave it out, or use "
-            "`hfl-plan recommend --config`."
+            "`hfl-plan recommend --config`.",
+            code="E005",
         )
     fleet = found.setdefault("fleet", {})
     if "tiers" not in fleet:

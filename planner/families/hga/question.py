@@ -122,9 +122,9 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     some = range(1, M + 1) if M <= ALL_BUFFERS else {*(n for n in tuning.LADDER if n < M), M}
     sizes = tuning.whole_numbers("--buffers", settings.buffers, some)
     if sizes[-1] > M:
-        raise ScenarioError(f"--buffers: {sizes[-1]} exceeds the {M} regions. Give at most {M}.")
+        raise ScenarioError(f"--buffers: {sizes[-1]} exceeds the {M} regions. Give at most {M}.", code="E004")
     if settings.alpha is not None and not 0 < settings.alpha < math.inf:
-        raise ScenarioError(f"--alpha: {settings.alpha!r} is not a number above 0. Write --alpha 2.")
+        raise ScenarioError(f"--alpha: {settings.alpha!r} is not a number above 0. Write --alpha 2.", code="E021")
     if settings.sub_rounds is not None and settings.region_times is not None:
         raise ScenarioError(
             "--sub-rounds: how long other tasks take does not follow from --region-times. Give --slowdowns instead."
@@ -164,7 +164,9 @@ def _regional(scenario: Scenario) -> Question:
     # A typical number of rounds and a worst-case number of steps have no target in common: both are of bounds here.
     question = ask(replace(scenario, predictor="bound", metric="gradient", availability=None))
     if not 2 <= question.values["G"] <= MAX_REGIONS:
-        raise ScenarioError(f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}.")
+        raise ScenarioError(
+            f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}.", code="E022"
+        )
     return question
 
 

@@ -104,7 +104,9 @@ def pose(
     layout = read_layout(coverage)
     frame = Frame(config, said)
     if target is not None and "problem.rounds" in said:
-        raise ScenarioError("--target: --rounds says the target already, as what HFL reaches. Give one of the two.")
+        raise ScenarioError(
+            "--target: --rounds says the target already, as what HFL reaches. Give one of the two.", code="E002"
+        )
     scenario, counts = _scenario(frame, layout, coverage)
     numbers = {name: value for name, value in scenario.known.items() if name not in ("G", "M", "S1", "S2", "order")}
     warnings = [*layout.warnings, *scenario.warnings]
@@ -172,7 +174,8 @@ def _task(scenario: Scenario, gaps: Gaps, convexity: str | None) -> Task:
     if mu > smoothness:
         raise ScenarioError(
             f"--strong-convexity: {mu:g} exceeds the smoothness L = {smoothness:g}, and no loss curves more than it is "
-            "smooth. Give less, or a larger --smoothness."
+            "smooth. Give less, or a larger --smoothness.",
+            code="E004",
         )
     E, Ge = (int(scenario.number(name)) for name in ("K", "P"))
     gamma = (gaps.zeta**2 + gaps.delta**2) / (2 * mu)
@@ -193,7 +196,8 @@ def _agree(frame: Frame, coverage: str, clients: int, servers: int) -> None:
         if isinstance(told, int) and found is not None and told != found:
             raise ScenarioError(
                 f"{frame.config}: fleet.{key} = {told} contradicts {coverage!a:.60}, which has {found:g} {noun}. "
-                "Remove it from the file, or give another coverage."
+                "Remove it from the file, or give another coverage.",
+                code="E002",
             )
 
 
@@ -319,7 +323,7 @@ def _goal(question: Question) -> float:
             f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, {said}: "
             "there is no target to compare at. Give more rounds."
         )
-    raise NoAnswerError(f"--target: {goal:.4g} is met before the first round, {said}. Give a smaller one.")
+    raise NoAnswerError(f"--target: {goal:.4g} is met before the first round, {said}. Give a smaller one.", code="N007")
 
 
 def _probability(question: Question, needed: float) -> float | None:

@@ -50,7 +50,7 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
     check(nodes, limits)
     if {"problem.target", "problem.rounds"} <= said.keys():
         raise ScenarioError(
-            "--target: --rounds says the target already, as what a server reaches. Give one of the two."
+            "--target: --rounds says the target already, as what a server reaches. Give one of the two.", code="E002"
         )
     option, text, counts = frame.heterogeneity()
     if text is not None:

@@ -72,7 +72,7 @@ def trees(question: Question, told: Told = quiet) -> list[Tree]:
     """
     found = [one for one in _trees(question, told) if math.isfinite(one.total)]
     if not found:
-        raise NoAnswerError("no topology reaches the target. Give a looser one.")
+        raise NoAnswerError("no topology reaches the target. Give a looser one.", code="N003")
     return sorted(found, key=lambda one: one.total)
 
 

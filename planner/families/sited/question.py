@@ -66,7 +66,7 @@ class Wanted:
         if self.fill not in (None, "detour"):
             raise ScenarioError(f"--fill: {self.fill!a:.40} is no rule. Write detour, or leave it out.")
         if self.routing not in ("direct", "stored"):
-            raise ScenarioError(f"--routing: {self.routing!a:.40} is not one of direct, stored.")
+            raise ScenarioError(f"--routing: {self.routing!a:.40} is not one of direct, stored.", code="E020")
         model = None if self.latency_model is None else LatencyModel.parse(self.latency_model)
         return Filling(
             bandwidth=_rate(self.bandwidth, "--bandwidth"),

@@ -145,7 +145,9 @@ def _refuse(scenario: Scenario) -> None:
         "a fleet beside --sites": scenario.members is not None,
     }.items():
         if there:
-            raise ScenarioError(f"--network: rounds on a network take no account of {fact}. Leave one of the two out.")
+            raise ScenarioError(
+                f"--network: rounds on a network take no account of {fact}. Leave one of the two out.", code="E002"
+            )
 
 
 def asked(
@@ -157,7 +159,7 @@ def asked(
         ScenarioError: For options and files that cannot be meant.
     """
     if sites is None:
-        raise ScenarioError("--network: the places of clients are missing. Give --sites FILE with client,group,node.")
+        raise ScenarioError("--network: the places of clients are missing. Give --sites FILE with client,group,node.", code="E003")
     links = Frame(config, said).section("network").get("client_link")
     written = links if isinstance(links, dict) else {}
     up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))

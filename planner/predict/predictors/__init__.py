@@ -53,7 +53,7 @@ def predictor(name: str) -> Predictor:
     """
     known = predictors()
     if name not in known:
-        raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.")
+        raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.", code="E020")
     return known[name]
 
 

@@ -82,7 +82,7 @@ def letters(given: Sequence[str], bounds: Sequence[Bound]) -> dict[str, str]:
         if name not in ABOUT:
             raise ScenarioError(f"--letter: no quantity is called {name!a:.40}. {suggest(name, ABOUT)}".rstrip())
         if name in found:
-            raise ScenarioError(f"--letter: {name} is given twice. Give it once.")
+            raise ScenarioError(f"--letter: {name} is given twice. Give it once.", code="E002")
         if not any(name in bound.needs for bound in bounds):
             raise ScenarioError(f"--letter: {name} stands in none of these bounds. Leave it out.")
         try:
@@ -116,7 +116,7 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
             hint = suggest(name, [*ABOUT, *ARRAYS]) or f"Known are {', '.join([*ABOUT, *ARRAYS])}."
             raise ScenarioError(f"--set: no quantity is called {name!a:.40}. {hint}")
         if name in found:
-            raise ScenarioError(f"--set: {name} is set twice. Set it once.")
+            raise ScenarioError(f"--set: {name} is set twice. Set it once.", code="E002")
         found[name] = _array(name, text) if name in ARRAYS else _number(name, text)
     return found
 

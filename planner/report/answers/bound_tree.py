@@ -47,7 +47,7 @@ def sized(tiers: str, shape: Mapping[str, str | None], order: str = "fixed") -> 
     try:
         given = {name: split(f"--{name}", shape.get(name), made.depth) for name in ("passes", "drawn")}
         if wrong := [one for said in given.values() for one in said or () if not one.isdecimal()]:
-            raise ScenarioError(f"--passes, --drawn: {wrong[0]!a:.40} is not a whole number.")
+            raise ScenarioError(f"--passes, --drawn: {wrong[0]!a:.40} is not a whole number.", code="E022")
         whole = {name: None if said is None else [int(one) for one in said] for name, said in given.items()}
         sizes, chosen = [tier.taking_part for tier in made.tiers], cast(Order, shape.get("order") or order)
         return made.sized(sizes, passes=whole["passes"], drawn=whole["drawn"], order=chosen)

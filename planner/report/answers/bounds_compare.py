@@ -191,7 +191,7 @@ def _cap(given: str) -> Cap:
 def _span(given: str) -> tuple[float, float]:
     low, sign, high = given.partition(":")
     if not sign:
-        raise ScenarioError(f"--range: {given!a:.40} is not a range. Write 0.1:10.")
+        raise ScenarioError(f"--range: {given!a:.40} is not a range. Write 0.1:10.", code="E024")
     return text.number(low.strip(), "--range", zero=True), text.number(high.strip(), "--range")
 
 

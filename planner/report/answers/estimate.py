@@ -46,7 +46,7 @@ class Wanted:
             ScenarioError: naming the option.
         """
         if self.gradients not in ("full", "batches"):
-            raise ScenarioError(f"--gradients: {self.gradients!a:.40} is not one of full, batches.")
+            raise ScenarioError(f"--gradients: {self.gradients!a:.40} is not one of full, batches.", code="E020")
         if self.gradients == "batches" and self.batches is not None and self.batches < 3:
             raise ScenarioError(f"--batches: {self.batches} is too few to take noise out. Give at least 3.")
         if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):

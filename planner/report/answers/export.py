@@ -71,7 +71,7 @@ def scenario_of(config: Path | None, options: Spoken, source: Path | None) -> tu
         ScenarioError: If two of them contradict each other, or it is none.
     """
     if source is not None and config is not None:
-        raise ScenarioError("--config: the scenario is named twice. Leave out --config, or the argument.")
+        raise ScenarioError("--config: the scenario is named twice. Leave out --config, or the argument.", code="E002")
     if source is not None and source.suffix.lower() == ".json":
         if options:
             raise ScenarioError(f"{source}: a run has its scenario, and takes no options. Give a scenario file.")

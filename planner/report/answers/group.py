@@ -90,9 +90,11 @@ class Wanted:
         """
         text.one_of(self.weighting, ("clients", "samples"), "--weighting")
         if self.free and (self.least, self.most) != (None, None):
-            raise ScenarioError("--free: groups of any size have no --min-size or --max-size. Leave one out.")
+            raise ScenarioError(
+                "--free: groups of any size have no --min-size or --max-size. Leave one out.", code="E002"
+            )
         if self.least is not None and self.most is not None and self.least > self.most:
-            raise ScenarioError(f"--min-size: {self.least} exceeds --max-size {self.most}. Exchange them.")
+            raise ScenarioError(f"--min-size: {self.least} exceeds --max-size {self.most}. Exchange them.", code="E004")
         if self.cost_weight is not None and self.cost is None:
             raise ScenarioError("--cost-weight: there is no --cost to weigh. Give --cost FILE.")
         return (
@@ -149,7 +151,8 @@ class _Task:
         if servers and wanted.groups not in (None, len(servers)):
             raise ScenarioError(
                 f"--groups: {wanted.groups} contradicts the {len(servers)} servers of {wanted.cost}, a group each. "
-                "Leave it out."
+                "Leave it out.",
+                code="E002",
             )
         count = len(servers) or wanted.groups or len(table.groups)
         if not count:
@@ -157,7 +160,9 @@ class _Task:
                 f"--groups: how many? {path} has no column 'group' to take the number from. Give --groups 12."
             )
         if count > clients:
-            raise NoAnswerError(f"{clients} clients cannot fill {count} groups. Ask for at most {clients}.")
+            raise NoAnswerError(
+                f"{clients} clients cannot fill {count} groups. Ask for at most {clients}.", code="N006"
+            )
         named, present = _present(table, servers, count)
         if wanted.moves is not None and present is None:
             raise ScenarioError(

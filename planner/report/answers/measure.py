@@ -80,7 +80,9 @@ class Wanted:
         if self.groups_are is not None:
             text.one_of(self.groups_are, ("given", "chosen"), "--groups-are")
         if self.gram is not None and self.scale is not None:
-            raise ScenarioError("--scale: --gram says the lengths of class gradients already. Give one of the two.")
+            raise ScenarioError(
+                "--scale: --gram says the lengths of class gradients already. Give one of the two.", code="E002"
+            )
         length = None if self.scale is None else text.number(self.scale, "--scale", least=1e-50, most=1e50)
         return cast(Weighting, self.weighting), cast(Counts, self.counts_are), length
 
@@ -110,7 +112,8 @@ def _measured(path: Path, wanted: Wanted, checked: tuple[Weighting, Counts, floa
         raise ScenarioError(f"{path}: there is one client, and nothing to tell it from. Add the others.")
     if wanted.groups_are == "chosen" and len(table.tiers) != 2:
         raise ScenarioError(
-            "--groups-are: `hfl-plan group` chooses groups of one tier, and these are nested. Leave it out."
+            "--groups-are: `hfl-plan group` chooses groups of one tier, and these are nested. Leave it out.",
+            code="E005",
         )
     gram = None if wanted.gram is None else read_gram(wanted.gram, table.labels)
     chosen = None if wanted.groups_are is None else wanted.groups_are == "chosen"

@@ -100,7 +100,7 @@ def checked(wanted: Wanted) -> Wanted:
         ("--order", wanted.order, ("fixed", "random")),
     ):
         if value not in known:
-            raise ScenarioError(f"{option}: {value!a:.40} is not one of {', '.join(known)}.")
+            raise ScenarioError(f"{option}: {value!a:.40} is not one of {', '.join(known)}.", code="E020")
     return wanted
 
 

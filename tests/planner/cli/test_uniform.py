@@ -249,7 +249,7 @@ def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, t
     assert "groups = 3 " in text
     assert '# sharing = "per-client"' in text  # open, so it is left to the answer
     monkeypatch.setattr(sys, "stdin", io.StringIO("many\n"))
-    assert "E001" in plan("init", "-o", "b.toml")[2]
+    assert "E022" in plan("init", "-o", "b.toml")[2]
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert "--yes" in plan("init", "-o", "b.toml")[2]
     assert not (tmp_path / "b.toml").exists()

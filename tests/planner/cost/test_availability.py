@@ -528,7 +528,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     words = ("--availability", "50%", "--set", "availability.quorum=100%")
     code, out, err = run(*base, *words, capsys=capsys, monkeypatch=monkeypatch)
     assert (code, out) == (1, "")
-    assert err.startswith("no answer[N001]: no topology survives")
+    assert err.startswith("no answer[N008]: no topology survives")
     code, out, err = run(*base, "--availability", "99", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, out) == (2, "")
     assert "Write 99% or 0.99." in err

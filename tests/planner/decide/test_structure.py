@@ -502,7 +502,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
         assert "whole number from 1" in err
     code, out, err = plan("--clients", "100", "--G", "7")
     assert (code, out, err.count("\n")) == (2, "", 2)
-    assert err.startswith("error[E001]: --clients: 100 clients contradict --groups 7: N = G M\n  help: ")
+    assert err.startswith("error[E002]: --clients: 100 clients contradict --groups 7: N = G M\n  help: ")
 
 
 def kept(document: dict[str, object], folder: Path) -> Path:
