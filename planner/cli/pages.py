@@ -11,7 +11,15 @@ SCENARIO = ("Fleet", "Data", "Network", "Model", "Prices", "Answer")
 PANELS = ("Arguments", "Options", *SCENARIO, "Output")
 MARGIN, SPELLED = 10, 30  # columns of the panel's name, and of an option's spellings
 KINDS = {"int": "N", "float": "NUMBER", "Path": "FILE"}
-MORE = "Guide: docs/questions.md. Codes of messages: hfl-plan explain CODE."
+MORE = "Codes of messages: hfl-plan explain CODE."
+GUIDES = {
+    **{"init": "tutorials/ten-minutes", "measure": "measuring", "estimate": "estimating", "pilot": "pilot"},
+    **{"group": "grouping", "tune": "tuning", "flip": "flips", "network": "networks", "overlap": "overlap"},
+    **{"hubs": "hubs", "async": "asynchrony", "compare": "exporting", "serve": "serve", "picture": "pictures"},
+    **{"export": "exporting", "bounds": "tutorials/theorist", "audit": "catalog/audit", "validate": "validation"},
+    **{"rerun": "python", "diff": "python", "schema": "file-formats", "explain": "codes"},
+}
+"""Pages of docs that guide a command; the others have docs/questions.md."""
 RARE = frozenset(
     (
         *("--clients", "--groups-per-round", "--clients-per-round", "--order", "--tiers", "--sigma", "--smoothness"),
@@ -54,7 +62,8 @@ def command(one: Any, ctx: Any, width: int, *, whole: bool = False) -> str:
     for panel, rows in panels.items():
         if rows:
             lines += _listed(panel, rows, SPELLED, width)
-    more = f"`{path} --help all` lists every option. {MORE}" if left_out else MORE
+    guide = GUIDES.get(path.split()[1] if " " in path else "", "questions")
+    more = f"`{path} --help all` lists every option. " * left_out + f"Guide: docs/{guide}.md. {MORE}"
     return "\n".join([*lines, *_listed("More", [("", more)], 0, width)]) + "\n"
 
 

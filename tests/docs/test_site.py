@@ -13,6 +13,7 @@ import pytest
 
 import hflbounds
 import planner
+from planner.cli import pages
 from planner.cli.app import Commands
 from planner.cli.commands import schema
 
@@ -102,3 +103,10 @@ def test_every_command_is_in_the_reference_with_all_options(built: dict[str, str
         for word in getattr(command, "commands", {"": None}):
             assert f"\n## hfl-plan {f'{name} {word}'.strip()}\n" in page
     assert "--help all" not in page
+
+
+@pytest.mark.parametrize("command", list(Commands()))
+def test_help_names_a_guide_that_is_there(command: str) -> None:
+    guide = DOCS / f"{pages.GUIDES.get(command, 'questions')}.md"
+    assert guide.is_file()
+    assert command == "help" or f"hfl-plan {command}" in guide.read_text(encoding="utf-8")

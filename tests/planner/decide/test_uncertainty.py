@@ -521,7 +521,7 @@ def test_three_inputs_are_named_at_the_most() -> None:
 
     found = uncertainty.assess(fixed(told, law), told, ["star-star"])
     assert found is not None
-    named = found.inputs.said[0].split("mostly with ")[1].split(": measure")[0]
+    named = found.inputs.said[0].split("runner-up: ")[1].split(". Measure")[0]
     shares = [int(part.split("%")[0]) for part in named.split("(")[1:]]
     assert len(shares) == 3 and all(22 <= share <= 28 for share in shares)
 
@@ -585,7 +585,7 @@ def test_errors_of_the_record_multiply_rounds_in_the_direction_of_the_record(mon
 
 def test_a_lead_that_nothing_touches_is_said_to_be_one() -> None:
     told = scenario(sigma="0.5:2")
-    for ahead, words in ((50.0, "takes over 10 times as much"), (3.0, "Nothing that was drawn changes the lead")):
+    for ahead, words in ((50.0, "takes more than 10x as much"), (3.0, "No sampled input changes the lead")):
         question = fixed(told, partial(ahead_by, ahead))
         found = uncertainty.assess(question, told, ["star-star"])
         assert found is not None and words in found.inputs.said[0]

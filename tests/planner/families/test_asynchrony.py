@@ -237,7 +237,7 @@ def test_the_page_says_what_it_must(plan) -> None:
     ):
         assert words in out
     assert "an assumed model of 44.7 MB" in out
-    assert "local step" not in out.split("Warnings")[1].split("whatever K")[0]
+    assert "local step" not in out.split("Warnings")[1].split("for every K")[0]
     nothing = plan(*FIXED, "--buffers", "1,2")[1]
     assert nothing.startswith("No buffer has a guarantee")
 
