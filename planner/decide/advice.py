@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from planner.decide.recommendation import Uncertainty
 from planner.decide.verdict import SHARING
 from planner.io.answers import Assumption, NextStep, Verdict
+from planner.io.wording import percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
@@ -32,7 +33,7 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
         if known.origin != "default" or unused or known.value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
-        effect = "" if share is None else f"{share:.0%} of the lead's variance"
+        effect = "" if share is None else f"{percent(share)} of the lead's variance"
         found.append((-(share or 0.0), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from planner.io.answers import Target
-from planner.io.wording import counted, names, title
+from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.fields import METRIC, Objective
@@ -84,7 +84,7 @@ def about_shares(question: Question) -> list[str]:
             found[topology] = float(np.abs(counted - meant).sum() / 2)
     if not found:
         return []
-    moved = f"{min(found.values()):.0%}" + (f" to {max(found.values()):.0%}" if len(found) > 1 else "")
+    moved = f"{percent(min(found.values()))}" + (f" to {percent(max(found.values()))}" if len(found) > 1 else "")
     return [
         f"{names(list(found))}: a ring counts its children alike, and the list does not. Such a "
         f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. A part of "
@@ -105,5 +105,5 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
         return []
     return [
         f"By training loss, which is what training is for, {title(then)} is the best topology, "
-        f"{1 - totals[then] / least:.0%} below {title(kept)} (--metric loss)."
+        f"{percent(1 - totals[then] / least)} below {title(kept)} (--metric loss)."
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from planner.cost.chances import needed
 from planner.cost.reliability import LEAST, everyone
 from planner.errors import NoAnswerError
-from planner.io.wording import names, title
+from planner.io.wording import names, percent, title
 from planner.predict.participation import NEARLY, attendance, lacks
 from planner.predict.question import Question
 from planner.predict.statements import Presence
@@ -71,7 +71,7 @@ def refusal(question: Question, topology: str) -> str:
     survival = f"{there.survival:.3g}" if there.survival > 1e-300 else "less than 1e-300"
     skip = "" if availability.policy != "fail" else "; --on-failure skip goes on without those who stay away"
     return (
-        f"a global round survives with probability {survival} (it needs {chain}), so {begun} are begun for one that is "
+        f"a global round survives with probability {survival}. It needs {chain}, so {begun} are begun for one that is "
         f"completed, over the {1 / LEAST:.0f} allowed{skip}"
     )
 
@@ -153,8 +153,8 @@ def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str
         return []
     what = "a global round" if trees[longest].models == 1 else "a group's part of a round"
     return [
-        f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns, and survives with {LIKELY:.0%} only if "
-        f"each comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."
+        f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns. It survives with {percent(LIKELY)} "
+        f"only if each client comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."
     ]
 
 
@@ -162,4 +162,4 @@ def _percent(share: float) -> str:
     """With two digits of what is missing to 100 %, rounded up."""
     missing = 100 * (1 - share)
     digits = max(0, 1 - math.floor(math.log10(missing)))
-    return f"{math.ceil((100 - missing) * 10**digits) / 10**digits:.{digits}f}%"
+    return f"{math.ceil((100 - missing) * 10**digits) / 10**digits:.{digits}f} %"

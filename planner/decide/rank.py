@@ -21,7 +21,7 @@ from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
 from planner.io.version import version
-from planner.io.wording import join, names, title
+from planner.io.wording import join, names, percent, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
@@ -392,7 +392,9 @@ def _about_cost(question: Question, scenario: Scenario) -> list[str]:
     costs = [question.of_a_round(t) for t in question.topologies]
     spread = max((c.standard_error / c.seconds for c in costs if c.seconds > 0), default=0.0)
     if spread > scenario.resolution / 2:
-        said.append(f"Stragglers are drawn at random: the time of a round is known to about {spread:.1%} (one sigma).")
+        said.append(
+            f"Stragglers are drawn at random: the time of a round is known to about {percent(spread, 1)} (one sigma)."
+        )
     return said
 
 

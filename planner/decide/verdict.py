@@ -15,7 +15,7 @@ from hflbounds.evaluate.compare import ties
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import names_or, times, title
+from planner.io.wording import names_or, percent, times, title
 from planner.predict.question import Question
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
@@ -211,7 +211,7 @@ def _in_a_case(found: Verdict, here: Standing) -> str:
 
 
 def _sure(found: Verdict) -> str:
-    return f"confidence {found.confidence:.0%}".replace("%", " %")
+    return f"confidence {percent(found.confidence)}"
 
 
 def _choice(found: Verdict, objective: str, ratio: Callable[[Quantity], float]) -> str:

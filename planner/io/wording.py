@@ -85,6 +85,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share of 0 to 1 as answers write it.
+
+    >>> percent(0.845), percent(0.0123, 1)
+    ('84 %', '1.2 %')
+    """
+    return f"{100 * share:.{digits}f} %"
+
+
 def shortened(name: str, most: int = 40) -> str:
     """A name that is cut where it is long."""
     return name if len(name) <= most else name[: most - 3] + "..."

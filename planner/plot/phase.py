@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
-from planner.io.wording import input_words, names, title
+from planner.io.wording import input_words, names, percent, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
 from planner.plot.lettering import halo, heading
 from planner.scenario.units import format_amount
@@ -80,7 +80,7 @@ def says(found: Phase) -> str:
     """The diagram in words."""
     cells = [first for row in found.first for first in row]
     shares = {t: cells.count(t) / len(cells) for t in found.among if t in cells}
-    parts = ", ".join(f"{title(t)} in {share:.0%} of the cells" for t, share in shares.items())
+    parts = ", ".join(f"{title(t)} in {percent(share)} of the cells" for t, share in shares.items())
     ends = " and ".join(
         f"{input_words(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
         for a in (found.x, found.y)

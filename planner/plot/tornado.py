@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planner.decide.rank import recommend
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.errors import NoAnswerError
-from planner.io.wording import names
+from planner.io.wording import names, percent
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
 from planner.plot.lettering import heading, in_short
 from planner.predict.question import Question
@@ -176,7 +176,7 @@ def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: s
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.2g}x" if ratio >= 1.05 else f"by {ratio - 1:.0%}"
+    return f"{ratio:.2g}x" if ratio >= 1.05 else f"by {percent(ratio - 1)}"
 
 
 def _amount(value: float, unit: str) -> str:

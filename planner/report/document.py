@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from planner.io.wording import percent
 from planner.scenario.units import format_duration, format_rate, format_size
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ TEXTS: Mapping[Kind, Callable[[Any], str]] = {
     "text": str,
     "count": "{:,}".format,
     "number": "{:.3g}".format,
-    "share": "{:.0%}".format,
+    "share": percent,
     "duration": format_duration,
     "size": format_size,
     "rate": format_rate,

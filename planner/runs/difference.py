@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.decide.recommendation import Recommendation
 from planner.io.answers import Sensitivity
-from planner.io.wording import names, title
+from planner.io.wording import names, percent, title
 from planner.scenario.units import format_amount, format_duration, format_size
 
 SETTINGS = ("title", "objective", "metric")
@@ -123,7 +123,7 @@ def _ranking(before: Recommendation, after: Recommendation) -> Iterator[Change]:
 
 def _amount(name: str, value: Any) -> str:
     forms: dict[str, Any] = {"rounds": "{:,.0f}".format, "time_seconds": format_duration}
-    forms |= {"traffic_bytes": format_size, "p_best": "{:.0%}".format}
+    forms |= {"traffic_bytes": format_size, "p_best": percent}
     return "none" if value is None else forms.get(name, str)(value)
 
 

@@ -25,6 +25,7 @@ from planner.data import grouping, heterogeneity, label_shift
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
+from planner.io.wording import percent
 from planner.scenario.fields import CHOICES, Span
 from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
@@ -186,7 +187,7 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
             warnings.append(
                 f"{clients} clients divide into groups of one size in {len(fitting)} "
                 f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}. So groups that differ by one "
-                f"client are searched too, if they fill {1 - SPARE:.0%} of the places of equal ones. For them the "
+                f"client are searched too, if they fill {percent(1 - SPARE)} of the places of equal ones. For them the "
                 "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest."
             )
         if len(near) > MOST:

@@ -10,6 +10,7 @@ from typer import Option
 
 from planner.cli.options import Said
 from planner.cli.output import Asked, Result
+from planner.io.wording import percent
 
 
 def recommend(  # reason: one parameter for every option
@@ -45,7 +46,7 @@ def recommend(  # reason: one parameter for every option
         from planner.runs import manifest
 
         atomic.place(save, asked.force, "--save")
-    with watched(lambda done: progress(f"simulating: {done:.0%}")):
+    with watched(lambda done: progress(f"simulating: {percent(done)}")):
         found = answer(scenario)
     progress("")
     if timed:

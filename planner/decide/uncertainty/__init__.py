@@ -31,7 +31,7 @@ from planner.decide.uncertainty.draws import (
 from planner.decide.uncertainty.indices import BASE, LARGEST_MARGIN, alone, explained, total_indices
 from planner.decide.uncertainty.lattice import SHIFTS, cube, generating_vector
 from planner.decide.uncertainty.proofs import ADMISSIBLE, constant_sets
-from planner.io.wording import join, join_with_limit, title
+from planner.io.wording import join, join_with_limit, percent, title
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
@@ -120,7 +120,7 @@ def _with_errors(first: str, shares: Mapping[str, Estimate], *, drawn: bool, kno
     share = min(shares[first].value, SURE)
     return [
         f"With the errors of the measured rounds drawn, by their seeds and beyond the last of them, {title(first)} "
-        f"is best in {'over ' if shares[first].value > SURE else ''}{share:.0%}."
+        f"is best in {'over ' if shares[first].value > SURE else ''}{percent(share)}."
     ]
 
 
@@ -145,12 +145,12 @@ def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
         if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:
             most.append(item)
     little = [name for name, index in known if index.high <= LITTLE]
-    parts = join([f"{name} ({index.value:.0%})" for name, index in most])
+    parts = join([f"{name} ({percent(index.value)})" for name, index in most])
     said = f"Sensitivity of the lead over the runner-up: {parts}"
     if share.value < SURE:
         said += f". Measure {'it' if len(most) == 1 else 'them'} first"
     if little:
-        said += f". Under {LITTLE:.0%}: {join_with_limit(little)}"
+        said += f". Under {percent(LITTLE)}: {join_with_limit(little)}"
     if share.value >= SURE:
         said += ". Measuring narrows the interval; the best topology stays"
     return [f"{said}."]

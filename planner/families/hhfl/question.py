@@ -20,6 +20,7 @@ from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run
 from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
 from planner.families.hhfl.thinning import Thinned, thin
 from planner.io.text import number, one_of
+from planner.io.wording import percent
 from planner.scenario.resolve import Known, Scenario
 
 DRAWS = 256
@@ -349,7 +350,7 @@ def _verdict(
         return "nothing to weigh", ["There is one server: nothing overlaps, and an edge round is a cloud round."]
     if layout.links.sum() == len(layout.clients):
         return "nothing to weigh", ["Every client has one server: this is HFL already."]
-    more = f"{abs(needed - 1):.0%} {'more' if needed >= 1 else 'less'} {WORDS[question.objective]} a round"
+    more = f"{percent(abs(needed - 1))} {'more' if needed >= 1 else 'less'} {WORDS[question.objective]} a round"
     expect = (
         f"in runs like this a bound of {gain.bound:.2f} means {gain.expected:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
     )

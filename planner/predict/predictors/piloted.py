@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.data.race_curves import crossing, rounds_like, value_at
-from planner.io.wording import counted, title
+from planner.io.wording import counted, percent, title
 from planner.predict.predictors.base import Predictor, Quantity
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Piloted(Predictor):
             far = math.expm1(WIDENING * math.log(rounds / pilot.rounds, 3))
             said.append(
                 f"They are extrapolated {rounds / pilot.rounds:.3g}-fold beyond the pilot's {pilot.rounds} rounds, "
-                f"with the ratios of its last round. That adds an error of about {far:.0%}. "
+                f"with the ratios of its last round. That adds an error of about {percent(far)}. "
                 f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
             )
         others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]

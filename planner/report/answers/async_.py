@@ -11,7 +11,7 @@ from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, times
+from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, guess, parts
 from planner.report.origins import assumed
@@ -256,9 +256,9 @@ def _buffers(answer: Answer) -> Iterator[str]:
         total = "no guarantee" if buffer.steps is None else _totals(buffer)
         yield (
             f"{buffer.size} of {len(pace.shares)}: {format_duration(buffer.seconds_per_step)} per step, "
-            f"{3600 * pace.updates_per_second:,.4g} updates per hour; regions wait {pace.idle:.0%}; staleness "
-            f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most. Slowest region: {min(pace.shares):.1%} of "
-            f"updates. Total: {total}"
+            f"{3600 * pace.updates_per_second:,.4g} updates per hour; regions wait {percent(pace.idle)}; staleness "
+            f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most. Slowest region: "
+            f"{percent(min(pace.shares), 1)} of updates. Total: {total}"
         )
 
 

@@ -15,6 +15,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.harness.estimate import measured
 from planner.io.atomic import place, write
 from planner.io.progress import progress
+from planner.io.wording import percent
 from planner.report.document import Column, Document, Facts, Section, Sentences, Table
 from planner.report.page import shortened_to
 
@@ -121,8 +122,8 @@ def _notes(losses: Partitioned, found: Estimated) -> list[str]:
     explained = _explained(found)
     if explained is not None and zeta + delta > 0 and min(explained) < 0.5:
         out.append(
-            f"Label shares alone would make {min(explained):.0%} to {max(explained):.0%} of zeta^2 + delta^2: clients "
-            "differ in more than their labels, and label counts do not show it."
+            f"Label shares alone make {percent(min(explained))} to {percent(max(explained))} of zeta^2 + delta^2: "
+            "clients differ in more than their labels, and label counts do not show it."
         )
     return out
 
@@ -291,9 +292,11 @@ def _page(document: dict[str, Any], losses: Partitioned, found: Estimated) -> Do
     )
     labels = _explained(found) or ()
     share = (
-        [f"Label shares alone would make {min(labels):.0%} to {max(labels):.0%} of zeta^2 + delta^2."] if labels else []
+        [f"Label shares alone would make {percent(min(labels))} to {percent(max(labels))} of zeta^2 + delta^2."]
+        if labels
+        else []
     )
-    share.append(f"Intervals hold with {found.level:.0%}, at all points together.")
+    share.append(f"Intervals hold with {percent(found.level)}, at all points together.")
     sections = (
         Section("points", "Points of the run", points),
         Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),

@@ -19,7 +19,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, names_or, shortened, title
+from planner.io.wording import counted, names_or, percent, shortened, title
 from planner.report.document import Column, Document, Kind, Table
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario import divisions
@@ -364,7 +364,7 @@ def _cautions(task: _Task, after: Mapping[str, Any]) -> list[str]:
     out = []
     if after["delta2_expected"] > 1.1 * after["delta2"]:
         out.append(
-            "The counts are a sample, and its noise was evened out too: for the clients themselves expect delta^2 "
+            "The counts are a sample, and regrouping fits their noise too. For the clients themselves expect delta^2 "
             f"near {after['delta2_expected']:.2g}. `hfl-plan measure --groups-are chosen` takes that into account."
         )
     if task.present is not None and task.start is None:
@@ -458,10 +458,12 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         return Verdict(status="unreachable", text="No topology reaches the target, before or after.")
     if asked.gain > effect["resolution"]:
         less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
-        text = f"Worth regrouping for {asked.id}: {asked.gain:.0%} {less}, with {names_or(asked.after)}."
+        text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
-    same = "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {-asked.gain:.0%} more is needed"
+    same = (
+        "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {percent(-asked.gain)} more is needed"
+    )
     text = f"Not worth regrouping for {asked.id}: {stays}, {same}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
 
@@ -474,7 +476,7 @@ def document(answer: Grouping) -> Document:
         for best, amount in ((row.before, row.before_amount), (row.after, row.after_amount)):
             yield names_or(best) if len(best) == 1 else f"{len(best)} alike" if best else "none"
             yield cell(shown[row.id], amount)
-        yield "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else f"{row.gain:.0%}"
+        yield "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else f"{percent(row.gain)}"
 
     columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
@@ -534,4 +536,4 @@ def _said(step: Mapping[str, Any]) -> str:
         f"from {shortened(move['from'])} to {shortened(move['to'])}"
         for move in step["moves"]
     )
-    return f"{moved}: {step['gained_share']:.0%}"
+    return f"{moved}: {percent(step['gained_share'])}"

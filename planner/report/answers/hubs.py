@@ -14,7 +14,7 @@ from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, times
+from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, parts
 from planner.report.origins import assumed
@@ -105,7 +105,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
         amounts = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
         ratio = Quantity(getattr(found.better, amounts) / getattr(found.hubs, amounts))
         hubs = counted(budgets.n_h, "hub")
-        text = f"{found.better.protocol} is better by {aim} without hubs: {times(ratio)} of {hubs}.{drawn}"
+        text = f"Use no hubs: {found.better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')}: each averages {each} {n:,} nodes."
@@ -173,7 +173,9 @@ def _sentences(answer: Answer) -> list[str]:
         )
     least, most = answer.ties
     if least < most:
-        said.append(f"{least:,} to {most:,} hubs are within {scenario.resolution:.0%} of it by {scenario.objective}.")
+        said.append(
+            f"{least:,} to {most:,} hubs are within {percent(scenario.resolution)} of it by {scenario.objective}."
+        )
     if (local := _local(answer)) is not None:
         more = (local.rounds / best.rounds, local.seconds / best.seconds, local.bytes / best.bytes)
         said.append(

@@ -21,7 +21,7 @@ from planner.io import text
 from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.progress import progress
-from planner.io.wording import counted, shortened
+from planner.io.wording import counted, percent, shortened
 from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import told
 
@@ -289,7 +289,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Mea
         )
         for tier in data["tiers"]
     )
-    following = [NextStep(argv=("hfl-plan", "recommend", "--heterogeneity", path.name), why="takes these deviations")]
+    following = [NextStep(argv=("hfl-plan", "recommend", "--data", str(path)), why="takes these deviations")]
     if not data["scale"]["known"]:
         following.append(NextStep(argv=("...", "--gram", "GRAM.csv"), why="gives the absolute scale"))
     return Measurement(
@@ -359,7 +359,7 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     data = answer.measure
     yield "Data", f"{counted(data['clients'], 'client')}, {data['labels']} labels, {data['samples']:,} samples"
     unusual = [
-        f"{noun} {shortened(row[noun], 20)}: {shortened(row['label'], 20)}, {row[share]:.0%} of {symbol}^2"
+        f"{noun} {shortened(row[noun], 20)}: {shortened(row['label'], 20)}, {percent(row[share])} of {symbol}^2"
         for noun, share, key, symbol in (
             ("client", "share_of_zeta2", "dominant_clients", data["tiers"][-1]["symbol"]),
             ("group", "share_of_delta2", "dominant_groups", data["tiers"][0]["symbol"]),
@@ -395,8 +395,8 @@ def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple
         yield (
             f"{noun}s",
             tuple(
-                f"{shortened(r[noun])}: {r[f'share_of_{share}']:.1%} of {symbol}^2, mostly {shortened(r['label'])} "
-                f"({r['label_share']:.0%})"
+                f"{shortened(r[noun])}: {percent(r[f'share_of_{share}'], 1)} of {symbol}^2, "
+                f"mostly {shortened(r['label'])} ({percent(r['label_share'])})"
                 for r in data[key]
             ),
         )

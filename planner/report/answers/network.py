@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
 from planner.families.sited.question import USED, Question
-from planner.io.wording import counted, join, join_with_limit, shortened
+from planner.io.wording import counted, join, join_with_limit, percent, shortened
 from planner.network.trees import Layout
 from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
 from planner.report.origins import assumed, known
@@ -46,7 +46,9 @@ def _placed(question: Question, best: Tree) -> str:
     if best.saves is None or best.given is None:
         return f"{said}."
     kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
-    return f"{said}; {kept} it is as good." if best.saves < 0.005 else f"{said}: {best.saves:.0%} less than {kept}."
+    return (
+        f"{said}; {kept} it is as good." if best.saves < 0.005 else f"{said}: {percent(best.saves)} less than {kept}."
+    )
 
 
 def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
@@ -107,9 +109,9 @@ def orders(question: Question, found: list[Ordered]) -> Document:
     """Say in which order rings run best, and what the order given costs."""
     given, best = sum(one.given for one in found), sum(one.best for one in found)
     gap = max(one.gap for one in found)
-    sure = "No order is shorter" if gap <= 1e-9 else f"No order is over {gap:.1%} shorter"
+    sure = "No order is shorter" if gap <= 1e-9 else f"No order is over {percent(gap, 1)} shorter"
     saves = 1 - best / given if given > 0 else 0.0
-    said = f"The best orders take {saves:.0%} off the way of the rings. {sure}."
+    said = f"The best orders take {percent(saves)} off the way of the rings. {sure}."
     columns = (
         Column("ring"), Column("server"), Column("clients", "count"), Column("as listed", "duration"),
         Column("best", "duration"), Column("within"), Column("order", wraps=True),
@@ -117,7 +119,7 @@ def orders(question: Question, found: list[Ordered]) -> Document:
     rows = tuple(
         (
             one.name, shortened(one.server, 20), len(one.order), one.given, one.best,
-            "exact" if one.gap <= 1e-9 else f"{one.gap:.1%}", join_with_limit(list(one.order), 5),
+            "exact" if one.gap <= 1e-9 else f"{percent(one.gap, 1)}", join_with_limit(list(one.order), 5),
         )
         for one in found[:SHOWN]
     )  # fmt: skip
@@ -168,7 +170,7 @@ def waits(question: Question, found: Waits) -> Document:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.0095 or share < 5e-5 else f"{share:.2%}"
+    return percent(share, 0 if share >= 0.0095 or share < 5e-5 else 2)
 
 
 def _decides(question: Question, found: Waits) -> str:
@@ -229,7 +231,7 @@ def groupings(question: Question, found: list[Grouping]) -> Document:
     said = (
         f"Not worth regrouping: {present.best.title} in the present groups is as fast as any."
         if best is present or gain < 0.01
-        else f"New groups take {gain:.0%} off the time to the target, with {best.best.title}."
+        else f"New groups take {percent(gain)} off the time to the target, with {best.best.title}."
     )
     columns = (
         Column("groups"), Column("delta^2", "number"), Column("topology"), Column("round", "duration"),

@@ -18,7 +18,7 @@ from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
 from planner.io.answers import NextStep, Quantity, Sensitivity, Target, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, shortened, times
+from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, guess, parts
 from planner.report.origins import assumed
@@ -96,7 +96,7 @@ def _verdict(found: Answer) -> Verdict:
     aim = found.question.objective
     ratio = Quantity(ratios[aim])
     confidence = None if found.probability is None else min(max(found.probability, 1 - found.probability), 0.99)
-    sure = "" if confidence is None else f" Confidence {confidence:.0%}."
+    sure = "" if confidence is None else f" Confidence {percent(confidence)}."
     if found.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     if found.verdict == "cannot tell":
@@ -203,8 +203,8 @@ def _reasons(answer: Answer) -> Iterator[str]:
     yield f"{links}: break-even at {ratio:.3g} times fewer rounds{weighed}."
     if answer.probability is not None and answer.verdict != "nothing to weigh":
         yield (
-            f"The gain exceeds the cost of overlap in {answer.probability:.0%} of {DRAWS} draws of the assumptions "
-            f"(sigma, gaps, mu, A by up to a factor {FACTOR:g})."
+            f"The gain exceeds the cost of overlap in {percent(answer.probability)} of {DRAWS} draws of the "
+            f"assumptions (sigma, gaps, mu, A by up to a factor {FACTOR:g})."
         )
     slower = hybrid.seconds / answer.apart.seconds
     if answer.verdict == "worth it" and answer.question.objective != "time" and slower > 1:

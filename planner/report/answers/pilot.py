@@ -15,7 +15,7 @@ from planner.errors import ScenarioError
 from planner.harness.pilot import Wanted
 from planner.io.atomic import place
 from planner.io.progress import progress
-from planner.io.wording import counted, join, names, title
+from planner.io.wording import counted, join, names, percent, title
 from planner.report.document import Block, Column, Document, Facts, Section, Sentences, Table
 from planner.report.page import shortened_to
 from planner.scenario.units import parse_duration
@@ -324,8 +324,8 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
     seeds = len(pilot.seeds.compared)
     if seeds > 1:
         yield (
-            f"[ ] are {pilot.level:.0%} intervals over {seeds} seeds of the noise, on the same data and first model; "
-            "rates were chosen with another seed."
+            f"[ ] are {percent(pilot.level)} intervals over {seeds} seeds of the noise, on the same data and first "
+            "model; rates were chosen with another seed."
         )
     else:
         yield "One seed of the noise: no intervals, and a lead of less than a hundredth of the way counts as none."

@@ -10,7 +10,7 @@ from planner.decide.recommendation import Corrected, Division, Drawn, Recommenda
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import SHARING
 from planner.io.answers import Quantity, Verdict
-from planner.io.wording import input_words, join, join_with_limit, times, title
+from planner.io.wording import input_words, join, join_with_limit, percent, times, title
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -283,7 +283,7 @@ def _terms(answer: Recommendation) -> Iterator[Block]:
         if row.dominant_term and (whole := sum(row.terms.values())):
             share = row.terms[row.dominant_term] / whole
             cap = ", at the largest rate allowed" if row.cap_binds else ""
-            entries.append((row.title, f"{term(row.dominant_term)}: {share:.0%} of its bound{cap}"))
+            entries.append((row.title, f"{term(row.dominant_term)}: {percent(share)} of its bound{cap}"))
     if entries:
         yield Facts(tuple(entries))
         columns = (Column("topology"), *(Column(SHORT.get(name, name), "number") for name in answer.rows[0].terms))
@@ -301,20 +301,20 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
         like = "nearest to yours" if model.like else "nearest to yours, and not like it"
         yield Sentences(
             f"With the predictor's errors: {first} is within 2 % of the best with probability "
-            f"{model.probability or 0:.0%}. In the {model.scenarios} measured cases {like} the first choice was right "
-            f"in {model.right}. Regret in rounds: {model.regret_median:.0%} in the median, "
-            f"{model.regret_p90:.0%} in one of ten."
+            f"{percent(model.probability or 0)}. In the {model.scenarios} measured cases {like} the first choice was "
+            f"right in {model.right}. Regret in rounds: {percent(model.regret_median)} in the median, "
+            f"{percent(model.regret_p90)} in one of ten."
         )
     if inputs.draws:
         share = min(inputs.p_best[inputs.regret.of].value, 0.99)
-        yield Sentences(f"Inputs alone: {first} is best in {share:.0%} of {inputs.draws:,} draws.")
+        yield Sentences(f"Inputs alone: {first} is best in {percent(share)} of {inputs.draws:,} draws.")
         yield Sentences(f"Drawn: {'; '.join(_limits(inputs.drawn))}.")
         regret = inputs.regret
         if regret.mean is not None:
-            high = f", {regret.p90.value:.1%} in one of ten draws" if regret.p90 else ""
-            yield Sentences(f"Expected regret over the draws: {regret.mean.value:.1%}{high}.")
+            high = f", {percent(regret.p90.value, 1)} in one of ten draws" if regret.p90 else ""
+            yield Sentences(f"Expected regret over the draws: {percent(regret.mean.value, 1)}{high}.")
         if inputs.unanswered:
-            yield Sentences(f"No topology reaches the target in {inputs.unanswered:.1%} of the draws.")
+            yield Sentences(f"No topology reaches the target in {percent(inputs.unanswered, 1)} of the draws.")
     yield from map(Sentences, inputs.said)
 
 

@@ -498,11 +498,11 @@ def test_the_sentence_names_what_to_measure() -> None:
     found = uncertainty.assess(question, told, ["star-star"])
     assert found is not None
     assert found.inputs.said == (
-        "Sensitivity of the lead over the runner-up: zeta (100%). Measure it first. Under 5%: delta and sigma.",
+        "Sensitivity of the lead over the runner-up: zeta (100 %). Measure it first. Under 5 %: delta and sigma.",
     )
 
 
-@pytest.mark.parametrize(("weight", "named"), [(1.0, "zeta (50%) and delta (50%)"), (0.25, "zeta (94%)")])
+@pytest.mark.parametrize(("weight", "named"), [(1.0, "zeta (50 %) and delta (50 %)"), (0.25, "zeta (94 %)")])
 def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named: str) -> None:
     """Margin log zeta + weight log delta: shares 1 : weight^2. A tenth is named, up to four fifths in all."""
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")

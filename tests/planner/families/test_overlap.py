@@ -462,7 +462,7 @@ def test_servers_that_are_alike_are_not(plan) -> None:
     assert out.startswith("Not worth it for airtime (1.3x)")
     found = answer(plan, "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert "The servers' data are alike (delta = 0)" in found["reasons"][0]
-    assert "costs 32% more airtime" in found["reasons"][0]
+    assert "costs 32 % more airtime" in found["reasons"][0]
     assert found["verdict"] == "not worth it"
     assert found["rows"][1]["airtime_seconds"]["value"] == found["options"]["hhfl"]["airtime_seconds"]
     assert found["gain"]["expected"] == pytest.approx(1, abs=0.02)

@@ -780,7 +780,7 @@ def test_the_answer_says_what_loss_would_change() -> None:
     first = by_loss.ranking[0].id
     assert f"{first.title()} is the best topology" in said
     less = 1 - rounds[first] / rounds[by_gradient.recommended[0]]
-    (percent,) = re.findall(r"(\d+)% below", said)
+    (percent,) = re.findall(r"(\d+) % below", said)
     assert abs(int(percent) / 100 - less) < 0.03  # rounds of the answer are whole
     assert not any("--metric" in one.text for one in by_loss.warnings)
 
