@@ -123,9 +123,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             if part == "passes" and i == 0 and tier[part] != 1:
                 raise ScenarioError(f"{name(place)}: the top tier passes through its children once. Leave it out.")
             if depth != 2 and isinstance(tier[part], Span):
-                raise ScenarioError(
-                    f"{name(place)}: a range is searched in two tiers only. Give one number.", code="E005"
-                )
+                raise ScenarioError(f"{name(place)}: ranges are searched in two tiers only. Give one.", code="E005")
             if key:
                 of_tiers[key], places[key] = tier[part], place
         for key, value in tier.items():
@@ -145,9 +143,8 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if depth != 2:
         _refuse_two(values, name, depth)
         if isinstance(values.get("fleet.local_steps"), Span):
-            raise ScenarioError(
-                f"{name('fleet.local_steps')}: a range is searched in two tiers only. Give one number.", code="E005"
-            )
+            at = name("fleet.local_steps")
+            raise ScenarioError(f"{at}: a range is searched in two tiers only. Give one number.", code="E005")
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
         raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.", code="E005")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
