@@ -29,6 +29,8 @@ from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario
 
+APART = 1.25  # ratio by which whole rounds may move topologies that tie apart without a word
+
 
 def recommend(  # reason: one field of the answer after the other
     scenario: Scenario, *, details: bool = True, cases: bool | None = None
@@ -94,7 +96,9 @@ def recommend(  # reason: one field of the answer after the other
         verdict=said,
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, how_sure),
-        warnings=tuple(_warnings(question, scenario, rows, here.tied, met, doubt, asked)),
+        warnings=tuple(
+            _warnings(question, scenario, rows, here.tied, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
+        ),
         sensitivity=tuple(_sensitivity(flips, how_sure)),
         evidence=tuple(records),
         next=tuple(steps(scenario, question, said, how_sure)),
@@ -351,6 +355,16 @@ def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
     }
     what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
     return [f"Energy leaves out {what}: no number is known. Give --set {ways}."]
+
+
+def _about_whole_rounds(rows: Sequence[Row], rounds: Mapping[str, float]) -> list[str]:
+    """Say that topologies tie by predicted rounds which, run as whole ones, are far apart."""
+    tied = [row.id for row in rows if row.tie == 1 and not row.baseline and 0 < rounds[row.id] < math.inf]
+    rounded = {t: ceil_rounds(rounds[t]) / rounds[t] for t in tied}
+    if not tied or max(rounded.values()) < APART * min(rounded.values()):
+        return []
+    predicted, whole = join([f"{rounds[t]:.2g}" for t in tied]), join([f"{ceil_rounds(rounds[t])}" for t in tied])
+    return [f"{names(tied)} tie at {predicted} predicted rounds; run as whole ones, which rows show, they are {whole}."]
 
 
 def _about_status(question: Question) -> list[str]:

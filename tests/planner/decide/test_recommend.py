@@ -8,6 +8,7 @@ import math
 import pytest
 from second_encoding import value as second
 
+import planner
 from hflbounds import family
 from hflbounds.evaluate.compare import crossings
 from planner.decide.rank import recommend
@@ -459,3 +460,17 @@ def test_of_topologies_that_take_one_round_each_the_one_with_less_left_comes_fir
     first, *others = (row for row in found.ranking if row.rounds == 1)
     assert first.id == "ring-ring"
     assert {row.id for row in others} == {"star-ring", "ring-star"} and {row.tie for row in others} == {1}
+
+
+def test_topologies_that_tie_and_run_different_whole_rounds_are_named() -> None:
+    asked = {"G": 4, "M": 2, "rounds": 3, "heterogeneity": "iid", "objective": "rounds"}
+    answer = planner.recommend(**asked, details=False)
+    tied = [row.id for row in answer.rows if row.tie == 1]
+    predicted = ask(planner.load_scenario(**asked)).rounds()
+    assert [float(answer.row(t).rounds) for t in tied] == [math.ceil(predicted[t]) for t in tied] == [1, 2]
+    said = [one.text for one in answer.warnings if "whole" in one.text]
+    numbers = " and ".join(f"{predicted[t]:.2g}" for t in tied)
+    whole = "run as whole ones, which rows show, they are 1 and 2."
+    assert said == [f"Ring-Ring and Ring-Star tie at {numbers} predicted rounds; {whole}"]
+    more = planner.recommend(**{**asked, "rounds": 300}, details=False)
+    assert not [one for one in more.warnings if "whole" in one.text]
