@@ -289,26 +289,32 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
     return min(tied, key=lambda choice: (choice.amount(other), choice.amount(aim)))
 
 
-def alike(found: Iterable[Choice], chosen: Choice, budget: Budget, resolution: float) -> list[Choice]:
-    """The other choices within the budget that take at most as much in both, up to the resolution."""
+def alike(
+    found: Iterable[Choice],
+    chosen: Choice,
+    budget: Budget,
+    resolution: float,
+    weighed: Sequence[Aim] = ("time", "traffic"),
+) -> list[Choice]:
+    """The other choices within the budget that take at most as much in all that is weighed, up to the resolution."""
     most = 1 + resolution
     return [
         choice
         for choice in found
         if choice != chosen
-        and choice.seconds <= chosen.seconds * most
-        and choice.bytes <= chosen.bytes * most
+        and all(choice.amount(aim) <= chosen.amount(aim) * most for aim in weighed)
         and budget.overrun(choice) <= 1
     ]
 
 
-def tie_numbers(best: Sequence[Choice], resolution: float) -> list[int]:
-    """For a front, the fastest first: choices of one number differ by less than the resolution in both."""
+def tie_numbers(best: Sequence[Choice], resolution: float, weighed: Sequence[Aim] = ("time", "traffic")) -> list[int]:
+    """For a front, the fastest first: choices of one number differ by less than the resolution in all weighed."""
     numbers: list[int] = []
     first: Choice | None = None
     for choice in best:
-        near = first is not None and (
-            choice.seconds <= first.seconds * (1 + resolution) and choice.bytes * (1 + resolution) >= first.bytes
+        near = first is not None and all(
+            max(choice.amount(aim), first.amount(aim)) <= min(choice.amount(aim), first.amount(aim)) * (1 + resolution)
+            for aim in weighed
         )
         if not near:
             first = choice

@@ -25,17 +25,20 @@ def load(config: Path | None, options: Mapping[str, tuple[str, Any]]) -> Scenari
     table = read(config)[0].get("network") if config is not None else None
     written = {key: (f"network.{key}", table.get(key)) for key in SITED} if isinstance(table, dict) else {}
     written |= {key: options[f"network.{key}"] for key in SITED if f"network.{key}" in options}
-    said = {key: one for key, one in written.items() if one[1] is not None}
-    if not said:
-        return without_network(config, options)
-    for name, value in said.values():
+    said: dict[str, str] = {}
+    for key, (name, value) in written.items():
+        if value is None:
+            continue
         if not isinstance(value, str) or not value.strip():
             raise ScenarioError(f"{name}: {value!a:.40} names no file. Write it in quotes.")
+        said[key] = value
+    if not said:
+        return without_network(config, options)
     if "source" not in said:
-        name = next(iter(said.values()))[0]
+        name = written[next(iter(said))][0]
         raise ScenarioError(f"{name}: is of places of a network. Give --network geant, or a file.")
     from planner.families.sited import timed  # needs numpy, which reading a scenario does without
 
-    source, sites, access = (said.get(key, ("", None))[1] for key in SITED)
+    sites, access = (Path(said[key]) if key in said else None for key in SITED[1:])
     left = {key: one for key, one in options.items() if key.removeprefix("network.") not in SITED}
-    return timed.asked(source, *(None if one is None else Path(one) for one in (sites, access)), config, left)
+    return timed.asked(said["source"], sites, access, config, left)

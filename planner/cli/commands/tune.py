@@ -24,9 +24,13 @@ def tune(  # reason: one parameter for every option
     ] = None,
     within: Annotated[str | None, Option("--within", help="time budget: 10h")] = None,
     traffic: Annotated[str | None, Option("--traffic", help="traffic budget: 50GB")] = None,
+    budget: Annotated[
+        list[str] | None,
+        Option("--budget", help="budget, by its unit: 2h, 50GB, 20kWh, 5kgCO2e or 100USD; may be repeated"),
+    ] = None,
     objective: Annotated[
         str | None,
-        Option("--objective", help="objective: time or traffic [what has no budget, or time]"),
+        Option("--objective", help="objective: time, traffic, energy, carbon or money [what has no budget, or time]"),
     ] = None,
 ) -> Tuned:
     """Choose local steps K and group rounds P by time and traffic to a target.
@@ -39,4 +43,5 @@ def tune(  # reason: one parameter for every option
     """
     from planner.report.answers.tune import Wanted, tuned
 
-    return tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective))
+    limits = tuple(budget or ())
+    return tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective, limits))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -27,7 +27,7 @@ from planner.report.document import Cell, Column, Document, Section, Table
 from planner.report.origins import assumed
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import parse_duration, parse_size
+from planner.scenario.units import format_energy, format_mass, parse_duration, parse_size
 
 MOST = 20_000  # choices that are looked at
 SHOWN = 6  # rows of the front on a page
@@ -35,6 +35,12 @@ LISTED = 40  # and in its section
 ERRORS = 2_000  # draws of the predictor's errors
 LESS = 0.05  # relative difference that a page points out
 RATES = ("effective", "raw", "effective, bound", "raw, bound")
+MORE: Mapping[Aim, tuple[str, str, Callable[[float], str]]] = {
+    "energy": ("energy_joules", "budget_joules", format_energy),
+    "carbon": ("carbon_kg_co2e", "budget_kg_co2e", format_mass),
+    "money": ("money", "budget_money", "{:,.4g}".format),
+}
+"""Beside time and traffic: the field of a row, that of the budget, and how it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Wanted:
         within: Time that may be spent.
         traffic: Traffic that may be caused.
         objective: What is to be least.
+        limits: What may be spent, by the units.
     """
 
     local_steps: str | None = None
@@ -56,13 +63,23 @@ class Wanted:
     within: str | None = None
     traffic: str | None = None
     objective: str | None = None
+    limits: tuple[str, ...] = ()
 
     def budget(self) -> Budget:
-        """What may be spent."""
-        return Budget(
-            math.inf if self.within is None else float(parse_duration(self.within, field="--within", positive=True)),
-            math.inf if self.traffic is None else float(parse_size(self.traffic, field="--traffic")),
-        )
+        """What may be spent.
+
+        Raises:
+            ScenarioError: For what is no budget, or one that is given twice.
+        """
+        found = tuning.budget_of(self.limits)
+        for option, part, given in (("--within", "seconds", self.within), ("--traffic", "bytes", self.traffic)):
+            if given is not None and math.isfinite(getattr(found, part)):
+                raise ScenarioError(f"{option}: --budget has a limit of the same. Give one of the two.")
+        if self.within is not None:
+            found = replace(found, seconds=float(parse_duration(self.within, field="--within", positive=True)))
+        if self.traffic is not None:
+            found = replace(found, bytes=float(parse_size(self.traffic, field="--traffic")))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +107,9 @@ class Plan(Part):
     traffic_bytes: Quantity
     round_seconds: float = field("of one global round")
     round_bytes: float
+    energy_joules: Quantity | None = field("of devices and networks, as far as it is known", default=None)
+    carbon_kg_co2e: Quantity | None = field("of that energy", default=None)
+    money: Quantity | None = field("in the currency of the prices", default=None)
     given: bool = field("whether these are K and P of the scenario, with its best topology", default=False)
     recommended: bool = False
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
@@ -135,6 +155,9 @@ class Searched(Part):
     reached: int = field("choices that reach the target")
     budget_seconds: float | None = field("null for any", default=None)
     budget_bytes: float | None = field("null for any", default=None)
+    budget_joules: float | None = field("null for any", default=None)
+    budget_kg_co2e: float | None = field("null for any", default=None)
+    budget_money: float | None = field("null for any", default=None)
     alike: tuple[str, ...] = field("other choices that take at most as much in both, up to the resolution")
     error: float | None = field("of a predicted ratio of rounds, in the median of the nearest measured cases")
     rates: Rates | None = field("null where no bound or predictor names one")
@@ -186,13 +209,15 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             + (f" within {question.horizon:,.0f} rounds. Allow more, or give" if question.horizon else ". Give")
             + " a looser --target."
         )
-    aim = _aim(wanted.objective, scenario, limited=wanted.within is not None and wanted.traffic is None)
+    aim = _aim(wanted.objective, scenario, limited="time" in budget.limits and "traffic" not in budget.limits)
+    weighed = tuning.weighed(aim, budget)
+    tuning.known(found, weighed)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
-    best = tuning.front(dict.fromkeys((*found, *present)))
+    best = tuning.front(dict.fromkeys((*found, *present)), weighed)
     chosen = tuning.recommended(best, aim, budget, scenario.resolution)
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
     given = min(allowed or present, key=lambda choice: choice.amount(aim)) if present else None
-    ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution), strict=True))
+    ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     rows = [
         _plan(question, one, budget, tie=ties.get(one), given=one == given, recommended=one == chosen)
         for one in (*([given] if given is not None and given not in ties else ()), *best)
@@ -204,7 +229,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(scenario, len(found), chosen, tried),
     ]
-    alike = tuning.alike(found, chosen, budget, scenario.resolution)
+    alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -232,8 +257,11 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             local_steps=tuple(tried.steps),
             group_rounds=tuple(tried.exchanges),
             reached=len(found),
-            budget_seconds=budget.seconds if math.isfinite(budget.seconds) else None,
-            budget_bytes=budget.bytes if math.isfinite(budget.bytes) else None,
+            budget_seconds=budget.limits.get("time"),
+            budget_bytes=budget.limits.get("traffic"),
+            budget_joules=budget.limits.get("energy"),
+            budget_kg_co2e=budget.limits.get("carbon"),
+            budget_money=budget.limits.get("money"),
             alike=tuple(map(_id, alike)),
             error=_error(asked) if near is not None else None,
             rates=rates,
@@ -262,6 +290,7 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
         rounds=Quantity(one.rounds),
         time_seconds=Quantity(one.seconds),
         traffic_bytes=Quantity(one.bytes),
+        **{name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))},
         round_seconds=one.seconds_per_round,
         round_bytes=one.bytes_per_round,
         given=given,
@@ -279,7 +308,7 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
 
 def _verdict(chosen: Choice, given: Choice | None, aim: Aim, budget: Budget, resolution: float) -> Verdict:
     """Say what to use, and what it saves of what the present K and P take."""
-    within = " within the budget" if math.isfinite(min(budget.seconds, budget.bytes)) else ""
+    within = " within the budget" if budget.limits else ""
     if given is None:
         return Verdict(status="best", best=(_id(chosen),), text=f"Use {_named(chosen)}: the least {aim}{within}.")
     if given == chosen:
@@ -343,14 +372,15 @@ def _topology(name: str, known: Sequence[str]) -> str:
 
 
 def _aim(objective: str | None, scenario: Scenario, *, limited: bool) -> Aim:
-    """What is to be least: what was asked for, else what has no limit, else time unless the scenario says bytes."""
+    """What is to be least: what was asked for, else traffic where time is limited, else what the scenario says."""
     if objective is None:
-        return "traffic" if limited or scenario.objective == "traffic" else "time"
+        told: Aim = "time" if scenario.objective == "rounds" else scenario.objective
+        return "traffic" if limited else told
     for aim in get_args(Aim):
         if objective == aim:
             return aim  # type: ignore[no-any-return]
     hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
-    raise ScenarioError(f"--objective: {objective!a:.40} is not time or traffic.{hint}")
+    raise ScenarioError(f"--objective: {objective!a:.40} is not one of {', '.join(get_args(Aim))}.{hint}")
 
 
 def _passes(asked: Question) -> int:
@@ -421,20 +451,26 @@ def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -
 
 def document(answer: Tuned) -> Document:
     """Lay choices out: the present one, the recommended one, and others of the front."""
-    rows = _page_rows(answer)
+    rows, more = _page_rows(answer), _more(answer)
     several = any(row.group_rounds != 1 for row in rows)
     columns = (
         Column("topology"),
         Column("K", "count"),
         *([Column("P", "count")] if several else []),
-        *(Column(name, "number") for name in ("time", "traffic", "rounds")),
+        *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
         Column(""),
     )
     chosen = next(row for row in answer.rows if row.recommended)
     table = Table(
         columns,
         tuple(
-            (row.title, row.local_steps, *([row.group_rounds] if several else []), *_amounts(row), _note(row, chosen))
+            (
+                row.title,
+                row.local_steps,
+                *([row.group_rounds] if several else []),
+                *_amounts(row, more),
+                _note(row, chosen),
+            )
             for row in rows
         ),
         label="Choices to one target",
@@ -446,8 +482,14 @@ def document(answer: Tuned) -> Document:
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
-def _amounts(row: Plan) -> tuple[str, str, str]:
-    return cell(duration, row.time_seconds), cell(size, row.traffic_bytes), cell(count, row.rounds)
+def _amounts(row: Plan, more: Iterable[Aim]) -> tuple[str, ...]:
+    others = (cell(MORE[aim][2], getattr(row, MORE[aim][0])) for aim in more)
+    return cell(duration, row.time_seconds), cell(size, row.traffic_bytes), cell(count, row.rounds), *others
+
+
+def _more(answer: Tuned) -> list[Aim]:
+    """What is weighed beside time and traffic."""
+    return [aim for aim, (_, budget, _) in MORE.items() if aim == answer.objective or getattr(answer.tune, budget)]
 
 
 def _page_rows(answer: Tuned) -> list[Plan]:
@@ -515,14 +557,17 @@ def _evidence(answer: Tuned) -> str:
 
 
 def _front(answer: Tuned) -> Section:
+    more = _more(answer)
     columns = (
         Column("topology"),
         *(Column(name, "count") for name in ("K", "P")),
-        *(Column(name, "number") for name in ("time", "traffic", "rounds", *(f"rate, {name}" for name in RATES))),
+        *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
+        *(Column(f"rate, {name}", "number") for name in RATES),
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            *(row.title, row.local_steps, row.group_rounds, *_amounts(row)),
+            *(row.title, row.local_steps, row.group_rounds),
+            *_amounts(row, more),
             *(row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw),
         )
         for row in answer.rows[:LISTED]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from typing import Any
 
 import pytest
+from test_cli import run
 
 import planner
 from planner.decide.tuning import (
@@ -116,3 +118,36 @@ def test_what_nothing_is_known_of_is_not_weighed() -> None:
     known(every, weighed("carbon", Budget()))
     with pytest.raises(planner.ScenarioError, match=r"no number is known for money. Give prices"):
         known(every, weighed("time", budget_of(["100USD"])))
+
+
+def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["tune", "-G", "4", "-M", "5", "-H", "inter", "-K", "1,4,16", "-P", "1,4"]
+    for key, value in SETTINGS.items():
+        words += ["--set", f"{key}={value}"]
+
+    def asked(*more: str) -> tuple[int, str, str]:
+        return run(*words, *more, capsys=capsys, monkeypatch=monkeypatch)
+
+    code, out, err = asked("--json")
+    assert (code, err) == (0, "")
+    free = next(row for row in json.loads(out)["rows"] if row["recommended"])
+    limit = 0.9 * free["energy_joules"]["value"]
+    code, out, err = asked("--json", "--budget", f"{limit}J")
+    assert (code, err) == (0, "")
+    answer = json.loads(out)
+    chosen = next(row for row in answer["rows"] if row["recommended"])
+    assert answer["tune"]["budget_joules"] == pytest.approx(limit)
+    assert chosen["energy_joules"]["value"] <= limit
+    assert chosen["time_seconds"]["value"] > free["time_seconds"]["value"]
+    code, out, err = asked("--budget", f"{limit}J", "--objective", "carbon")
+    assert (code, err) == (0, "")
+    assert "energy" in out
+    assert "gCO2e" in out
+    for more, wanted in (
+        (("--budget", "5USD"), "no number is known for money"),
+        (("--budget", "2h", "--within", "3h"), "--within: --budget has a limit of the same"),
+        (("--objective", "rounds"), "'rounds' is not one of time, traffic, energy, carbon, money"),
+    ):
+        code, out, err = asked(*more)
+        assert (code, out) == (2, "")
+        assert wanted in err
