@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -385,3 +385,19 @@ class Told(Answer):
         from planner.io.version import version  # what it imports takes long
 
         super().__init__(**{"version": version(), **values})
+
+
+def listed(name: str, text: str, own: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the document of an answer that decides nothing: the shared keys, plain rows, and what is its own.
+
+    Args:
+        name: Of the command, with dashes, as in its schema; its own part is under the name with underscores.
+        text: The verdict.
+        own: What no other command has.
+        rows: Mappings of one form.
+    """
+    said = Verdict(status="measured", text=text)
+    answer = Told(schema=f"hfl-plan/{name}/2", command=("hfl-plan", *name.split("-")), verdict=said, rows=tuple(rows))
+    shared = answer.to_json()
+    del shared["details"]
+    return {**shared, name.replace("-", "_"): dict(own)}

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from hflbounds.audit import report as ledger
 from hflbounds.typeset.markup import unicode
 from hflbounds.typeset.wording import sentence
+from planner.io.answers import listed as document_of
 from planner.io.progress import progress
 from planner.io.text import one_of
 from planner.report.document import Column, Document, Section, Sentences, Table
@@ -26,7 +27,6 @@ TITLES = {
     "bound": "Bounds, each against the checks it owes",
     "family": "Families of four topologies",
 }
-SCHEMA = "hfl-plan/audit/1"
 
 
 def run(paper: str | None, only: str) -> tuple[Document, int]:
@@ -57,12 +57,6 @@ def run(paper: str | None, only: str) -> tuple[Document, int]:
 def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
     """The verdict, rows that are wrong first, and all rows with their reasons behind ``--explain``."""
     tally = ledger.tally(found)
-    data = {
-        "schema": SCHEMA,
-        "as_recorded": all(row.as_recorded for row in found),
-        "tally": tally,
-        "rows": [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown],
-    }
     wrong = sum(not row.as_recorded for row in found)
     of = {verdict: sum(counts.get(verdict, 0) for counts in tally.values()) for verdict in VERDICTS.values()}
     told = f"{of['holds']} hold, {of['holds up to a constant']} up to a constant, {of['fails']} fail, "
@@ -70,6 +64,9 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
     verdict = f"As recorded: {len(found) - wrong} of {len(found)} rows ({told})."
     if wrong:
         verdict = f"{wrong} of {len(found)} rows are NOT AS RECORDED ({told})."
+    own = {"as_recorded": not wrong, "tally": tally}
+    every = [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown]
+    data = document_of("audit", verdict, own, every)
     rows = sorted(shown, key=lambda row: row.as_recorded)
     table = Table(
         (Column("row"), Column("verdict")),

@@ -17,6 +17,7 @@ from hflbounds.finding import nearest, search
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.answers import listed as document_of
 from planner.io.wording import shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
@@ -24,7 +25,6 @@ from planner.report.answers.bound_options import formula, plain, said
 from planner.report.document import Block, Column, Document, Items, Paragraph, Section, Sentences, Table
 from planner.report.page import brief
 
-LIST_SCHEMA = "hfl-plan/bounds-list/1"
 SHOW_SCHEMA = "hfl-plan/bound/1"
 QUANTITY = 24  # letters of a bounded quantity in a list
 FILTERS = "--search, --paper, --status, --metric"
@@ -65,7 +65,7 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
     titles = Section("titles", "Titles", tuple(Sentences(f"{b.id}: {said(b.title)}", indent=2) for b in found))
     verdict = f"{len(found)} of {len(bounds)} bounds."
     facts = [("Next", "hfl-plan bounds show ID    ... --search WORDS")]
-    data = {"schema": LIST_SCHEMA, "bounds": entries}
+    data = document_of("bounds-list", verdict, {"of": len(bounds)}, entries)
     return brief(verdict, table, data, facts=facts, sections=[titles], records=records, kind="Bounds")
 
 

@@ -12,6 +12,7 @@ from planner.decide.sensitivity import Change, Flips, Line, Setting
 from planner.io.answers import Verdict
 from planner.io.wording import counted, input_words, names_or, times
 from planner.io.wording import names as join_names
+from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Paragraph, Section, Sentences, Table
 from planner.report.page import cell, count, duration, page, shortened_to, size
 from planner.scenario.units import format_amount
@@ -38,8 +39,13 @@ DETAILS = (
 
 def document(answer: Flips) -> Document:
     """Lay every change of the answer out, the nearest first."""
-    rows = tuple(_row(row) for row in answer.rows[:SHOWN])
-    table = [Table(COLUMNS, rows, label="Changes, nearest first", indent=2, apart=False)] if rows else []
+    rows = answer.rows[:SHOWN]
+    whole, narrow, least = (
+        Table(columns, tuple(_row(row, most)[: len(columns)] for row in rows), label="Changes", indent=2, apart=False)
+        for columns, most in ((COLUMNS, 2), (COLUMNS[:-1], 2), (COLUMNS[:-1], 1))
+    )
+    fitting = next((one for one in (whole, narrow) if one.width() <= WIDE), least)
+    table = [fitting] if rows else []
     on = input_words(answer.verdict.on)
 
     def label(case: Verdict) -> str:
@@ -51,9 +57,13 @@ def document(answer: Flips) -> Document:
     )
 
 
-def _row(row: Change) -> tuple[str, ...]:
+def _row(row: Change, most: int = 4) -> tuple[str, ...]:
+    """Cells of a change; beyond it so many topologies are named at most."""
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
-    beyond = names_or(row.best_beyond) if row.best_beyond else "target not reached"
+    named = row.best_beyond[: most if len(row.best_beyond) <= most else 1]
+    beyond = names_or(named) if named else "target not reached"
+    if len(named) < len(row.best_beyond):
+        beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
     return input_words(row.parameter), f"{now}{'?' * row.assumed}", _from(row), beyond, row.method

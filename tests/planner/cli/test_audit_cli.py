@@ -46,10 +46,10 @@ def test_json_is_one_document_and_the_tally_adds_up(
     )
     document = json.loads(out)
     assert (code, err) == (0, "")
-    assert document["schema"] == "hfl-plan/audit/1"
-    assert document["as_recorded"] is True
+    assert document["schema"] == "hfl-plan/audit/2"
+    assert document["audit"]["as_recorded"] is True
     assert {row["verdict"] for row in document["rows"]} == {"fails"}
-    assert document["tally"]["zhou2026"]["fails"] == len(document["rows"])
+    assert document["audit"]["tally"]["zhou2026"]["fails"] == len(document["rows"])
     assert {row["paper"] for row in document["rows"]} == {"zhou2026"}
 
 

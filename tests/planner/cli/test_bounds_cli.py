@@ -55,8 +55,8 @@ def test_list_filters(plan, words: list[str], fits) -> None:
     code, out, err = plan("list", *words, "--json")
     assert (code, err) == (0, "")
     document = json.loads(out)
-    assert document["schema"] == "hfl-plan/bounds-list/1"
-    assert [entry["id"] for entry in document["bounds"]] == [b.id for b in catalogue().values() if fits(b)]
+    assert document["schema"] == "hfl-plan/bounds-list/2"
+    assert [entry["id"] for entry in document["rows"]] == [b.id for b in catalogue().values() if fits(b)]
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_list_filters(plan, words: list[str], fits) -> None:
 def test_list_searches_for_bounds_that_have_every_word(plan, words: str, fits) -> None:
     code, out, err = plan("list", "--search", words, "--json")
     assert (code, err) == (0, "")
-    found = {entry["id"] for entry in json.loads(out)["bounds"]}
+    found = {entry["id"] for entry in json.loads(out)["rows"]}
     wanted = {b.id for b in catalogue().values() if fits(b)}
     assert wanted
     assert wanted <= found < set(catalogue())
     if words.startswith("K"):  # no other text has it
         assert found == wanted
     _, narrower, _ = plan("list", "--search", f"{words} order", "--json")
-    assert not narrower or {entry["id"] for entry in json.loads(narrower)["bounds"]} <= found
+    assert not narrower or {entry["id"] for entry in json.loads(narrower)["rows"]} <= found
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_python_lists_and_searches_as_the_command_does(plan) -> None:
 
     assert hflbounds.list() == hflbounds.search() == tuple(catalogue().values())
     _, out, _ = plan("list", "--search", "zeta partial", "--paper", "zhou2026", "--json")
-    assert [e["id"] for e in json.loads(out)["bounds"]] == [
+    assert [e["id"] for e in json.loads(out)["rows"]] == [
         b.id for b in hflbounds.search("zeta partial", paper="zhou2026")
     ]
 
@@ -116,7 +116,7 @@ def test_every_format_answers(plan, words: list[str]) -> None:
     assert found["json"] == plan(*words, "--json")
     assert len({out for _, out, _ in found.values()}) == len(found)
     rows = json.loads(found["json"][1])
-    count = len(get(RING).terms if words[0] == "show" else rows.get("bounds", rows.get("verdicts")))
+    count = len(get(RING).terms if words[0] == "show" else rows.get("rows", rows.get("verdicts")))
     assert len(found["csv"][1].splitlines()) == 1 + count
     latex = [line for line in found["latex"][1].splitlines() if not line.startswith("%")]
     assert not re.search("[^\x00-\x7f]", "\n".join(latex))  # formulas are LaTeX, which any engine reads
