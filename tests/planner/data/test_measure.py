@@ -526,7 +526,7 @@ def test_recommend_keeps_the_ratio_and_takes_the_scale_that_is_known(plan, tmp_p
     answer = own(out)
     zeta, delta = (answer["scenario"][name]["value"] for name in ("zeta", "delta"))
     assert zeta**2 / delta**2 == pytest.approx(ratio, rel=1e-9)
-    assert any("not how large" in warning for warning in answer["warnings"])
+    assert any("The scale is assumed" in warning for warning in answer["warnings"])
     plan("measure", str(file), "--scale", "2.5", "--output", str(profile))
     scenario = json.loads(plan("recommend", "--heterogeneity", str(profile), "--sigma", "0.3", "--json")[1])["scenario"]
     assert scenario["zeta"]["origin"] == "estimated"
