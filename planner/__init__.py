@@ -4,22 +4,53 @@
 >>> planner.recommend(G=10, M=10, heterogeneity="inter", link_sharing="per-client")
 Recommendation(best='star-star', objective='time', vs_next=1.8, confidence=0.84)
 
+Every command of ``hfl-plan`` is a function here, with its options as keywords: ``planner.measure(counts)``,
+``planner.flip(groups=10, ...)``, ``planner.bounds.show("hflbounds.exact.star-star")``; ``async`` is `async_`. What
+reads a CSV file reads a data frame of pandas or polars. Results show themselves: `str`, ``to_frame``, ``to_html``,
+``to_json``, ``explain``, ``plot``, ``save``.
+
 `planner.load_scenario` reads a scenario once, `planner.Recommendation` is what comes out: a value that can be saved,
 loaded and compared. Whatever is refused is a `planner.PlannerError`. Importing this imports next to nothing.
 """
 
 from __future__ import annotations
 
+import importlib
+import keyword
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
+from planner.io.packages import Called
 
 if TYPE_CHECKING:
     from planner.data.pilot import Pilot
     from planner.decide.recommendation import Recommendation
+    from planner.io.frames import Frame
     from planner.scenario.resolve import Scenario
+    from planner.signatures import (
+        async_,
+        audit,
+        bounds,
+        compare,
+        diff,
+        estimate,
+        explain,
+        flip,
+        group,
+        hubs,
+        init,
+        load_scenario,
+        measure,
+        overlap,
+        picture,
+        recommend,
+        rerun,
+        schema,
+        tune,
+        validate,
+    )
 
 __all__ = [
     "NoAnswerError",
@@ -27,23 +58,46 @@ __all__ = [
     "Recommendation",
     "Scenario",
     "ScenarioError",
+    "async_",
+    "audit",
+    "bounds",
+    "compare",
+    "diff",
+    "estimate",
+    "explain",
+    "flip",
+    "group",
+    "hubs",
+    "init",
     "load_scenario",
+    "measure",
+    "overlap",
+    "picture",
     "pilot",
     "recommend",
+    "rerun",
+    "schema",
+    "tune",
+    "validate",
     "version",
 ]
 
 Config = str | Path | Mapping[str, Any]
+COMMANDS = frozenset(path.stem.rstrip("_") for path in (Path(__file__).parent / "cli" / "commands").glob("[a-z]*.py"))
+"""Names of functions that are made when they are asked for."""
+PACKAGES = frozenset({"export", "network", "serve"})  # of these names, which are functions, too
 
 
-def load_scenario(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> Scenario:
+def _load_scenario(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> Scenario:
     """Read a scenario from a file, a table or options; options win.
 
     Args:
         config: A TOML file, or the tables of one: ``{"fleet": {"groups": 10}}``.
         settings: Any key of a scenario: ``{"network.server_link.up": "1Gbit/s"}``.
-        options: The long options of ``hfl-plan recommend`` with underscores, or their letters: ``groups=10`` or
-            ``G=10``, ``uplink="20Mbit/s"``. None is as if it was not given.
+        options: The long options of ``hfl-plan recommend`` with underscores, or their letters; None says nothing.
+
+    Returns:
+        A `Scenario`.
 
     Raises:
         TypeError: For an option there is not.
@@ -55,41 +109,74 @@ def load_scenario(config: Config | None = None, settings: Mapping[str, Any] | No
     return from_keywords(config, settings or {}, options, load)
 
 
-def recommend(
+def _recommend(  # reason: a keyword for each option of the command
     config: Config | Scenario | None = None,
     settings: Mapping[str, Any] | None = None,
     *,
     details: bool = True,
+    coverage: str | Path | Frame | None = None,
+    edges: int | str | None = None,
+    region_times: str | Sequence[str] | None = None,
+    network: str | Path | Frame | None = None,
+    sites: str | Path | Frame | None = None,
+    access: str | Path | Frame | None = None,
+    save: str | Path | None = None,
+    output: str | Path | None = None,
+    report: str | Path | None = None,
+    force: bool = False,
     **options: Any,
 ) -> Recommendation:
-    """Rank the topologies for a scenario: what ``hfl-plan recommend`` answers, as a value.
+    """Rank topologies by time, traffic or rounds to a target.
 
     Args:
         config: A scenario, a TOML file, or the tables of one.
-        settings: See `load_scenario`.
+        settings: Any key of a scenario: ``{"network.server_link.up": "1Gbit/s"}``.
         details: Whether to work out what explains the order and says how sure it is. Without, ranking and ties are the
             same, in a few milliseconds: for programs that ask often, such as a slider.
+        coverage: Coverage, a file or a layout in words, to compare HHFL.
+        edges: Models sent in a round, in total, to compare HSL.
+        region_times: Task time of each group, ``10s,12s,80s``, to compare HGA-FL.
+        network: File or name of a network, see `planner.network`; with ``sites``.
+        sites: Table client,group,node,samples,step_time.
+        access: Table node,up_mbit,down_mbit; else ``uplink``.
+        save: File for scenario, software and answer, for `rerun`.
+        output: File of the answer; its suffix picks the format.
+        report: File of a report to send, .html, with pictures.
+        force: Whether to overwrite files.
         options: See `load_scenario`.
+
+    Returns:
+        A `Recommendation`.
 
     Raises:
         TypeError: For an option there is not, or options beside a scenario that is made already.
         ScenarioError: For what is no scenario.
         NoAnswerError: If no topology reaches the target.
     """
+    beside = {"coverage": coverage, "edges": edges, "region_times": region_times, "network": network, "sites": sites}
+    beside |= {"access": access, "save": save, "output": output, "report": report}
+    if any(value is not None for value in beside.values()):
+        found: Recommendation = _function("recommend")(config, settings=settings, **beside, force=force, **options)
+        return found
     from planner.decide import rank
+    from planner.report.pictures import of_recommendation
 
     _recommendation()
     if config is None or isinstance(config, str | Path | Mapping):
-        return rank.recommend(load_scenario(config, settings, **options), details=details)
-    if settings or options:
+        scenario = _load_scenario(config, settings, **options)
+    elif settings or options:
         raise TypeError("a scenario takes no options. Make it anew with planner.load_scenario(...).")
-    return rank.recommend(config, details=details)
+    else:
+        scenario = config
+    return rank.recommend(scenario, details=details).plotted(of_recommendation(lambda: scenario))
 
 
 def pilot(  # reason: a keyword for each option of the command
-    model: Any,
+    model: Any = None,
     clients: Any = None,
     *,
+    data: str | Path | Frame | None = None,
+    proxy: str | None = None,
     loss: Callable[[Any, Any], Any] | None = None,
     test: tuple[Any, Any] | None = None,
     rounds: int = 8,
@@ -99,6 +186,7 @@ def pilot(  # reason: a keyword for each option of the command
     group_rounds: int | str | None = None,
     drawn: str | None = None,
     order: Literal["fixed", "random"] = "fixed",
+    topology: str | Sequence[str] = (),
     topologies: Sequence[str] = (),
     systems: str = "trees",
     coverage: str | None = None,
@@ -107,6 +195,9 @@ def pilot(  # reason: a keyword for each option of the command
     seeds: int = 4,
     batch: int = 32,
     measured: int = 5000,
+    workers: int = 1,
+    engine: Literal["local", "ray"] = "local",
+    device: Literal["cpu", "cuda"] = "cpu",
     seed: int = 0,
     output: str | Path | None = None,
     force: bool = False,
@@ -116,6 +207,8 @@ def pilot(  # reason: a keyword for each option of the command
     Args:
         model: A torch module where training starts, or the path of a hook file, which is run.
         clients: ``(group, X, y)`` of every client; a group may be a tuple of names for more tiers. None with a hook.
+        data: Label counts, a file or a frame, in place of a model.
+        proxy: Data set that they are laid on, ``digits`` or ``fashion-mnist``.
         loss: Of outputs and targets, a mean over samples; None for cross-entropy, or the mean squared error.
         test: Inputs and labels that nobody trains on, for accuracy.
         rounds: Global rounds that are compared.
@@ -125,7 +218,8 @@ def pilot(  # reason: a keyword for each option of the command
         group_rounds: Group rounds in a global round; ``"2/3"`` for deeper trees.
         drawn: Who takes part each round, top tier first, such as ``"5/10"``.
         order: Of rings.
-        topologies: Ids of those that race, ``["star-ring"]``; the first of all is always among them.
+        topology: Ids of those that race, ``["star-ring"]``; the first of all is always among them.
+        topologies: The same.
         systems: What races, ``"trees,one-tier,hhfl,hsl,gossip"``; trees always.
         coverage: For hhfl: a file, or a layout in words.
         edges: For hsl and gossip: models sent over an edge in a round, in all.
@@ -133,6 +227,9 @@ def pilot(  # reason: a keyword for each option of the command
         seeds: Of the noise, for the comparison.
         batch: Samples of a mini-batch.
         measured: At most so many samples are measured on.
+        workers: Processes.
+        engine: Where they are, ``ray`` for a cluster.
+        device: What trains, ``cuda`` for a GPU.
         seed: Of every random draw.
         output: Where to write the pilot; the file beside it with ``.runs`` at the end is what a stopped race goes on
             from.
@@ -144,7 +241,7 @@ def pilot(  # reason: a keyword for each option of the command
     """
     from planner.families import raced
     from planner.harness.pilot import Wanted
-    from planner.io import atomic
+    from planner.io import atomic, frames
     from planner.report.answers import pilot as answers
 
     wanted = answers.checked(
@@ -160,13 +257,21 @@ def pilot(  # reason: a keyword for each option of the command
             order=order,
             batch=batch,
             measured=measured,
-            topologies=tuple(topologies),
+            topologies=(topology,) if isinstance(topology, str) else (*topology, *topologies),
             seed=seed,
             beside=raced.read(systems, coverage, None if edges is None else str(edges)).racers,
         )
     )
-    given = Path(model) if isinstance(model, str | Path) else (model, clients, loss, test)
-    found = answers.raced(given, wanted, answers.Output(None if output is None else Path(output), force))
+    place = answers.Output(None if output is None else Path(output), force, workers, engine, device)
+    with frames.held() as holder:
+        if data is not None or isinstance(model, str | Path) or model is None:
+            counts = holder.name(data, "data") if frames.is_frame(data) else data
+            given: Any = answers.given(
+                None if model is None else Path(model), None if counts is None else Path(str(counts)), proxy
+            )
+        else:
+            given = (model, clients, loss, test)
+        found = answers.raced(given, wanted, place)
     if output is not None:
         atomic.write(output, found.text(), force)
     return found
@@ -197,16 +302,39 @@ def _showing() -> None:
     Answer.shown = staticmethod(shown)
 
 
+def _function(name: str) -> Any:
+    """Return the function of a command."""
+    from planner.cli import functions
+
+    _showing()
+    _recommendation()
+    return functions.of(name)
+
+
+Called.function = staticmethod(_function)
+
+
 def __getattr__(name: str) -> Any:
-    """Import the two classes when they are asked for."""
+    """Import classes and functions when they are asked for."""
+    if name in ("recommend", "load_scenario"):
+        from planner.scenario.keywords import expanded
+
+        function = globals()[f"_{name}"]
+        function.__name__ = function.__qualname__ = name
+        return globals().setdefault(name, expanded(function))
     if name == "Recommendation":
         return _recommendation()
     if name == "Scenario":
         from planner.scenario.resolve import Scenario
 
         return Scenario
+    if name in PACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name.rstrip("_") in COMMANDS:
+        return globals().setdefault(name, _function(name))
     raise AttributeError(f"module 'planner' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    names = {f"{name}_" if keyword.iskeyword(name) else name for name in COMMANDS - {"help"}}
+    return sorted({*(name for name in globals() if name.startswith("__")), *names, *__all__})

@@ -175,55 +175,86 @@ def declare(**said: Any) -> Callable[[Answered], Answered]:
     return with_it
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a command takes: its own parameters, and those that it shares with others.
+
+    Attributes:
+        first: Name of the parameter that a scenario goes to: ``scenario``, ``said`` or "".
+        own: Parameters of its own, with their options.
+        fields: Of a scenario, by parameter: the field, the spellings that are left, and the help.
+        shared: Options of the scenario and of the output, and their defaults.
+        takes_asked: Whether it is told how the answer is asked for.
+        declared: What it says of shared options.
+    """
+
+    first: str
+    own: list[inspect.Parameter]
+    fields: Mapping[str, tuple[Field, tuple[str, ...], str]]
+    shared: Mapping[str, tuple[Any, Any]]
+    takes_asked: bool
+    declared: Declared
+
+    @classmethod
+    def of(cls, command: Answered) -> Shape:
+        """Read what a command takes."""
+        declared = _DECLARED.get(command, Declared())
+        first = next(iter(inspect.signature(command).parameters), "")
+        of_scenario = first in ("scenario", "said")
+        own = _own_parameters(command, of_scenario)
+        taken = {name for parameter in own for name in spellings(parameter.annotation)}
+        fields = _fields(declared, taken) if of_scenario else {}
+        shared: dict[str, tuple[Any, Any]] = {}
+        if of_scenario:
+            shared |= {name: (annotation, None) for name, annotation in BESIDE.items()}
+            shared |= {name: (_option(field, left, text), None) for name, (field, left, text) in fields.items()}
+        shared |= {
+            name: (_in_output(annotation, declared), default)
+            for name, (annotation, default) in OUTPUT.items()
+            if not taken & set(spellings(annotation)) and (name != "report" or _answers(command))
+        }
+        takes_asked = "asked" in inspect.signature(command).parameters
+        return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
+
+    def said(self, given: Mapping[str, Any]) -> Said:
+        """Return what the options of a command line say of a scenario."""
+        options = {
+            field.key: (left[0], given[name])
+            for name, (field, left, _) in self.fields.items()
+            if given[name] is not None
+        }
+        return Said(given["config"], _spoken(given, options))
+
+
 def completed(command: Answered) -> Callable[..., None]:
-    """Give a command the shared options beside its own, and write what it answers."""
-    declared = _DECLARED.get(command, Declared())
-    first = next(iter(inspect.signature(command).parameters), "")
-    of_scenario = first in ("scenario", "said")
-    own = _own_parameters(command, of_scenario)
-    taken = {name for parameter in own for name in _spellings(parameter.annotation)}
-    fields = _fields(declared, taken) if of_scenario else {}
-    shared: dict[str, tuple[Any, Any]] = {}
-    if of_scenario:
-        shared |= {name: (annotation, None) for name, annotation in BESIDE.items()}
-        shared |= {name: (_option(field, left, text), None) for name, (field, left, text) in fields.items()}
-    shared |= {
-        name: (_in_output(annotation, declared), default)
-        for name, (annotation, default) in OUTPUT.items()
-        if not taken & set(_spellings(annotation)) and (name != "report" or _answers(command))
-    }
-    takes_asked = "asked" in inspect.signature(command).parameters
+    """Give a command the shared options beside its own, and write what it answers; once, however often it is asked."""
+    command = getattr(command, "command", command)
+    shape = Shape.of(command)
 
     def run(**given: Any) -> None:
-        asked = _asked({name: given[name] for name in shared}).checked(declared.files)
-        arguments = {parameter.name: given[parameter.name] for parameter in own}
-        if takes_asked:
+        asked = _asked({name: given[name] for name in shape.shared}).checked(shape.declared.files)
+        arguments = {parameter.name: given[parameter.name] for parameter in shape.own}
+        if shape.takes_asked:
             arguments["asked"] = asked
-        if not of_scenario:
+        if not shape.first:
             _show(command(**arguments), asked, None)
             return
-        told = said(given)
-        scenario = told.scenario() if first == "scenario" else None
+        told = shape.said(given)
+        scenario = told.scenario() if shape.first == "scenario" else None
         answer = command(told if scenario is None else scenario, **arguments)
         if scenario is not None and asked.reports:
             answer = answer if isinstance(answer, Result) else Result(answer)  # type: ignore[arg-type]
             answer = replace(answer, scenario=scenario)
         _show(answer, asked, told)
 
-    def said(given: Mapping[str, Any]) -> Said:
-        options = {
-            field.key: (left[0], given[name]) for name, (field, left, _) in fields.items() if given[name] is not None
-        }
-        return Said(given["config"], _spoken(given, options))
-
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + [
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own] + [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in shared.items()
+        for name, (annotation, default) in shape.shared.items()
     ]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.command, run.said = command, shape.said  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.said = said  # type: ignore[attr-defined]
     return run
 
 
@@ -339,7 +370,7 @@ def _own_parameters(command: Answered, of_scenario: bool) -> list[inspect.Parame
     return [p.replace(annotation=hints[p.name]) for p in parameters if p.name != "asked"]
 
 
-def _spellings(annotation: Any) -> tuple[str, ...]:
+def spellings(annotation: Any) -> tuple[str, ...]:
     """List the names of an option, the first first; none for an argument."""
     option = next((part for part in get_args(annotation) if hasattr(part, "param_decls")), None)
     if option is None:

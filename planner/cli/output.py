@@ -123,13 +123,36 @@ def emit(result: Result, asked: Asked, scenario: str = "") -> None:
         OSError: If stdout is closed, or cannot be written.
         NoAnswerError: If the file cannot be written.
     """
+    from planner.report.render import render
+
+    document = laid_out(result.answer, asked)
+    files = filed(result, document, asked, scenario)
+    write(render(asked.form or "table", document, width=width(), color=color()))
+    for file in () if asked.quiet else files:
+        told(f"wrote {file}")
+
+
+def filed(
+    result: Result, document: Document, asked: Asked, scenario: str = "", command: tuple[str, ...] = ()
+) -> tuple[Path, ...]:
+    """Write an answer to the files that were asked for, and return these.
+
+    Args:
+        result: The answer.
+        document: The same, laid out.
+        asked: How it is asked for.
+        scenario: What was said of it, as TOML, for a report.
+        command: That asks for it, for a report; empty for that of this process.
+
+    Raises:
+        NoAnswerError: If a file cannot be written.
+    """
     from planner.io import atomic
     from planner.report.render import render, suffixes
 
-    document = laid_out(result.answer, asked)
     reports = dict(asked.reports)
     if reports:
-        page = reported(result, scenario)
+        page = reported(result, scenario, command or _arguments())
         for option, file in reports.items():
             atomic.write(file, page, asked.force, option)
     if asked.file is not None and "--output" not in reports:
@@ -141,24 +164,21 @@ def emit(result: Result, asked: Asked, scenario: str = "") -> None:
             content(asked.file)
         else:
             atomic.write(asked.file, content, asked.force)
-    write(render(asked.form or "table", document, width=width(), color=color()))
-    written = dict.fromkeys([*reports.values(), *([asked.file] if asked.file is not None else [])])
-    for file in () if asked.quiet else written:
-        told(f"wrote {file}")
+    return tuple(dict.fromkeys([*reports.values(), *([asked.file] if asked.file is not None else [])]))
 
 
-def reported(result: Result, scenario: str) -> str:
+def reported(result: Result, scenario: str, command: tuple[str, ...]) -> str:
     """Write an answer as a report."""
     from planner.io.progress import progress
     from planner.report.sheet import report
 
     progress("drawing the report ...")
     text = report(
-        laid_out(result.answer, Asked()),
+        laid_out(result.answer, Asked(), command),
         scenario=result.scenario,
         pictures=result.pictures,
         toml=scenario,
-        command=_arguments(),
+        command=command,
     )
     progress("")
     return text
@@ -168,8 +188,13 @@ def _arguments() -> tuple[str, ...]:
     return ("hfl-plan", *sys.argv[1:])
 
 
-def laid_out(answer: Answer | Document, asked: Asked) -> Document:
+def laid_out(answer: Answer | Document, asked: Asked, command: tuple[str, ...] = ()) -> Document:
     """Lay out what was asked for: the page, the verdict alone, all details, or a section of them.
+
+    Args:
+        answer: Any.
+        asked: How it is asked for.
+        command: That asks for it; empty for that of this process.
 
     Raises:
         ScenarioError: For a section that there is not.
@@ -180,7 +205,7 @@ def laid_out(answer: Answer | Document, asked: Asked) -> Document:
 
     if isinstance(answer, Document):
         return selected(answer, asked.explain or "", quiet=asked.quiet)
-    named = answer.replaced(command=_arguments())
+    named = answer.replaced(command=command or _arguments())
     return document(named, asked.explain or "", quiet=asked.quiet)
 
 

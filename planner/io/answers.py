@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from planner.errors import ScenarioError
-from planner.io import json_documents
+from planner.io import frames, json_documents
 from planner.io.atomic import write
 from planner.io.parts import Part, Rule, field
 
@@ -201,17 +201,16 @@ class Rows(tuple[Any, ...]):
         keys = [key for key in dict.fromkeys(names) if key in known]
         return [{key: flat.get(key) for key in keys} for flat in found]
 
-    def to_frame(self) -> Any:
-        """Return a pandas data frame, one line for each part, in SI units.
+    def to_frame(self, library: frames.Library | None = None) -> Any:
+        """Return a data frame, one line for each part, in SI units.
+
+        Args:
+            library: ``pandas`` or ``polars``; None for the one imported, else for the one installed.
 
         Raises:
-            ScenarioError: Where pandas is not installed.
+            NoAnswerError: Where it is not installed.
         """
-        try:
-            import pandas as pd  # type: ignore[import-untyped]
-        except ImportError:
-            raise ScenarioError("to_frame needs pandas. Run: pip install pandas") from None
-        return pd.DataFrame(self.records())
+        return frames.made(self.records(), library)
 
 
 class Kept(Part):
@@ -243,14 +242,19 @@ class Kept(Part):
         return str(cls._defaults["schema"])
 
 
+TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence", "next"})  # even without a line
+
+
 class Answer(Kept):
     """A whole answer: a document with a verdict, rows, assumptions, evidence and next steps.
 
     Attributes:
         shown: Renders an answer: (answer, format, section) to text. `planner` sets it.
+        plot: Draws its pictures: ``plot()``, ``plot.sensitivity()``; an answer that was loaded has none.
         compared: Says what changed from one answer to a later one. `planner` sets it.
     """
 
+    __slots__ = ("_plot",)  # no field: what draws it is no part of the answer
     shown: ClassVar[Callable[[Any, str, str], str] | None] = None
     compared: ClassVar[Callable[[Any, Any], Any] | None] = None
 
@@ -279,7 +283,7 @@ class Answer(Kept):
     def __post_init__(self) -> None:
         """Let tuples of parts be data frames."""
         for name, value in self.__dict__.items():
-            if isinstance(value, tuple) and value and isinstance(value[0], Part):
+            if isinstance(value, tuple) and (name in TABLES or (value and isinstance(value[0], Part))):
                 self.__dict__[name] = Rows(value)
 
     def row(self, id_: str) -> Any:
@@ -293,9 +297,16 @@ class Answer(Kept):
                 return row
         raise KeyError(id_)
 
-    def to_frame(self) -> Any:
-        """Return the rows as a pandas data frame, with the columns of ``--format csv``."""
-        return Rows(self.rows).to_frame()
+    def to_frame(self, library: frames.Library | None = None) -> Any:
+        """Return the rows as a data frame of pandas or polars, with the columns of ``--format csv``.
+
+        Args:
+            library: ``pandas`` or ``polars``; None for the one imported, else for the one installed.
+
+        Raises:
+            NoAnswerError: Where it is not installed.
+        """
+        return Rows(self.rows).to_frame(library)
 
     def explain(self, section: str = "all") -> str:
         """Return what ``--explain`` prints: all details, or one section.
@@ -317,6 +328,22 @@ class Answer(Kept):
         text = self._shown("report")
         write(path, text, force, "to_html")
         return text
+
+    @property
+    def plot(self) -> Any:
+        """Draw the pictures of the answer: each returns matplotlib axes.
+
+        Raises:
+            ScenarioError: For an answer that knows nothing to draw, such as one that was loaded.
+        """
+        if (found := getattr(self, "_plot", None)) is None:
+            raise ScenarioError("plot: this answer was loaded, or has no picture. Ask for it again.")
+        return found
+
+    def plotted(self, plot: Any) -> Self:
+        """Keep what draws the pictures of this answer, and return the answer."""
+        object.__setattr__(self, "_plot", plot)
+        return self
 
     def diff(self, after: Answer) -> Any:
         """Return what changed from this answer to a later one; false where nothing did, and text by ``str``.
@@ -347,8 +374,11 @@ class Answer(Kept):
         return repr(self) if type(self).shown is None else self._shown("table")
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None leaves that to the text."""
-        return None if type(self).shown is None else self._shown("html")
+        """Return what a notebook shows, with a picture; None leaves that to the text."""
+        if type(self).shown is None:
+            return None
+        plot: Any = getattr(self, "_plot", None)
+        return self._shown("html") + ("" if plot is None else plot.html())
 
     def _shown(self, form: str, section: str = "") -> str:
         if (shown := type(self).shown) is None:

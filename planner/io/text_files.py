@@ -5,17 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from planner.errors import ScenarioError
+from planner.io import frames
 
 
 def capped(path: Path, largest: int, too_large: str) -> bytes:
-    """Read the bytes of a file; ``too_large`` is the way out where there are more than the largest number.
+    """Read the bytes of a file, or of a frame that stands for one.
+
+    Args:
+        path: Of the file.
+        largest: Most bytes.
+        too_large: The way out where there are more.
 
     Raises:
         ScenarioError: If it cannot be read, or is larger.
     """
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(largest + 1)
+        raw = frames.content(path)
+        if raw is None:
+            with path.open("rb") as stream:
+                raw = stream.read(largest + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no such name"
         raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.", code="E030") from None

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import ScenarioError
+from planner.io import frames
 from planner.io.text import suggest
 from planner.scenario.fields import CHOICES, Span, keywords, put, read
 from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import SHORT, Written, read_written
 
-__all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "load", "resolve"]
+__all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "load", "resolve", "spoken"]
 
 
 SITED = ("source", "sites", "access")
@@ -35,23 +36,23 @@ def load(
         ScenarioError: naming the field, the value, the rule and the way out.
     """
     table, shown = read(file) if file else ({}, lambda path: path)
-    spoken: dict[str, str] = {}
+    said_by: dict[str, str] = {}
     if "fleet.list" in (options or {}) and isinstance(fleet := table.get("fleet"), dict):
         for key in ("clients", "groups", "clients_per_group", "tiers"):  # options win
             fleet.pop(key, None)
     for path, (option, value) in (options or {}).items():
-        for other, before in spoken.items():
+        for other, before in said_by.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):
                 raise ScenarioError(
                     f"{option}: {before} says the same or part of it. Give one of the two.", code="E002"
                 )
-        spoken[path] = option
+        said_by[path] = option
         put(table, path, value, option)
 
     def name(path: str) -> str:
-        if path in spoken:
-            return spoken[path]
-        outer = (option for known, option in spoken.items() if path.startswith(known + "."))
+        if path in said_by:
+            return said_by[path]
+        outer = (option for known, option in said_by.items() if path.startswith(known + "."))
         return next(outer, shown(path))
 
     if isinstance(network := table.get("network"), dict):
@@ -71,26 +72,46 @@ def from_keywords(
     options: Mapping[str, Any],
     read_with: Load = load,
 ) -> Scenario:
-    """Read a scenario from a file or a table, and from values by key and by keyword, which win.
+    """Read a scenario from a file or a table, and from values by key and by keyword, which win; also from frames.
 
     Raises:
         TypeError: For a keyword there is not, or one that says what another says.
         ScenarioError: For what is no scenario.
     """
+    with frames.held() as holder:
+        return read_with(*spoken(config, settings, options, holder))
+
+
+def spoken(
+    config: str | Path | Mapping[str, Any] | None,
+    settings: Mapping[str, Any],
+    options: Mapping[str, Any],
+    holder: frames.Holder,
+) -> tuple[Path | None, dict[str, tuple[str, Any]]]:
+    """Return the file, and what was said by key with the word that said it, as `load` reads both.
+
+    Raises:
+        TypeError: For a keyword there is not, or one that says what another says.
+    """
     known = keywords()
-    spoken = {key: (f"settings[{key!r:.60}]", _of_python(value)) for key, value in settings.items()}
+
+    def plain(word: str, value: Any) -> Any:
+        return holder.name(value, word) if frames.is_frame(value) else _of_python(value)
+
+    said = {key: (f"settings[{key!r:.60}]", plain(key, value)) for key, value in settings.items()}
     for name, value in options.items():
         if name not in known:
             hint = suggest(name, known) or "See the options of `hfl-plan recommend --help`."
             raise TypeError(f"{name!a:.60} is not an option. {hint}")
         if value is None:
             continue
-        if known[name] in spoken:
-            raise TypeError(f"{name}: {spoken[known[name]][0]} says the same. Give one of the two.")
-        spoken[known[name]] = name, _of_python(value)
+        if known[name] in said:
+            raise TypeError(f"{name}: {said[known[name]][0]} says the same. Give one of the two.")
+        said[known[name]] = name, plain(name, value)
     if isinstance(config, Mapping):
-        return read_with(None, {key: (key, value) for key, value in _leaves(config) if key not in spoken} | spoken)
-    return read_with(None if config is None else Path(config), spoken)
+        table = {key: (key, plain(key, value)) for key, value in _leaves(config) if key not in said}
+        return None, table | said
+    return None if config is None else Path(config), said
 
 
 def _of_python(value: Any) -> Any:
@@ -104,7 +125,7 @@ def _leaves(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for key, value in table.items():
         path = f"{at}.{key}" if at else str(key)
-        found += _leaves(value, path) if isinstance(value, Mapping) else [(path, _of_python(value))]
+        found += _leaves(value, path) if isinstance(value, Mapping) else [(path, value)]
     return found
 
 

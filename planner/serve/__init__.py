@@ -2,3 +2,7 @@
 
 Needs the extra ``web``. `planner.serve.app` imports it; nothing else here does.
 """
+
+from planner.io.packages import called
+
+called(__name__)

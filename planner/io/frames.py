@@ -1,0 +1,115 @@
+"""Data frames of pandas and polars, through one narrow place: out of records, and in as the text of a CSV file.
+
+Neither library is needed, and neither is imported unless the program has it. A frame that is read stands for a file
+while a function runs: `held` gives it a name, and whatever reads a file of that name reads the frame's own CSV text.
+So every check and every refusal of a file is that of a frame, and a line of the refusal is the row below the header.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from planner.errors import NoAnswerError
+
+Library = Literal["pandas", "polars"]
+LIBRARIES: tuple[Library, ...] = ("pandas", "polars")
+MARK = "frame-"  # begins the names of frames
+
+_HELD: ContextVar[Mapping[str, bytes] | None] = ContextVar("frames", default=None)
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A table with named columns: of pandas or of polars."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of rows and of columns."""
+
+
+def made(records: Sequence[Mapping[str, Any]], library: Library | None = None) -> Any:
+    """Return a data frame with a line for each record.
+
+    Args:
+        records: Mappings with the same keys.
+        library: ``pandas`` or ``polars``; None for the one that the program has imported, else for the one that is
+            installed, pandas first.
+
+    Raises:
+        NoAnswerError: If it is not installed.
+    """
+    loaded = [name for name in LIBRARIES if name in sys.modules]
+    for name in (library,) if library else dict.fromkeys((*loaded, *LIBRARIES)):
+        try:
+            found: Any = importlib.import_module(name)
+        except ImportError:
+            continue
+        rows = [dict(record) for record in records]
+        return found.DataFrame(rows, infer_schema_length=None) if name == "polars" else found.DataFrame(rows)
+    raise NoAnswerError(
+        f"to_frame: {library or 'neither pandas nor polars'} is {'' if not library else 'not '}installed. "
+        f"Run pip install {library or 'pandas'}.",
+        code="N004",
+    )
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a data frame."""
+    return isinstance(value, Frame) and (hasattr(value, "to_csv") or hasattr(value, "write_csv"))
+
+
+def text(frame: Any) -> str:
+    """Write a frame as CSV; an index that is more than numbers of rows is the first column."""
+    if hasattr(frame, "write_csv"):
+        return str(frame.write_csv())
+    index = frame.index
+    counts_rows = index.name is None and index.nlevels == 1 and list(index) == list(range(len(index)))
+    return str(frame.to_csv(index=not counts_rows, lineterminator="\n"))
+
+
+class Holder:
+    """Gives frames names that can be read while a function runs."""
+
+    def __init__(self, held: dict[str, bytes]) -> None:
+        self._held = held
+
+    def name(self, frame: Any, keyword: str) -> str:
+        """Keep a frame, and return the name of the file that it stands for."""
+        return self.written(text(frame), keyword)
+
+    def written(self, content: str, keyword: str) -> str:
+        """Keep the text of a CSV file, and return the name that it has."""
+        word = re.sub(r"\W", "_", keyword)
+        found, count = f"{MARK}{word}.csv", 1
+        while found in self._held:
+            count += 1
+            found = f"{MARK}{word}-{count}.csv"
+        self._held[found] = content.encode()
+        return found
+
+
+@contextmanager
+def held() -> Iterator[Holder]:
+    """Let frames stand for files until the context ends; those of an outer context stay."""
+    known = dict(_HELD.get() or {})
+    token = _HELD.set(known)
+    try:
+        yield Holder(known)
+    finally:
+        _HELD.reset(token)
+
+
+def content(path: Path) -> bytes | None:
+    """Return what stands for a file; None where it is a file."""
+    return (_HELD.get() or {}).get(str(path))

@@ -1,0 +1,125 @@
+"""Pictures of answers in Python: ``answer.plot()``, ``answer.plot.sensitivity()``, and that of a notebook."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+from collections.abc import Callable, Mapping
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.errors import PlannerError, ScenarioError
+from planner.io.text import suggest
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from planner.plot import Rows
+
+Draw = Callable[[], tuple["Figure", "Rows", str]]
+OF_RECOMMEND: Mapping[str, str] = {
+    **{"forest": "forest", "sensitivity": "tornado", "front": "front", "hours": "hours", "tiers": "tiers"},
+    **{"diagram": "diagram", "bound": "bound", "calibration": "calibration"},
+}
+"""Pictures of a recommendation, the first shown where none is named, and the modules that draw them."""
+
+
+class Plot:
+    """Draws the pictures of an answer; called, it draws the first.
+
+    >>> Plot({})
+    <no pictures>
+    """
+
+    def __init__(self, pictures: Mapping[str, Draw]) -> None:
+        self._pictures = dict(pictures)
+
+    def __call__(self, kind: str = "") -> Any:
+        """Draw a picture and return its matplotlib axes, an array of them where there are several.
+
+        Args:
+            kind: Name of the picture; the first where none is named.
+
+        Raises:
+            ScenarioError: For a picture that there is not.
+            NoAnswerError: Where matplotlib is not installed, or nothing can be drawn.
+        """
+        axes = self.figure(kind)[0].axes
+        return axes[0] if len(axes) == 1 else axes
+
+    def figure(self, kind: str = "") -> tuple[Figure, Rows, str]:
+        """Return a picture as a figure, its numbers, and its words.
+
+        Raises:
+            ScenarioError: For a picture that there is not.
+            NoAnswerError: Where matplotlib is not installed, or nothing can be drawn.
+        """
+        if not self._pictures:
+            raise ScenarioError("plot: there is no picture of this answer. See `hfl-plan picture --help`.")
+        name = kind or next(iter(self._pictures))
+        if name not in self._pictures:
+            known = f"Known are {', '.join(self._pictures)}."
+            raise ScenarioError(f"plot: {name!a:.40} is no picture. {suggest(name, self._pictures) or known}")
+        return self._pictures[name]()
+
+    def html(self) -> str:
+        """Return the first picture for a notebook; nothing where it cannot be drawn."""
+        from planner import plot
+
+        try:
+            drawn, _, says = self.figure()
+            picture = base64.b64encode(plot.content(drawn, "svg", says)).decode()
+        except PlannerError:
+            return ""
+        return f'<img alt="{escape(says)}" style="max-width:40em" src="data:image/svg+xml;base64,{picture}">\n'
+
+    def __getattr__(self, name: str) -> Callable[[], Any]:
+        if name.startswith("_") or name not in self._pictures:
+            raise AttributeError(f"no picture {name!r}; there are {', '.join(self._pictures)}")
+        return lambda: self(name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._pictures})
+
+    def __repr__(self) -> str:
+        return f"<pictures: {', '.join(self._pictures)}>" if self._pictures else "<no pictures>"
+
+
+def of_recommendation(scenario: Callable[[], Any]) -> Plot:
+    """Return the pictures of a recommendation for a scenario."""
+    return Plot({name: _of_scenario(module, scenario) for name, module in OF_RECOMMEND.items()})
+
+
+def of_counts(before: Path, after: str | None = None) -> Plot:
+    """Return the picture of label counts, or of two groupings of them.
+
+    Args:
+        before: A file, or what stands for one.
+        after: The text of a file in the new groups.
+    """
+    from planner.io import frames
+
+    held = frames.content(before)
+
+    def draw() -> tuple[Figure, Rows, str]:
+        from planner.data.label_counts import read_counts
+        from planner.plot import grouping
+
+        with frames.held() as holder:
+            path = before if held is None else Path(holder.written(held.decode(), "before"))
+            table = read_counts(path, grouped=False, skip_empty=True)
+            if after is None:
+                return grouping.of_tables([("groups", table)])
+            new = read_counts(Path(holder.written(after, "after")), skip_empty=True)
+        return grouping.of_tables([("before", table), ("after", new)] if table.groups else [("after", new)])
+
+    return Plot({"grouping": draw})
+
+
+def _of_scenario(module: str, scenario: Callable[[], Any]) -> Draw:
+    def draw() -> tuple[Figure, Rows, str]:
+        found: tuple[Figure, Rows, str] = importlib.import_module(f"planner.plot.{module}").of_scenario(scenario())
+        return found
+
+    return draw

@@ -1,0 +1,134 @@
+"""Keywords of Python functions: what they take, and how signatures and docstrings say it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from planner.io.frames import Frame
+from planner.scenario.fields import FIELDS, Field
+from planner.scenario.values import Scenario
+
+MISSING: Any = inspect.Parameter.empty
+OF_WORDS: Mapping[str, Any] = {
+    "N": int | str | None,
+    "NUMBER": float | str | None,
+    "VALUE": float | str | None,
+    "SHARE": float | str | None,
+    "KIND": str | Path | Frame | Mapping[str, Any] | None,
+    "FILE": str | Path | Frame | None,
+}
+"""Types, by the word that stands for a value in a help text; text where none is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword of a function.
+
+    Attributes:
+        name: As it is written.
+        type: What it takes.
+        default: Where nothing is given; `MISSING` where something has to be.
+        help: A noun phrase.
+        aliases: Other names of it.
+        argument: Whether it may be given by place.
+        parameter: Of the command; "" for a field of a scenario.
+        declared: What the option of the command takes; None where it has none of its own.
+        option: Declares its limits.
+    """
+
+    name: str
+    type: Any
+    default: Any = None
+    help: str = ""
+    aliases: tuple[str, ...] = ()
+    argument: bool = False
+    parameter: str = ""
+    declared: Any = None
+    option: Any = None
+
+
+CONFIG = Keyword(
+    "config",
+    str | Path | Mapping[str, Any] | Scenario | None,
+    help="scenario: a TOML file, its tables, or one that was loaded",
+    argument=True,
+    parameter="config",
+)
+SETTINGS = Keyword(
+    "settings",
+    Mapping[str, Any] | None,
+    help='any key of a scenario: {"network.server_link.up": "1Gbit/s"}',
+    parameter="settings",
+)
+
+
+def named(option: str) -> str:
+    """Return the keyword of an option: ``--local-steps`` is ``local_steps``, and ``--set`` is ``settings``."""
+    return "settings" if option == "--set" else option.lstrip("-").replace("-", "_")
+
+
+def of_field(field: Field, spellings: Sequence[str], text: str) -> Keyword:
+    """Return the keyword of a field of a scenario, by the spellings of its option."""
+    longs = [named(name) for name in spellings if name.startswith("--")]
+    choices = tuple(field.kind.schema.get("enum", ()))
+    kind: Any = Literal[choices] | None if choices else OF_WORDS.get(field.kind.word, str | None)
+    told = f"{text} [{field.default}]" if field.default else text
+    return Keyword(longs[0], kind, None, told, tuple(longs[1:]))
+
+
+def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a function that passes ``**options`` on the keywords of a scenario: in its signature and its docstring."""
+    known = [of_field(one, one.options, one.help) for one in FIELDS if one.options]
+    own = inspect.signature(function)
+    parameters = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+    function.__signature__ = own.replace(parameters=[*parameters, *map(parameter, known)])  # type: ignore[attr-defined]
+    before, _, after = (inspect.getdoc(function) or "").partition("    options: ")
+    function.__doc__ = "\n".join([before.rstrip(), *map(described, known), after.partition("\n")[2]])
+    return function
+
+
+def signed(
+    function: Callable[..., Any], about: str, known: Sequence[Keyword], returned: Any, examples: Iterable[str] = ()
+) -> Callable[..., Any]:
+    """Give a function the signature and the docstring of its keywords.
+
+    Args:
+        function: Takes any.
+        about: What it does, its first line in one.
+        known: Its keywords, those by place first.
+        returned: What it returns.
+        examples: Calls.
+    """
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        list(map(parameter, known)), return_annotation=returned
+    )
+    lines = [in_python(about), "", "Args:", *map(described, known), "", "Returns:"]
+    lines += ["    The answer: `str`, `to_frame`, `to_html`, `to_json`, `explain` and `save` show it.", "", "Raises:"]
+    lines += ["    TypeError: For a keyword that there is not.", "    ScenarioError: For a value that is refused."]
+    lines += ["    NoAnswerError: Where there is no answer."]
+    calls = [f"    >>> {call}  # doctest: +SKIP" for call in examples]
+    function.__doc__ = "\n".join([*lines, *(["", "Examples:", *calls] if calls else [])]) + "\n"
+    return function
+
+
+def parameter(one: Keyword) -> inspect.Parameter:
+    """Return a keyword as a parameter of a signature."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if one.argument else inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(one.name, kind, default=one.default, annotation=one.type)
+
+
+def described(one: Keyword) -> str:
+    """Return the line of a keyword in a docstring."""
+    other = f" ({', '.join(one.aliases)})" if one.aliases else ""
+    text = in_python(one.help).rstrip(".")
+    return f"    {one.name}{other}: {text[:1].upper()}{text[1:]}."
+
+
+def in_python(text: str) -> str:
+    """Write options as keywords: ``--local-steps`` as ``local_steps``."""
+    return re.sub(r"(?<![\w-])--([a-z][a-z-]+)", lambda found: named(found.group(0)), text)

@@ -1,0 +1,146 @@
+"""What type checkers and editors read of the functions of `planner`; written by docs/signatures.py."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Unpack
+
+from planner.decide.recommendation import Recommendation
+from planner.io.answers import Answer
+from planner.io.frames import Frame
+from planner.report.answers.hubs import Hubs
+from planner.report.results import Page
+from planner.scenario.values import Scenario
+
+Words = str | float | Sequence[str | float]
+File = str | Path | Frame
+Config = str | Path | Mapping[str, Any]
+
+class Options(TypedDict, total=False):
+    """Keywords that say a scenario."""
+
+    clients: int | str | None
+    groups: int | str | None
+    G: int | str | None
+    clients_per_group: int | str | None
+    M: int | str | None
+    group_rounds: int | str | None
+    P: int | str | None
+    local_steps: int | str | None
+    K: int | str | None
+    groups_per_round: int | str | None
+    S1: int | str | None
+    clients_per_round: int | str | None
+    S2: int | str | None
+    order: Literal['fixed', 'random'] | None
+    fleet: File | None
+    weights: Literal['samples', 'equal'] | None
+    heterogeneity: File | Mapping[str, Any] | None
+    data: File | Mapping[str, Any] | None
+    sigma: float | str | None
+    smoothness: float | str | None
+    L: float | str | None
+    curvature_scatter: float | str | None
+    initial_gap: float | str | None
+    A: float | str | None
+    rounds: int | str | None
+    R: int | str | None
+    target: float | str | None
+    target_loss: float | str | None
+    target_accuracy: float | str | None
+    pilot: File | None
+    model_size: str | None
+    tiers: float | str | None
+    client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None
+    uplink: str | None
+    downlink: str | None
+    latency: str | None
+    link_sharing: Literal['per-client', 'per-server'] | None
+    payload: float | str | None
+    hop: Literal['relayed', 'direct'] | None
+    server_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None
+    step_time: str | None
+    straggler: float | str | None
+    availability: float | str | None
+    on_failure: Literal['fail', 'skip', 'timeout'] | None
+    device: Literal['phone', 'raspberry-pi-4'] | None
+    grid: Literal['world', 'china', 'finland', 'france', 'germany', 'india'] | None
+    objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None
+    metric: Literal['loss', 'accuracy', 'gradient'] | None
+    predictor: str | None
+    bounds: str | None
+    cap: float | str | None
+    cost: Literal['schedule', 'formula', 'diluted'] | None
+    resolution: float | str | None
+    seed: int | str | None
+
+def load_scenario(config: Config | None = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> Scenario: ...
+
+def recommend(config: Config | Scenario | None = ..., settings: Mapping[str, Any] | None = ..., *, details: bool = ..., coverage: File | None = ..., edges: int | str | None = ..., region_times: str | Sequence[str] | None = ..., network: File | None = ..., sites: File | None = ..., access: File | None = ..., save: str | Path | None = ..., output: str | Path | None = ..., report: str | Path | None = ..., force: bool = ..., **options: Unpack[Options]) -> Recommendation: ...
+
+def async_(config: Config | Scenario | None = ..., *, region_times: Words | None = ..., slowdowns: Words | None = ..., speed_ratio: Words | None = ..., jitter: float = ..., buffers: Words | None = ..., sub_rounds: Words | None = ..., max_staleness: int | None = ..., alpha: float | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer: ...
+
+def audit(*, paper: Words | None = ..., only: str = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+
+class bounds:
+    """List, show, compare, plot, export and check convergence bounds."""
+
+    @staticmethod
+    def check(bounds: Sequence[str] | str | None = ..., *, paper: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+    @staticmethod
+    def compare(first: str, second: str, *, over: Words | None = ..., range: Words | None = ..., settings: Mapping[str, Any] | Sequence[str] | str | None = ..., tuned: bool = ..., cap: str = ..., assume_both: bool = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def export(bounds: Sequence[str] | str | None = ..., *, all: bool = ..., format: str = ..., output: str = ..., force: bool = ..., standalone: bool = ..., aligned: bool = ..., macros: bool = ..., notation: str = ..., letter: Sequence[str] | str | None = ..., settings: Mapping[str, Any] | Sequence[str] | str | None = ..., label: Words | None = ..., bare: bool = ..., tiers: Words | None = ..., passes: Words | None = ..., drawn: Words | None = ..., order: Words | None = ..., draws: Words | None = ...) -> str: ...
+    @staticmethod
+    def list(*, search: str = ..., paper: Words | None = ..., status: Words | None = ..., metric: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def plot(bounds: Sequence[str] | str, *, over: str, output: str | Path, range: Words | None = ..., settings: Mapping[str, Any] | Sequence[str] | str | None = ..., cap: str = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def show(bound: Words | None = ..., *, settings: Mapping[str, Any] | Sequence[str] | str | None = ..., notation: str = ..., tiers: Words | None = ..., passes: Words | None = ..., drawn: Words | None = ..., order: Words | None = ..., draws: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def worst_case(bound: Words | None = ..., *, settings: Mapping[str, Any] | Sequence[str] | str | None = ..., tiers: Words | None = ..., passes: Words | None = ..., drawn: Words | None = ..., deltas: Words | None = ..., order: Words | None = ..., draws: str = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+
+def compare(scenario: File, run: File, config: Config | Scenario | None = ..., *, settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Page: ...
+
+def diff(before: File, after: File, *, output: str | Path | None = ..., force: bool = ...) -> str: ...
+
+def estimate(hook: File, *, steps: int = ..., rate: float | None = ..., batch: int = ..., local_steps: int = ..., points: int = ..., gradients: str = ..., batches: int | None = ..., curvature_clients: int = ..., gram: File | None = ..., seed: int = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+
+def explain(code: Words | None = ..., *, output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+
+def export(source: File | None = ..., config: Config | Scenario | None = ..., *, to: str = ..., topology: Words | None = ..., rate: float | None = ..., groups_file: File | None = ..., output: str | Path | None = ..., settings: Mapping[str, Any] | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Page: ...
+
+def flip(config: Config | Scenario | None = ..., *, parameter: Sequence[str] | str | None = ..., among: Words | None = ..., map: Words | None = ..., cells: int | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer | Page: ...
+
+def group(counts: File, config: Config | Scenario | None = ..., *, groups: int | None = ..., min_size: int | None = ..., max_size: int | None = ..., free: bool = ..., pairs: File | None = ..., cost: File | None = ..., cost_weight: Words | None = ..., weighting: str = ..., gram: File | None = ..., moves: int | None = ..., restarts: int | None = ..., skip_empty: bool = ..., seed: int = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer | Page: ...
+
+def hubs(config: Config | Scenario | None = ..., *, nodes: Words | None = ..., edges: Words | None = ..., per_node: Words | None = ..., per_hub: Words | None = ..., hubs: Words | None = ..., b_hs: Words | None = ..., b_hh: Words | None = ..., b_sh: Words | None = ..., settings: Mapping[str, Any] | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., target: float | str | None = ..., model_size: str | None = ..., client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., uplink: str | None = ..., downlink: str | None = ..., latency: str | None = ..., hub_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., step_time: str | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Hubs: ...
+
+def init(config: Config | Scenario | None = ..., *, example: Words | None = ..., output: Words | None = ..., yes: bool = ..., settings: Mapping[str, Any] | None = ..., groups: int | str | None = ..., clients_per_group: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., model_size: str | None = ..., uplink: str | None = ..., link_sharing: Literal['per-client', 'per-server'] | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+
+def measure(counts: File, *, gram: File | None = ..., scale: Words | None = ..., weighting: str = ..., counts_are: str = ..., groups_are: Words | None = ..., skip_empty: bool = ..., seed: int = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+
+def network(action: str, source: File, config: Config | Scenario | None = ..., *, fleet: File | None = ..., server: Words | None = ..., group_servers: File | None = ..., tiers: Words | None = ..., bandwidth: Words | None = ..., latency_model: Words | None = ..., up: Words | None = ..., down: Words | None = ..., bandwidths: File | None = ..., access: File | None = ..., fill: Words | None = ..., routing: str = ..., counts: File | None = ..., layout: str | Path | None = ..., settings: Mapping[str, Any] | None = ..., group_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., model_size: str | None = ..., step_time: str | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+
+def overlap(coverage: File, config: Config | Scenario | None = ..., *, strong_convexity: Words | None = ..., target: Words | None = ..., upload: str = ..., objective: str = ..., settings: Mapping[str, Any] | None = ..., edge_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., model_size: str | None = ..., client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., uplink: str | None = ..., downlink: str | None = ..., latency: str | None = ..., link_sharing: Literal['per-client', 'per-server'] | None = ..., server_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., step_time: str | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
+
+def picture(kind: str, config: Config | Scenario | None = ..., *, output: str | Path, data: Sequence[File] | File | None = ..., force: bool = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> str: ...
+
+def rerun(manifest: File, *, check: bool = ..., tolerance: float = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Recommendation: ...
+
+def schema(of: str = ..., *, output: str | Path | None = ..., force: bool = ...) -> str: ...
+
+def serve(*, config: File | None = ..., port: int = ..., expose: Words | None = ..., open: bool = ..., output: str | Path | None = ..., force: bool = ...) -> None: ...
+
+def tune(config: Config | Scenario | None = ..., *, local_steps: Words | None = ..., group_rounds: Words | None = ..., topology: Words | None = ..., within: Words | None = ..., traffic: Words | None = ..., objective: Words | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Page: ...
+
+class validate:
+    """Run the algorithms to see which predictions hold."""
+
+    @staticmethod
+    def list(*, output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def report(*, store: str | Path = ..., pictures: str | Path | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def resume(*, store: str | Path = ..., workers: int = ..., engine: str = ..., device: str = ..., memory: float | None = ..., local_steps: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...
+    @staticmethod
+    def run(claims: Sequence[str] | str | None = ..., *, quick: bool = ..., store: str | Path = ..., workers: int = ..., engine: str = ..., device: str = ..., memory: float | None = ..., local_steps: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Page: ...

@@ -1,0 +1,235 @@
+"""Every command is a Python function of the same name and keywords; frames stand for files, answers become frames."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import importlib.util
+import inspect
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import ROOT, run
+from test_uniform import leaves, parameters
+
+import planner
+from planner.io import frames
+
+NOT_IN_PYTHON = {"--format", "--json", "--quiet", "--explain", "--help", "--zeta", "--delta"}  # methods, or refused
+OF_PYTHON = {"recommend": {"details"}, "pilot": {"clients", "loss", "test", "topologies"}}  # what a shell cannot give
+RENAMED = {"pilot": {"hook": "model"}}
+FLEET = {"G": 4, "M": 3, "heterogeneity": "zeta=1,delta=0.5", "settings": {"plan.draws": 0}}
+COUNTS = "client,group,a,b\nc1,x,9,1\nc2,x,8,2\nc3,y,1,9\nc4,y,3,7\n"
+
+
+def function(name: str) -> Any:
+    found: Any = planner
+    for word in name.split():
+        found = getattr(found, "async_" if word == "async" else word.replace("-", "_"))
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(set(leaves()) - {"help"}))
+def test_each_command_is_a_function_with_the_same_keywords(name: str) -> None:
+    found = function(name)
+    signature = inspect.signature(found)
+    keywords = {one for one, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD}
+    wanted = set()
+    for p in parameters(leaves()[name]):
+        longs = [option for option in p.opts if option.startswith("--")]
+        if p.param_type_name == "argument":
+            wanted.add(RENAMED.get(name, {}).get(p.name, p.name))
+        elif (longs and longs[0] not in NOT_IN_PYTHON) or (
+            longs and name == "bounds export" and longs[0] == "--format"
+        ):
+            wanted.add("settings" if longs[0] == "--set" else longs[0][2:].replace("-", "_"))
+    assert keywords - OF_PYTHON.get(name, set()) == wanted
+    assert all(p.annotation is not p.empty for p in signature.parameters.values())
+    about, _, rest = inspect.getdoc(found).partition("\n")
+    if isinstance(found, type(planner.bounds.show)):
+        assert about.endswith(".")
+        assert "Args:" in rest
+        assert "Returns:" in rest or name == "pilot"
+        assert all(f"    {one}" in rest for one in keywords)
+        assert "--" not in rest.partition("Examples:")[0].replace(" -- ", "")
+
+
+def test_tab_completion_shows_functions_and_nothing_else() -> None:
+    public = [name for name in dir(planner) if not name.startswith("_")]
+    assert {name.split()[0] for name in leaves()} - {"help", "async"} <= set(public)
+    assert all(callable(getattr(planner, name)) or name in ("bounds", "validate") for name in public)
+    assert dir(planner.bounds) == sorted({n.split()[1].replace("-", "_") for n in leaves() if n.startswith("bounds ")})
+
+
+def test_packages_of_the_name_of_a_command_are_functions_whatever_was_imported_first(tmp_path: Path) -> None:
+    code = (
+        "import planner.export.plan, planner.network.read, planner\n"
+        "print(repr(planner.network('place', 'geant')))\n"
+        "print(planner.export.plan.__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert "planner.export.plan" in done.stdout
+
+
+def test_what_type_checkers_read_is_in_step() -> None:
+    spec = importlib.util.spec_from_file_location("signatures", ROOT / "docs" / "signatures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.FILE.read_text() == module.text(), "run python docs/signatures.py"
+
+
+CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[str, ...]]] = {
+    "recommend": ((), FLEET, ("-G4", "-M3", "-H", "zeta=1,delta=0.5", "--set", "plan.draws=0")),
+    "measure": (("examples/hospitals.csv",), {}, ("examples/hospitals.csv",)),
+    "hubs": ((), {"nodes": 8, "edges": 32}, ("--nodes", "8", "--edges", "32")),
+    "async": ((), {"G": 2, "M": 3, "region_times": ["10s", "40s"]}, ("-G2", "-M3", "--region-times", "10s,40s")),
+    "overlap": (("ring:3,4,1",), {}, ("ring:3,4,1",)),
+    "tune": (
+        (), {"G": 4, "M": 3, "local_steps": [1, 2], "group_rounds": range(1, 3)}, ("-G4", "-M3", "-K1,2", "-P1,2"),
+    ),
+    "flip": ((), {**FLEET, "parameter": "uplink"}, ("-G4", "-M3", "-H", "zeta=1,delta=0.5", "-p", "uplink")),
+    "bounds list": ((), {"search": "ring noise"}, ("--search", "ring noise")),
+    "bounds show": (
+        ("hflbounds.exact.star-star",), {"notation": "paper"}, ("hflbounds.exact.star-star", "--notation", "paper"),
+    ),
+    "bounds compare": (
+        ("hflbounds.exact.star-ring", "hflbounds.exact.ring-star"), {},
+        ("hflbounds.exact.star-ring", "hflbounds.exact.ring-star"),
+    ),
+    "explain": (("E012",), {}, ("E012",)),
+    "network": (("place", "gaia"), {}, ("place", "gaia")),
+    "validate list": ((), {}, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_a_function_answers_what_the_command_does_and_shows_itself(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    placed, given, words = CALLS[name]
+    answer = function(name)(*placed, **given)
+    _, out, _ = run(*name.split(), *words, "--json", capsys=capsys, monkeypatch=monkeypatch)
+    mine, theirs = dict(answer.to_json()), json.loads(out)
+    if "command" in theirs and name != "bounds list":
+        mine["command"] = theirs["command"]
+    assert json.loads(json.dumps(mine)) == theirs
+    assert len(repr(answer).splitlines()) == 1
+    assert str(answer).strip()
+    assert answer.explain()
+    assert answer._repr_html_().startswith("<")
+    assert "<table" in answer.to_html() or "<p" in answer.to_html()
+    answer.save(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text()).keys() == theirs.keys()
+    with pytest.raises(planner.ScenarioError, match="exists"):
+        answer.save(tmp_path / "a.json")
+
+
+def test_output_is_the_file_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    profile, page = tmp_path / "profile.json", tmp_path / "page.html"
+    planner.measure("examples/hospitals.csv", output=profile)
+    assert planner.recommend(heterogeneity=profile, settings={"plan.draws": 0}).scenario["G"].value == 4
+    planner.measure("examples/hospitals.csv", output=page)
+    assert "<table" in page.read_text()
+    with pytest.raises(planner.ScenarioError, match="exists"):
+        planner.measure("examples/hospitals.csv", output=page)
+    planner.recommend(**FLEET, output=page, force=True)
+    assert "Star-Star" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "wanted"),
+    [
+        (lambda: planner.measure(), TypeError, "counts is missing"),
+        (lambda: planner.measure("a.csv", "b.csv"), TypeError, "at most 1"),
+        (lambda: planner.measure("a.csv", sede=1), TypeError, "seed"),
+        (lambda: planner.measure("a.csv", counts="b.csv"), TypeError, "given twice"),
+        (lambda: planner.measure("nowhere.csv"), planner.ScenarioError, "cannot be read"),
+        (lambda: planner.measure("a.csv", seed=-1), planner.ScenarioError, "seed: -1 is out of range"),
+        (lambda: planner.measure("a.csv", seed=1.5), TypeError, "not a whole number"),
+        (lambda: planner.measure("a.csv", seed=True), TypeError, "not a whole number"),
+        (lambda: planner.flip(G=2, M=2, cells=9), planner.ScenarioError, "are of a map"),
+        (lambda: planner.tune(G=2, M=2, local_steps=object()), TypeError, "no text and no number"),
+        (lambda: planner.tune(planner.load_scenario(G=2, M=2), G=3), TypeError, "takes no options"),
+    ],
+)
+def test_what_is_refused(call: Any, error: type[Exception], wanted: str) -> None:
+    with pytest.raises(error, match=wanted):
+        call()
+
+
+# ---------------------------------------------------------------- frames
+
+
+class Polars:
+    """What this project asks of a frame of polars."""
+
+    def __init__(self, text: str) -> None:
+        self.lines = list(csv.reader(io.StringIO(text)))
+        self.columns, self.shape = self.lines[0], (len(self.lines) - 1, len(self.lines[0]))
+
+    def write_csv(self) -> str:
+        stream = io.StringIO()
+        csv.writer(stream).writerows(self.lines)
+        return stream.getvalue()
+
+
+def test_a_frame_stands_for_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text(COUNTS)
+    frame = Polars(COUNTS)
+    quick = {"settings": {"plan.draws": 0}}
+    asks = (planner.measure, lambda c: planner.group(c, **quick), lambda c: planner.recommend(data=c, **quick))
+    for ask in asks:
+        assert ask(frame).rows == ask(file).rows
+    assert planner.load_scenario(heterogeneity=frame).known["M"].value == 2
+    fleet = Polars("client,group,samples\na,x,1\nb,x,2\nc,y,3\nd,y,5\n")
+    assert planner.recommend(fleet=fleet, settings={"plan.draws": 0}).scenario["G"].value == 2
+
+
+def test_a_frame_that_is_wrong_is_refused_at_its_line() -> None:
+    with pytest.raises(planner.ScenarioError, match=r"^frame-counts\.csv:3:3: '-8' in column 'a' is negative"):
+        planner.measure(Polars(COUNTS.replace("x,8", "x,-8")))
+    assert frames.content(Path("frame-counts.csv")) is None  # no longer
+
+
+def test_without_a_library_a_frame_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in frames.LIBRARIES:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(planner.NoAnswerError, match="pip install pandas"):
+        frames.made([{"a": 1}])
+    with pytest.raises(planner.NoAnswerError, match="polars is not installed"):
+        frames.made([{"a": 1}], "polars")
+
+
+@pytest.mark.frames
+@pytest.mark.parametrize("name", frames.LIBRARIES)
+def test_frames_of_both_libraries_go_in_and_out(name: Any) -> None:
+    library = importlib.import_module(name)
+    table = library.read_csv(ROOT / "examples" / "hospitals.csv")
+    assert planner.measure(table).rows == planner.measure(ROOT / "examples" / "hospitals.csv").rows
+    answer = planner.recommend(data=table, settings={"plan.draws": 0})
+    for rows in (answer.rows, answer.assumptions, answer.sensitivity, answer.evidence, answer.warnings, answer.next):
+        found = rows.to_frame(name)
+        assert type(found).__module__.startswith(name)
+        assert found.shape[0] == len(rows)
+    assert list(answer.to_frame(name)["id"]) == [row.id for row in answer.rows]
+    assert list(answer.to_frame(name)["time_seconds"]) == [float(row.time_seconds) for row in answer.rows]
+    assert list(planner.validate.list().to_frame(name).columns)
+    grouped = planner.group(table, settings={"plan.draws": 0})
+    assert grouped.to_frame(name).shape[0] == len(grouped.rows)
+
+
+@pytest.mark.frames
+def test_an_index_with_a_name_or_of_more_than_numbers_is_a_column() -> None:
+    pd = importlib.import_module("pandas")
+    counts = pd.read_csv(io.StringIO(COUNTS))
+    assert planner.measure(counts.set_index("client")).rows == planner.measure(counts).rows
+    assert planner.measure(counts.set_index(["group", "client"])).rows == planner.measure(counts).rows
+    assert planner.measure(counts.iloc[::-1].reset_index(drop=True)).rows == planner.measure(counts).rows
