@@ -79,7 +79,7 @@ def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifes
     """
     scenario = told(config, spoken)
     inputs = [("config", config)] if config else []
-    inputs += [(key, Path(value.strip())) for key, value in _leaves(scenario) if _names_a_file(key, value)]
+    inputs += [(key, Path(value.strip())) for key, value in leaves(scenario) if _names_a_file(key, value)]
     document = answer.to_json()
     parts: dict[str, Any] = {
         "schema": SCHEMA,
@@ -137,7 +137,7 @@ def scenario_of(manifest: Manifest, path: Path) -> Scenario:
     Raises:
         ScenarioError: where this version, or a file that has changed, does not take it.
     """
-    return load(None, {key: (f"{path}: {key}", value) for key, value in _leaves(manifest.scenario)})
+    return load(None, {key: (f"{path}: {key}", value) for key, value in leaves(manifest.scenario)})
 
 
 def changed_inputs(manifest: Manifest) -> dict[str, str]:
@@ -173,11 +173,12 @@ def hash_of_file(path: Path) -> str:
         raise NoAnswerError(f"{path}: cannot be read ({reason}).") from None
 
 
-def _leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the values of nested tables, by key with dots."""
     for key, value in table.items():
         path = f"{at}.{key}" if at else key
         if isinstance(value, dict):
-            yield from _leaves(value, path)
+            yield from leaves(value, path)
         else:
             yield path, value
 

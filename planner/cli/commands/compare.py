@@ -1,34 +1,76 @@
-"""``hfl-plan compare``: options. The answer is `planner.export.measured`'s."""
+"""``hfl-plan compare``: options. The answers are in `planner.report.answers`, compare and measured."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument
 
 from planner.cli.options import Said
 
 if TYPE_CHECKING:
+    from planner.decide.contrast import Side
+    from planner.report.answers.compare import Compared
     from planner.report.document import Document
 
 
 def compare(
     said: Said,
-    scenario: Annotated[
-        Path, Argument(metavar="SCENARIO.toml|ANSWER.json", help="what was exported: scenario, answer, or kept run")
+    first: Annotated[Path, Argument(metavar="A", help="scenario .toml, answer or kept run .json")],
+    second: Annotated[
+        Path, Argument(metavar="B", help="another one; or measured.json, which the exported project of A wrote")
     ],
-    run: Annotated[Path, Argument(metavar="measured.json", help="what the exported project wrote")],
-) -> Document:
-    """Compare a run of an exported project with its prediction, and correct the scenario.
+) -> Compared | Document:
+    """Compare two scenarios or answers, and find the difference that decides; or a plan with its run.
+
+    Differences are changed one at a time from A to B. Options are said of both. With measured.json: what was
+    predicted, what was measured, and how to correct the scenario.
 
     Examples:
+        hfl-plan compare own.toml shared.toml
         hfl-plan compare scenario.toml measured.json
     """
     from planner.cli.saved import saved
-    from planner.report.answers.measured import compared, document
+    from planner.io import json_documents
 
-    if (found := saved(scenario, said)) is None:
-        return document(compared(said.config, said.options, scenario, run))
-    told, answer = found
-    return document(compared(told.config, told.options, None, run, answer))
+    if str(second).lower().endswith(".json") and json_documents.read(second).get("schema") == "hfl-plan/measured/1":
+        from planner.report.answers.measured import compared, document
+
+        if (found := saved(first, said)) is None:
+            return document(compared(said.config, said.options, first, second))
+        told, answer = found
+        return document(compared(told.config, told.options, None, second, answer))
+    from planner.decide.contrast import contrast
+    from planner.errors import ScenarioError
+    from planner.io.progress import progress
+    from planner.report.answers.compare import answered
+
+    if said.config is not None:
+        raise ScenarioError("--config: two scenarios are named already. Leave it out.")
+    names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
+    sides = [_side(name, path, said) for name, path in zip(names, (first, second), strict=True)]
+    return answered(contrast(sides[0], sides[1], progress))
+
+
+def _side(name: str, path: Path, said: Said) -> Side:
+    """Read a scenario, an answer, or a run that was kept.
+
+    Raises:
+        ScenarioError: If it is none of them.
+    """
+    from planner.cli.saved import saved
+    from planner.decide.contrast import Side
+    from planner.io import json_documents
+    from planner.runs import manifest
+
+    if (found := saved(path, said)) is not None:
+        said = found[0]
+        table = manifest.told(said.config, said.options)
+    elif path.suffix.lower() == ".json":
+        json_documents.of_schema(path, json_documents.read(path), [manifest.SCHEMA, "hfl-plan/recommend/2"])
+        table = manifest.open_manifest(path).scenario
+    else:
+        table = manifest.told(path, said.options)
+    leaves: dict[str, Any] = dict(manifest.leaves(table))
+    return Side.of(name, leaves)

@@ -1,0 +1,181 @@
+"""Two scenarios side by side: what differs, and which difference turns one verdict into the other.
+
+Differences are changed one at a time in the first scenario. Where none alone turns its verdict into that of the second,
+all are changed, and put back one by one as long as the verdict stays turned: what is left does it together, and no part
+of it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
+from planner.errors import PlannerError, ScenarioError
+from planner.io.answers import Verdict
+from planner.scenario.resolve import Scenario, load
+
+MOST = 40  # differences that are followed
+UNHEARD = ("title", "schema_version")  # keys that no answer depends on
+Told = Mapping[str, Any]
+Turn = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A scenario that is compared.
+
+    Attributes:
+        name: For people.
+        told: What was said, by key.
+        scenario: The same, read.
+    """
+
+    name: str
+    told: Told
+    scenario: Scenario
+
+    @classmethod
+    def of(cls, name: str, told: Told) -> Side:
+        """Read what was said.
+
+        Raises:
+            ScenarioError: If it is no scenario.
+        """
+        return cls(name, told, read(name, told))
+
+    @cached_property
+    def answer(self) -> Recommendation:
+        """Its verdict and rows.
+
+        Raises:
+            NoAnswerError: If no topology reaches the target.
+        """
+        return recommend(self.scenario, details=False, cases=True)
+
+
+def read(name: str, told: Told) -> Scenario:
+    """Read a scenario from what was said by key; errors name the scenario.
+
+    Raises:
+        ScenarioError: If it is none.
+    """
+    return load(None, {key: (f"{name}: {key}", value) for key, value in told.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """One difference, and the verdict of the first scenario with it.
+
+    Attributes:
+        key: Of the scenario.
+        before, after: What the two say; None for nothing.
+        verdict: Of the first scenario with the value of the second; None where that has no answer.
+        why: Why it has none.
+        turns: Whether the verdict is then another than that of the first.
+        decides: Whether it is then that of the second.
+    """
+
+    key: str
+    before: Any
+    after: Any
+    verdict: Verdict | None
+    why: str
+    turns: bool
+    decides: bool
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Two scenarios, compared.
+
+    Attributes:
+        first, second: Both.
+        alone: By difference, what it does alone.
+        jointly: Keys that turn the verdict together, where none does alone; empty where some does, or none has to.
+    """
+
+    first: Side
+    second: Side
+    alone: tuple[Alone, ...]
+    jointly: tuple[str, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether both verdicts are the same."""
+        return turn(self.first.answer.verdict) == turn(self.second.answer.verdict)
+
+    @property
+    def decisive(self) -> tuple[str, ...]:
+        """Keys each of which alone turns the first verdict into the second."""
+        return () if self.same else tuple(one.key for one in self.alone if one.decides)
+
+
+def turn(verdict: Verdict) -> Turn:
+    """What of a verdict is the choice: ratios and confidence are not."""
+    return verdict.status, frozenset(verdict.best), verdict.on, tuple((c.value, *turn(c)) for c in verdict.cases)
+
+
+def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda text: None) -> Contrast:
+    """Find what differs between two scenarios, and what of it decides.
+
+    Args:
+        first: Is changed towards the second.
+        second: Has the values that are taken.
+        progress: Is told which difference is changed.
+
+    Raises:
+        ScenarioError: If too much differs.
+        NoAnswerError: If either has no answer.
+    """
+    keys = differences(first, second)
+    if len(keys) > MOST:
+        raise ScenarioError(f"compare: {len(keys)} keys differ, and at most {MOST} are followed. Compare closer ones.")
+    here, there = turn(first.answer.verdict), turn(second.answer.verdict)
+    alone = []
+    for key in keys:
+        progress(f"changing {key}")
+        verdict, why = _with(first, second, {key})
+        found = None if verdict is None else turn(verdict)
+        told = first.told.get(key), second.told.get(key)
+        alone.append(Alone(key, *told, verdict, why, found is not None and found != here, found == there != here))
+    jointly: tuple[str, ...] = ()
+    if here != there and not any(one.decides for one in alone):
+        jointly = _together(first, second, keys, there, progress)
+    progress("")
+    return Contrast(first, second, tuple(alone), jointly)
+
+
+def differences(first: Side, second: Side) -> list[str]:
+    """List the keys that say different things, in the order in which they were said."""
+    keys = dict.fromkeys((*first.told, *second.told))
+    return [
+        key for key in keys if first.told.get(key) != second.told.get(key) and key not in ("title", "schema_version")
+    ]
+
+
+def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | None, str]:
+    """The verdict of the first scenario with some keys as the second has them; None, and why, where it has none."""
+    told = {key: value for key, value in first.told.items() if key not in keys}
+    told |= {key: second.told[key] for key in keys if key in second.told}
+    try:
+        return recommend(read(first.name, told), details=False, cases=True).verdict, ""
+    except PlannerError as error:
+        return None, str(error)
+
+
+def _together(
+    first: Side, second: Side, keys: Collection[str], there: Turn, progress: Callable[[str], None]
+) -> tuple[str, ...]:
+    """A set of differences that turns the verdict, no one of which can be spared."""
+    kept = list(keys)
+    for key in keys:
+        progress(f"sparing {key}")
+        fewer = [one for one in kept if one != key]
+        verdict, _ = _with(first, second, fewer)
+        if verdict is not None and turn(verdict) == there:
+            kept = fewer
+    return tuple(kept)

@@ -1,0 +1,251 @@
+"""What ``hfl-plan compare`` answers about two scenarios: what differs, both verdicts, and which difference decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from planner.decide.contrast import Alone, Contrast
+from planner.decide.recommendation import Row
+from planner.decide.verdict import SHARING
+from planner.io.answers import NextStep, Quantity, Told, Verdict
+from planner.io.parts import Part, field
+from planner.io.wording import counted, join_with_limit, names_or, shortened, times
+from planner.report.answers.recommend import OF_FOOTPRINT
+from planner.report.document import Cell, Column, Document, Table
+from planner.report.page import about, count, duration, name_of, size, told
+from planner.scenario.fields import FIELDS
+
+LONGEST = 22  # letters of a cell
+LISTED = 8  # differences on the page
+DECIDES = "<- decides"
+
+
+class Difference(Part):
+    """A key that the two scenarios do not share, and what it does alone."""
+
+    id: str = field("key of the scenario")
+    before: Any = field("in the first; null for nothing said")
+    after: Any = field("in the second; null for nothing said")
+    status: str = field("of the first verdict with this value alone; empty where there is no answer", default="")
+    best: tuple[str, ...] = ()
+    decides: bool = field("whether it alone turns the first verdict into the second")
+    turns: bool = field("whether it alone changes the first verdict")
+    why: str = field("why there is no answer with this value alone", default="")
+
+
+class Compared(Told):
+    """What ``hfl-plan compare`` answers about two scenarios."""
+
+    schema: str = "hfl-plan/compare/2"
+    rows: tuple[Difference, ...]
+    compare: dict[str, Any] = field("both sides with title, verdict and rows; keys that decide alone, or only jointly")
+
+
+def answered(found: Contrast) -> Compared:
+    """Return the answer as data."""
+    rows = tuple(
+        Difference(
+            id=one.key,
+            before=_plain(one.before),
+            after=_plain(one.after),
+            status="" if one.verdict is None else one.verdict.status,
+            best=() if one.verdict is None else one.verdict.best,
+            decides=one.decides,
+            turns=one.turns,
+            why=one.why[:500],
+        )
+        for one in found.alone
+    )
+    sides = (found.first, found.second)
+    decide = found.decisive or found.jointly
+    status = "measured" if found.same else "best" if len(decide) == 1 else "toss-up" if found.decisive else "depends"
+    objective = found.first.answer.objective
+    return Compared(
+        title=" and ".join(side.name for side in sides),
+        objective=objective if objective == found.second.answer.objective else "",
+        metric=found.first.answer.metric,
+        target=found.first.answer.target if found.first.answer.target == found.second.answer.target else None,
+        verdict=Verdict(status=status, best=decide, text=_sentence(found)),  # type: ignore[arg-type]
+        rows=rows,
+        compare={
+            "sides": [
+                {
+                    "name": side.name,
+                    "title": side.scenario.title,
+                    "objective": side.answer.objective,
+                    "target": None if side.answer.target is None else side.answer.target.to_json(),
+                    "verdict": side.answer.verdict.to_json(),
+                    "rows": [_row(row) for row in side.answer.rows],
+                }
+                for side in sides
+            ],
+            "same": found.same,
+            "decisive": list(found.decisive),
+            "jointly": list(found.jointly),
+        },
+        details=dict(_details(found)),
+        next=(NextStep(argv=("hfl-plan", "recommend", "--config", found.second.name), why="the second in full"),)
+        if found.second.name.endswith(".toml")
+        else (),
+    )
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    amounts = ("rounds", "time_seconds", "traffic_bytes", "energy_joules", "carbon_kg_co2e", "money")
+    numbers = {name: None if (n := getattr(row, name)) is None else Quantity.to_json(n) for name in amounts}
+    return {"id": row.id, "title": row.title, "baseline": row.baseline, **numbers}
+
+
+def document(answer: Compared) -> Document:
+    """Lay the answer out."""
+    return told(answer, [_differences(answer), _topologies(answer)], kind="Comparison", facts=_facts(answer))
+
+
+# ---------------------------------------------------------------- in words
+
+
+def choice(verdict: Verdict) -> str:
+    """Say a verdict in a few words: ``Star-Star``, ``a toss-up of Star-Star or Ring-Ring``."""
+    if verdict.status == "depends":
+        cases = [case for case in verdict.cases if case.status != "depends"]
+        on = "link sharing" if verdict.on == SHARING else f"the {name_of(verdict.on)}"
+        shown = {choice(case) for case in cases}
+        return f"depends on {on}" if len(shown) != 1 else f"{shown.pop()}, by {on}"
+    if len(verdict.best) > 1:
+        few = len(verdict.best) <= 3
+        return f"a toss-up{f' of {names_or(verdict.best)}' if few else f' of {len(verdict.best)}'}"
+    return names_or(verdict.best) if verdict.best else verdict.status
+
+
+def _sentence(found: Contrast) -> str:
+    before, after = (side.answer.verdict for side in (found.first, found.second))
+    named = [_name(key) for key in found.decisive or found.jointly]
+    if not found.alone:
+        return f"Both say the same: {choice(before)}."
+    if found.same:
+        turning = [_name(one.key) for one in found.alone if one.turns]
+        but = f" Alone, {join_with_limit(turning)} would change it." if turning else ""
+        return f"The verdict stays the same: {choice(before)}.{but}"
+    lead = f" ({times(float(after.ratio))})" if after.ratio is not None and after.status == "toss-up" else ""
+    became = f"{choice(before)} becomes {choice(after)}{lead}."
+    if len(found.decisive) > 1:
+        return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
+    if found.decisive:
+        return f"{_first(named[0])} decides: {became}"
+    return f"Only together do {join_with_limit(named)} decide: {became}"
+
+
+def _first(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS if one.options}
+
+
+def _name(key: str) -> str:
+    """A key for people: the name of its option, or of the symbol."""
+    return SHORT.get(key) or name_of(key.partition(".")[2] or key)
+
+
+def _differences(answer: Compared) -> Table:
+    sides = answer.compare["sides"]
+    decide = set(answer.verdict.best)
+    alone = answer.compare["decisive"]
+    rows: list[tuple[Cell, ...]] = []
+    for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
+        mark = "" if row.id not in decide else DECIDES if alone else "<- together"
+        if not mark and row.turns:
+            mark = f"alone: {choice(Verdict(status=row.status, best=row.best))}"  # type: ignore[arg-type]
+        if len(answer.rows) == 1:
+            mark = "<- the only difference"
+        rows.append((_name(row.id), _cell(row.before), _cell(row.after), mark))
+    heads = [shortened(side["name"], LONGEST) for side in sides]
+    return Table(
+        (Column("differs"), Column(heads[0]), Column(heads[1]), Column("")),
+        tuple(rows),
+        label="What differs",
+        apart=False,
+        indent=2,
+    )
+
+
+def _cell(value: Any) -> str:
+    return "not given" if value is None else shortened(str(value), LONGEST)
+
+
+def _topologies(answer: Compared) -> Table:
+    """The amount of every topology on both sides: of the objective where both have one, else of time."""
+    name, write = _amount(answer.objective)
+    sides = [{row["id"]: row for row in side["rows"]} for side in answer.compare["sides"]]
+    ids = dict.fromkeys((*sides[0], *sides[1]))
+    rows = tuple(
+        (
+            (sides[0].get(id_) or sides[1][id_])["title"],
+            *(_written(side.get(id_), name, write) for side in sides),
+            _ratio(sides[0].get(id_), sides[1].get(id_), name),
+        )
+        for id_ in ids
+    )
+    best = [set(side["verdict"]["best"]) for side in answer.compare["sides"]]
+    heads = [shortened(side["name"], LONGEST) for side in answer.compare["sides"]]
+    word = answer.objective or "time"
+    return Table(
+        (Column(word), Column(heads[0], "number"), Column(heads[1], "number"), Column("ratio", "number")),
+        rows,
+        label=f"Topologies by {word}",
+        best=frozenset(i for i, id_ in enumerate(ids) if id_ in best[0] | best[1]),
+        indent=2,
+    )
+
+
+def _amount(objective: str) -> tuple[str, Callable[[float], str]]:
+    known: dict[str, tuple[str, Callable[[float], str]]] = {
+        "rounds": ("rounds", count),
+        "traffic": ("traffic_bytes", size),
+        **OF_FOOTPRINT,
+    }
+    return known.get(objective, ("time_seconds", duration))
+
+
+def _written(row: Any, name: str, write: Callable[[float], str]) -> Cell:
+    number = None if row is None else row[name]
+    return None if number is None else about(write(number["value"]), number["value"])
+
+
+def _ratio(before: Any, after: Any, name: str) -> Cell:
+    was, now = (None if row is None or row[name] is None else row[name]["value"] for row in (before, after))
+    return times(now / was) if was and now is not None else None
+
+
+def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
+    left = len(answer.rows) - LISTED
+    if left > 0:
+        yield "More", f"{counted(left, 'difference')}: --explain differences"
+    targets = [side["target"] for side in answer.compare["sides"]]
+    if targets[0] != targets[1] and all(targets):
+        said = [f"{target['defined_by']} ({target['value']:.3g})" for target in targets if target["value"] is not None]
+        words = {target["defined_by"] for target in targets}
+        if len(words) == 1 and len(said) == 2:
+            values = " and ".join(f"{target['value']:.3g}" for target in targets)
+            said = [f"each its own, {words.pop()}: {values}"]
+        yield "Targets", " and ".join(said)
+    for side in answer.compare["sides"]:
+        yield shortened(side["name"], LONGEST), side["verdict"]["text"]
+
+
+def _details(found: Contrast) -> Iterator[tuple[str, tuple[str, ...]]]:
+    yield "differences", tuple(_alone(one) for one in found.alone)
+    if found.jointly:
+        yield "jointly", (f"Together, and none spared: {', '.join(found.jointly)}.",)
+
+
+def _alone(one: Alone) -> str:
+    changed = f"{one.key}: {_plain(one.before)} -> {_plain(one.after)}"
+    if one.verdict is None:
+        return f"{changed}: alone it has no answer. {one.why}"
+    return f"{changed}: alone, {choice(one.verdict)}{' (decides)' if one.decides else ''}."

@@ -1,0 +1,176 @@
+"""Two scenarios side by side: the difference that decides turns the verdict when it alone is changed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_cli import ROOT, run
+
+import planner
+from planner.decide import contrast as contrasts
+from planner.decide.contrast import Contrast, Side, contrast
+from planner.io.answers import Verdict
+from planner.report.answers.compare import answered, document
+
+OWN = """
+[fleet]
+groups = 12
+clients_per_group = 25
+[problem]
+heterogeneity = "both"
+[model]
+size = "45MB"
+[network.client_link]
+up = "20Mbit/s"
+sharing = "per-client"
+[plan]
+objective = "time"
+draws = 0
+"""
+SHARED = OWN.replace("per-client", "per-server").replace("groups = 12", "groups = 6").replace("45MB", "40MB")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    found = tmp_path / "own.toml", tmp_path / "shared.toml"
+    for file, text in zip(found, (OWN, SHARED), strict=True):
+        file.write_text(text)
+    return found
+
+
+def test_the_difference_that_decides_turns_the_verdict_alone(files: tuple[Path, Path]) -> None:
+    found = planner.compare(*files)
+    tables = [tomllib.loads(text) for text in (OWN, SHARED)]
+    best = [planner.recommend(table).verdict.best for table in tables]
+    assert [side["verdict"]["best"] for side in found.compare["sides"]] == [list(one) for one in best]
+    assert best[0] != best[1]
+    assert {row.id for row in found.rows} == {"fleet.groups", "model.size", "network.client_link.sharing"}
+    for row in found.rows:
+        section, key = row.id.rsplit(".", 1)
+        alone = planner.recommend(tables[0], settings={row.id: row.after}).verdict
+        assert (row.status, row.best) == (alone.status, alone.best), (section, key)
+        assert row.turns == (alone.best != best[0])
+        assert row.decides == (alone.best == best[1])
+    assert found.verdict.best == ("network.client_link.sharing",)
+    assert found.verdict.text.startswith("Link sharing decides: Star-Star becomes ")
+    times = {row["id"]: row["time_seconds"]["value"] for row in found.compare["sides"][1]["rows"]}
+    direct = planner.recommend(tables[1])
+    assert times == {row.id: float(row.time_seconds) for row in direct.rows}
+    assert len(str(found).splitlines()) <= 25
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert len(found.to_json()["rows"]) == 3
+
+
+def test_answers_and_kept_runs_are_compared_like_their_scenarios(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("recommend", "-c", "own.toml", "-o", "a.json", capsys=capsys, monkeypatch=monkeypatch)
+    run("recommend", "-c", "shared.toml", "--save", "b.json", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run("compare", "a.json", "b.json", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    _, out, _ = run("compare", "own.toml", "shared.toml", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    wanted = json.loads(out)
+    assert found["schema"] == "hfl-plan/compare/2"
+    for name in ("verdict", "rows", "evidence"):
+        assert found[name] == wanted[name]
+    assert [side["rows"] for side in found["compare"]["sides"]] == [s["rows"] for s in wanted["compare"]["sides"]]
+
+
+def test_options_are_said_of_both_and_a_verdict_that_stays_is_said(files: tuple[Path, Path]) -> None:
+    found = planner.compare(*files, objective="rounds", groups=12)
+    assert found.objective == "rounds"
+    assert {row.id for row in found.rows} == {"model.size", "network.client_link.sharing"}  # neither moves rounds
+    assert found.compare["same"]
+    assert (found.verdict.status, found.verdict.best) == ("measured", ())
+    assert found.verdict.text.startswith("The verdict stays the same: ")
+    assert not any(row.turns for row in found.rows)
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "html", "latex", "table"])
+def test_every_format(
+    form: str, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, err = run("compare", *map(str, files), "--format", form, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert "fleet.groups" in out if form == "csv" else "groups" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("own.toml", "nowhere.toml"), "nowhere.toml: cannot be read"),
+        (("own.toml", "shared.toml", "-c", "own.toml"), "two scenarios are named already"),
+        (("own.toml", str(ROOT / "examples" / "hospitals.csv")), "TOML"),
+    ],
+)
+def test_what_is_refused(
+    words: tuple[str, ...],
+    wanted: str,
+    files: tuple[Path, Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(files[0].parent)
+    code, out, err = run("compare", *words, capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, out) == (2, "")
+    assert wanted in err
+
+
+# ---------------------------------------------------------------- which differences decide, by truth tables
+
+RULES: dict[str, tuple[Callable[[Mapping[str, Any]], bool], tuple[str, ...], tuple[str, ...]]] = {
+    "one": (lambda t: t["a"] == 1, ("a",), ()),
+    "either": (lambda t: t["a"] == 1 or t["b"] == 1, ("a", "b"), ()),
+    "both": (lambda t: t["a"] == 1 and t["c"] == 1, (), ("a", "c")),
+    "all": (lambda t: all(t[k] == 1 for k in "abc"), (), ("a", "b", "c")),
+    "none": (lambda t: False, (), ()),
+    "cancelling": (lambda t: (t["a"] == 1) != (t["b"] == 1), (), ()),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    turned, alone, jointly = RULES[rule]
+
+    def recommended(told: Mapping[str, Any], **_: Any) -> Any:
+        best = "ring-ring" if turned(told) else "star-star"
+        return SimpleNamespace(verdict=Verdict(status="best", best=(best,)))
+
+    monkeypatch.setattr(contrasts, "recommend", recommended)
+    monkeypatch.setattr(contrasts, "read", lambda name, told: dict(told))
+    zero, one = (Side.of(str(n), dict.fromkeys("abc", n) | {"same": 5, "title": n}) for n in (0, 1))
+    found = contrast(zero, one)
+    assert [row.key for row in found.alone] == ["a", "b", "c"]
+    assert (found.decisive, found.jointly) == (alone, jointly)
+    assert found.same == (turned(zero.told) == turned(one.told))
+    if rule == "cancelling":
+        assert [row.key for row in found.alone if row.turns] == ["a", "b"]
+
+
+def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
+    sides = [Side.of(file.name, dict(_flat(tomllib.loads(file.read_text())))) for file in files]
+    keys = ("fleet.groups", "model.size")
+    joint = Contrast(*sides, contrast(*sides).alone[:0], keys)
+    assert not joint.same
+    assert joint.decisive == ()
+    full = Contrast(sides[0], sides[1], tuple(one for one in contrast(*sides).alone if not one.decides), keys)
+    answer = answered(full)
+    assert answer.verdict.status == "depends"
+    assert answer.verdict.text.startswith("Only together do groups and model size decide: ")
+    assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
+
+
+def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
+    return [
+        pair
+        for key, value in table.items()
+        for pair in (_flat(value, f"{at}{key}.") if isinstance(value, Mapping) else [(f"{at}{key}", value)])
+    ]
