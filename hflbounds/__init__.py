@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hflbounds.comparison import Comparison
     from hflbounds.exact import exact_bound, exact_sums, lettered_bound, tree_bound
     from hflbounds.figure import Curves
+    from hflbounds.finding import Bounds
 
 __all__ = [
     "Bound",
@@ -81,7 +82,7 @@ LATER = MappingProxyType(
 
 def search(
     words: str = "", *, paper: str | None = None, status: str | None = None, metric: str | None = None
-) -> tuple[Bound, ...]:
+) -> Bounds:
     """Find bounds by words that must all occur, as of `hflbounds.finding.search`; all bounds where nothing is asked.
 
     >>> [bound.id for bound in search("zeta partial 'theorem 2' star-ring hidden")]
@@ -145,4 +146,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> Sequence[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, "list", *(name for name in globals() if name.startswith("__"))})

@@ -5,19 +5,75 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cache
+from html import escape
 from itertools import combinations
+from typing import Any
 
 from hflbounds.core.bound import Bound
 from hflbounds.core.quantities import ABOUT
 from hflbounds.registry import catalogue
 from hflbounds.typeset import markup, meanings, wording
 
+SHOWN = 20  # bounds that a repr lists
+WIDE = 110  # letters of a line there
 SHORT = 2  # letters; so short a word must be a word of its own, as "1" is in "Theorem 1" and not in "0.1"
+
+
+class Bounds(tuple[Bound, ...]):
+    """Bounds in the order of the catalogue: a tuple that shows itself as a table.
+
+    >>> search("zeta partial 'theorem 2' star-ring hidden")
+    1 bound
+    id                       status  constants  bounded                title
+    zhou2026.thm2.star-ring  proved  hidden     mean-squared-gradient  star-ring, partial participation
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return a line for each bound, as far as a screen reaches."""
+        rows = [tuple(str(value) for value in record.values()) for record in self[:SHOWN].records()]
+        head = ("id", "status", "constants", "bounded", "title")
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)] if rows else []
+        lines = [f"{len(self)} bound{'s' * (len(self) != 1)}"]
+        for row in [head, *rows] if rows else []:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+            lines.append(shorten("  ".join(cells).rstrip()))
+        more = len(self) - len(rows)
+        return "\n".join([*lines, f"... and {more} more"] if more else lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: a table of all bounds."""
+        head = "".join(f'<th scope="col">{name}</th>' for name in ("id", "status", "constants", "bounded", "title"))
+        rows = ("".join(f"<td>{escape(str(value))}</td>" for value in record.values()) for record in self.records())
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        caption = f"<caption>{len(self)} bounds</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def __getitem__(self, at: Any) -> Any:
+        """Return a bound by its place, by its id, or some of them by a slice."""
+        if isinstance(at, str):
+            return {bound.id: bound for bound in self}[at]
+        found = super().__getitem__(at)
+        return Bounds(found) if isinstance(at, slice) else found
+
+    def records(self) -> list[dict[str, str]]:
+        """Return a mapping for each bound, such as a data frame is made of."""
+        return [
+            {
+                "id": bound.id,
+                "status": bound.status,
+                "constants": bound.constants,
+                "bounded": bound.bounds.id,
+                "title": wording.sentence(bound.title, wording.line, markup.unicode),
+            }
+            for bound in self
+        ]
 
 
 def search(
     words: str = "", *, paper: str | None = None, status: str | None = None, metric: str | None = None
-) -> tuple[Bound, ...]:
+) -> Bounds:
     """Find bounds, in the order of the catalogue.
 
     Args:
@@ -34,7 +90,7 @@ def search(
     ['zhou2026.thm2.star-ring']
     """
     wanted = tokens(words)
-    return tuple(
+    return Bounds(
         bound
         for bound in catalogue().values()
         if paper in (None, bound.source.paper.key)
@@ -42,6 +98,11 @@ def search(
         and metric in (None, bound.bounds.id)
         and all(occurs(word, bound) for word in wanted)
     )
+
+
+def shorten(line: str) -> str:
+    """Cut a line that is too wide."""
+    return line if len(line) <= WIDE else f"{line[: WIDE - 3]}..."
 
 
 def tokens(words: str) -> list[str]:
@@ -91,4 +152,4 @@ def _known(bound: Bound) -> tuple[str, frozenset[str]]:
     return text, frozenset(re.findall(r"[^\W_]+", text)) | {name.casefold() for name in bound.needs}
 
 
-__all__ = ["nearest", "occurs", "search", "tokens"]
+__all__ = ["Bounds", "nearest", "occurs", "search", "tokens"]

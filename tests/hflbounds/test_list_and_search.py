@@ -1,0 +1,47 @@
+"""What a reader at a prompt sees of the catalogue: a table, a bound by its id, and names that mean something."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import hflbounds
+from hflbounds import Bound
+
+
+def test_a_search_shows_a_table_of_all_that_it_found() -> None:
+    found = hflbounds.search("ring noise")
+    assert isinstance(found, tuple)
+    lines = repr(found).splitlines()
+    assert lines[0] == f"{len(found)} bounds"
+    assert lines[1].split() == ["id", "status", "constants", "bounded", "title"]
+    assert [line.split()[0] for line in lines[2:-1]] == [bound.id for bound in found[:20]]
+    assert lines[-1] == f"... and {len(found) - 20} more"
+    assert max(map(len, lines)) <= 110
+    assert repr(hflbounds.search("no such words")) == "0 bounds"
+
+
+def test_a_notebook_shows_all_rows_escaped() -> None:
+    found = hflbounds.list(paper="zhou2026")
+    html = found._repr_html_()
+    assert html.count("<tr>") == 1 + len(found) > 1
+    assert all(f"<td>{bound.id}</td>" in html for bound in found)
+    assert re.fullmatch(r"(?:[^<]|</?(?:table|caption|thead|tbody|tr|th|td)(?: scope=\"col\")?>)*", html)
+
+
+def test_bounds_come_by_place_slice_and_id() -> None:
+    found = hflbounds.list()
+    assert found == tuple(hflbounds.catalogue().values())
+    assert found["hflbounds.exact.star-star"] is hflbounds.get("hflbounds.exact.star-star")
+    assert type(found[:3]) is type(found)
+    assert isinstance(found[0], Bound)
+    with pytest.raises(KeyError, match="no-such-id"):
+        found["no-such-id"]
+    assert [record["id"] for record in found.records()] == [bound.id for bound in found]
+
+
+def test_tab_completion_shows_the_face_and_nothing_else() -> None:
+    public = {name for name in dir(hflbounds) if not name.startswith("_")}
+    assert public == {*hflbounds.__all__, "list"}
+    assert all(hasattr(hflbounds, name) for name in public)
