@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,8 @@ from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
 LONG = ("label", "count")
+PARTITIONS = ("partition id", "partition_id", "partition")  # first columns of tables of flwr-datasets, in any case
+ONE = "all"  # the group of clients that have none there
 HEADER = "Write the header client,group,<label>,... or client,group,label,count"
 
 Floats = NDArray[np.float64]
@@ -91,6 +93,8 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
         ScenarioError: naming the place, the fact and the way out.
     """
     table = CsvTable(path)
+    if "client" not in table and table.header[0].casefold() in PARTITIONS:
+        return _of_partitions(table, grouped, skip_empty)
     long = all(name in table for name in LONG)
     table.need("client", HEADER)
     tiers = _tiers(table)
@@ -107,6 +111,21 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     members = _Members(tiers)
     names, counts = _long(table, members) if long else _wide(table, labels, members)
     return _checked(table, members, names, counts, skip_empty)
+
+
+def _of_partitions(table: CsvTable, grouped: bool, skip_empty: bool) -> LabelCounts:
+    """A table as `flwr_datasets.metrics.compute_counts` makes it: partition ids, then a column for each label."""
+    table.call(table.header[0], "client")
+    if len(table.header) == 1:
+        table.refuse("there is no column of label counts", HEADER)
+    members = _Members(())
+    names, counts = _wide(table, range(1, len(table.header)), members)
+    found = _checked(table, members, names, counts, skip_empty)
+    if not grouped:
+        return found
+    said = f"No groups: all {len(found.clients)} partitions are taken for one. `hfl-plan group` makes groups."
+    at = np.zeros(len(found.clients), dtype=np.int64)
+    return replace(found, groups=(ONE,), group_of=at, tiers=("group", "client"), warnings=(*found.warnings, said))
 
 
 def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, int]]]:

@@ -92,6 +92,10 @@ class CsvTable:
         """Whether there is a column of this heading."""
         return column in self._places
 
+    def call(self, column: str, name: str) -> None:
+        """Read a column under another name."""
+        self._places[name] = self._places[column]
+
     def place(self, column: str | int) -> int:
         """The index of a column."""
         return column if isinstance(column, int) else self._places[column]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from hflbounds.topology import tier_symbols
-from planner.data import label_shift
+from planner.data import label_shift, skew
 from planner.data.dirichlet import Concentration, concentrations
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
 from planner.data.label_shift import Counts, Floats, Interval, Measured, Weighting
@@ -37,6 +37,8 @@ class Deviation(Part):
     squared: Quantity
     without_correction: float = field("for what counting alone makes of equal clients")
     share: float | None = field("of the squares of all tiers", default=None)
+    hellinger: float | None = field("mean Hellinger distance of label shares from those of the parent", default=None)
+    jensen_shannon: float | None = field("mean Jensen-Shannon distance, of base 2, from them", default=None)
 
 
 class Measurement(Told):
@@ -134,6 +136,7 @@ def _measured(path: Path, wanted: Wanted, checked: tuple[Weighting, Counts, floa
             for name, c in zip(("intra", "inter"), fit, strict=True)
         },
         **_dominant(table, found),
+        "skew": [asdict(one) for one in skew.skews(table, weighting)],
     }
     cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted))
     return _answer(path, data, cautions), profile
@@ -286,8 +289,10 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Mea
             squared=_measured_as(tier["squared"], data["level"]),
             without_correction=tier["squared"]["without_correction"],
             share=(tier["squared"]["value"] or 0.0) / whole if whole else None,
+            hellinger=skewed["hellinger"],
+            jensen_shannon=skewed["jensen_shannon"],
         )
-        for tier in data["tiers"]
+        for tier, skewed in zip(data["tiers"], data["skew"], strict=True)
     )
     following = [NextStep(argv=("hfl-plan", "recommend", "--data", str(path)), why="takes these deviations")]
     if not data["scale"]["known"]:
@@ -329,6 +334,8 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     if len(rows) > 2:
         tier = next(row.tier for row in rows if row.id == best[0])
         return f"The tier of each {tier} differs most."
+    if data["groups"] == 1:
+        return "Clients differ; all are in one group."
     groups = counted(data["groups"], "group")
     if best == ("delta",):
         return f"The {groups} differ more than the clients inside one."
@@ -368,6 +375,10 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     ]
     if unusual:
         yield "Unusual", "; ".join(unusual)
+    tiers = [row.tier for row in answer.rows]
+    names = ("between", "within") if len(tiers) == 2 else tiers
+    hellinger = ", ".join(f"{row.hellinger:.2f} {name}" for row, name in zip(answer.rows, names, strict=True))
+    yield "Skew", f"Hellinger {hellinger}; Jensen-Shannon {', '.join(f'{r.jensen_shannon:.2f}' for r in answer.rows)}"
     if data["scale"]["known"]:
         yield "Scale", ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in data["tiers"][::-1])
     else:
@@ -403,6 +414,18 @@ def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple
     yield (
         "correction",
         tuple(f"{t['symbol']}^2 without correction: {t['squared']['without_correction']:.4g}" for t in data["tiers"]),
+    )
+    yield (
+        "skew",
+        (
+            "Mean distance of label shares from those of the parent: 0 for equal shares, 1 without a common label. "
+            "Label counts as they stand; no bound takes these distances.",
+            *(
+                f"{tier['tier']}: Hellinger {one['hellinger']:.4f}, at most {one['hellinger_most']:.4f}; "
+                f"Jensen-Shannon (base 2) {one['jensen_shannon']:.4f}, at most {one['jensen_shannon_most']:.4f}."
+                for tier, one in zip(data["tiers"], data["skew"], strict=True)
+            ),
+        ),
     )
     yield "warnings", tuple(cautions)
 
