@@ -344,6 +344,25 @@ class Store:
         found = dict(self._rows("SELECT hash, seconds FROM cells WHERE finished IS NOT NULL"))
         return sum(float(found.get(cell.hash) or 0.0) for cell in among)
 
+    def numbers(self) -> Iterator[tuple[Cell, int, str, str, int, float]]:
+        """Every number of the finished cells: cell, run, quantity, kind, round, number; in the order they were wanted.
+
+        Raises:
+            ValidationError: if the file was altered, or is damaged where it is read.
+        """
+        for name, description in self._rows(
+            "SELECT hash, description FROM cells WHERE finished IS NOT NULL ORDER BY added, hash"
+        ):
+            cell = self._described(name, description)
+            for run, quantity, kind, r, number in self._rows(
+                "SELECT run, quantity, kind, round, number FROM results WHERE hash = ? "
+                "ORDER BY kind DESC, quantity, run, round",
+                (name,),
+            ):
+                if not isinstance(number, float | int) or not 0 <= run < len(cell.rates):
+                    self._altered(f"results of cell {name:.12}, {quantity!a:.40}", f"has {number!a:.40} as a number")
+                yield cell, run, quantity, kind, r, number
+
     def machines(self) -> list[Machine]:
         """Where the finished cells were run, the most cells first."""
         rows = self._rows(

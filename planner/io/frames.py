@@ -8,6 +8,8 @@ So every check and every refusal of a file is that of a frame, and a line of the
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import io
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,6 +64,24 @@ def made(records: Sequence[Mapping[str, Any]], library: Library | None = None) -
         f"Run pip install {library or 'pandas'}.",
         code="N004",
     )
+
+
+def parquet(records: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the bytes of a Parquet file with a line for each record.
+
+    Raises:
+        NoAnswerError: If nothing is installed that writes one.
+    """
+    stream = io.BytesIO()
+    if importlib.util.find_spec("polars") is not None:
+        made(records, "polars").write_parquet(stream)
+    elif all(importlib.util.find_spec(name) is not None for name in ("pandas", "pyarrow")):
+        made(records, "pandas").to_parquet(stream, index=False)
+    else:
+        raise NoAnswerError(
+            "--output: nothing that writes Parquet is installed. Run pip install polars, or name a .csv.", code="N004"
+        )
+    return stream.getvalue()
 
 
 def is_frame(value: Any) -> bool:

@@ -9,6 +9,8 @@ import typer
 from typer import Argument, Option
 
 from planner.cli import completion
+from planner.cli.options import declare
+from planner.cli.output import Result
 
 if TYPE_CHECKING:
     from planner.report.document import Document
@@ -119,3 +121,26 @@ def report(
         files = draw([one for one in found.findings if one.verdict is not None], pictures)
         found = replace(found, told=f"{found.told} {len(files)} files are in {pictures}.")
     return answers.document(found)
+
+
+@app.command()
+@declare(files={".parquet": "the numbers; needs polars, or pandas with pyarrow"})
+def export(store: StoreFile = HERE) -> Result:
+    """Export every number of finished runs, one a line, for a spreadsheet or a data frame.
+
+    With --output results.csv or results.parquet all of them; the page shows the first.
+
+    Examples:
+        hfl-plan validate export --output results.csv
+        hfl-plan validate export --store runs.db --output results.parquet
+    """
+    from planner.harness import claims
+    from planner.io import atomic, frames
+    from planner.report.answers import validate as answers
+
+    lines = claims.numbers(store)
+
+    def parquet(path: Path) -> None:
+        atomic.write(path, frames.parquet(lines), force=True)  # whether it may be was asked before
+
+    return Result(answers.numbers(lines, str(store)), {".parquet": parquet})

@@ -15,6 +15,8 @@ from planner.report.page import brief
 
 SCHEMA = "hfl-plan/validation/1"
 VERDICTS = ("holds", "fails", "cannot tell")
+NUMBERS = "hfl-plan/numbers/1"
+SHOWN = 8  # numbers on a page
 SENTENCE = 48  # letters of a statement in the list
 
 
@@ -149,3 +151,19 @@ def _row(row: Row) -> dict[str, Any]:
         "predicted": row.predicted,
         "verdict": row.verdict,
     }
+
+
+def numbers(lines: Sequence[Mapping[str, Any]], store: str) -> Document:
+    """Say how many numbers a store has, with all of them as records; the first are shown."""
+    cells = len({line["cell"] for line in lines})
+    names = ("cell", "algorithm", "rate", "seed", "round", "quantity", "number")
+    rows = tuple(tuple(line[name] for name in names) for line in lines[:SHOWN])
+    rates = ("rate", "number")
+    table = Table(tuple(Column(n, "number" if n in rates else "text") for n in names), rows, indent=2)
+    data = {"schema": NUMBERS, "store": store, "rows": list(lines)}
+    facts = (
+        ("Columns", "one line for each run, round and quantity; empty numbers diverged"),
+        ("Next", "... --output results.csv    ... --output results.parquet"),
+    )
+    verdict = f"{counted(len(lines), 'number')} of {counted(cells, 'finished cell')}."
+    return brief(verdict, table, data, facts=facts, records=tuple(lines), kind="Results")

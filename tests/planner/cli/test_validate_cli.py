@@ -451,3 +451,55 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     with pytest.raises(NoAnswerError, match="cannot be written: No space left on device"):
         validate_pictures.draw([PICTURE], tmp_path)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_every_number_is_exported_once(finished: Path, validate: Any, tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    code, out, err = validate("export", "--store", str(finished), "--output", str(file))
+    assert (code, err) == (0, f"hfl-plan: wrote {file}\n")
+    with file.open(newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    with sqlite3.connect(finished) as db:
+        kept = db.execute("SELECT hash, run, quantity, kind, round, number FROM results").fetchall()
+        described = dict(db.execute("SELECT hash, description FROM cells"))
+    assert out.startswith(f"{len(kept):,} numbers of {len(described)} finished cells.")
+    told = {(one["cell"], int(one["run"]), one["quantity"], one["kind"], int(one["round"])): one for one in lines}
+    assert len(told) == len(lines) == len(kept)
+    for name, at, quantity, kind, after, number in kept[::37]:
+        line, cell = told[name[:12], at, quantity, kind, after], json.loads(described[name])
+        assert (line["number"], line["diverged"]) == (str(number), "False")
+        assert (float(line["rate"]), int(line["seed"])) == (cell["rates"][at], cell["seeds"][at])
+        assert line["problem"] == cell["problem"]["name"]
+        for part in ("problem", "algorithm"):
+            assert all(line[f"{part}_{key}"] == str(value) for key, value in cell[part]["options"].items())
+
+
+def test_parquet_is_written_where_something_can_and_refused_otherwise(
+    finished: Path, validate: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    gone = ("polars", "pyarrow")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name in gone else find(name, *rest))
+    code, out, err = validate("export", "--store", str(finished), "--output", str(tmp_path / "a.parquet"))
+    assert (code, out) == (1, "")
+    assert "Run pip install polars, or name a .csv" in " ".join(err.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.frames
+def test_parquet_has_what_the_csv_has(finished: Path, validate: Any, tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    for suffix in ("csv", "parquet"):
+        assert validate("export", "--store", str(finished), "--output", str(tmp_path / f"a.{suffix}"))[0] == 0
+    table, text = polars.read_parquet(tmp_path / "a.parquet"), polars.read_csv(tmp_path / "a.csv")
+    assert table.columns == text.columns
+    assert table["number"].to_list() == text["number"].to_list()
+
+
+def test_a_store_that_is_not_there_has_no_numbers(validate: Any, tmp_path: Path) -> None:
+    code, out, err = validate("export", "--store", str(tmp_path / "none.db"))
+    assert (code, out) == (1, "")
+    assert "does not exist" in err
