@@ -27,7 +27,6 @@ from typing import Any, Literal, TypedDict, Unpack
 from planner.decide.recommendation import Recommendation
 from planner.io.answers import Answer
 from planner.io.frames import Frame
-from planner.report.answers.hubs import Hubs
 from planner.report.results import Page
 from planner.scenario.values import Scenario
 
@@ -42,7 +41,6 @@ SHORT = {
     "str | Path | Mapping[str, Any]": "Config",
 }
 MOST = 30  # keywords of scenarios, from which on they are written together
-ANSWERS = {"Result": "Answer | Page"}
 
 
 def text() -> str:
@@ -81,7 +79,7 @@ def stub(name: str, function: Any, shared: dict[str, Keyword]) -> Iterator[str]:
     if whole:
         parts.append("**options: Unpack[Options]")
     returned = signature.return_annotation
-    yield f"def {name}({', '.join(parts)}) -> {ANSWERS.get(str(returned), kind(returned))}: ..."
+    yield f"def {name}({', '.join(parts)}) -> {kind(returned)}: ..."
 
 
 def kind(annotation: Any) -> str:

@@ -200,6 +200,7 @@ def pilot(  # reason: a keyword for each option of the command
     device: Literal["cpu", "cuda"] = "cpu",
     seed: int = 0,
     output: str | Path | None = None,
+    report: str | Path | None = None,
     force: bool = False,
 ) -> Pilot:
     """Race the topologies for a few rounds: what ``hfl-plan pilot`` answers, as a value; needs torch.
@@ -233,7 +234,8 @@ def pilot(  # reason: a keyword for each option of the command
         seed: Of every random draw.
         output: Where to write the pilot; the file beside it with ``.runs`` at the end is what a stopped race goes on
             from.
-        force: Whether to overwrite it.
+        report: Where to write a report to send, .html, with the curves.
+        force: Whether to overwrite them.
 
     Raises:
         ScenarioError: For what cannot be meant.
@@ -274,6 +276,12 @@ def pilot(  # reason: a keyword for each option of the command
         found = answers.raced(given, wanted, place)
     if output is not None:
         atomic.write(output, found.text(), force)
+    if report is not None:
+        from planner.report.sheet import report as sheet
+        from planner.report.sheet.gallery import race
+
+        page = sheet(answers.document(found), pictures=[("race", "answer", lambda: race(found.text()))])
+        atomic.write(report, page, force, "report")
     return found
 
 

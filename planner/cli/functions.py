@@ -155,9 +155,9 @@ def _type(declared: Any, name: str, worded: bool) -> Any:
 
 
 def _returned(command: Any) -> Any:
-    """The class of the answer, where the command says which it is."""
-    said = str(command.__annotations__.get("return", ""))
-    return {"Document": Page, "Result": Answer | Page, "str": str, "None": None}.get(said, said.split(" |")[0])
+    """What a command answers: an answer with its own fields, a document, or a text."""
+    said = str(command.__annotations__.get("return", "")).split(" |")[0]
+    return {"Document": Page, "Result": Answer | Page, "str": str, "None": None}.get(said, Answer)
 
 
 # ---------------------------------------------------------------- calls

@@ -362,7 +362,8 @@ class Answer(Kept):
             said = {"depends_on": verdict.on}
         elif verdict.status not in ("best", "toss-up"):
             said = {"status": verdict.status, **said}
-        said["objective"] = self.objective
+        if self.objective:
+            said["objective"] = self.objective
         if verdict.ratio is not None:
             said["vs_next"] = float(f"{verdict.ratio:.2g}")
         if verdict.confidence is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,25 @@ OF_RECOMMEND: Mapping[str, str] = {
 """Pictures of a recommendation, the first shown where none is named, and the modules that draw them."""
 
 
+def image(drawn: Figure, says: str) -> str:
+    """Return a picture as an element of HTML that loads nothing."""
+    from planner import plot
+
+    picture = base64.b64encode(plot.content(drawn, "svg", says)).decode()
+    return f'<img alt="{escape(says)}" style="max-width:40em" src="data:image/svg+xml;base64,{picture}">\n'
+
+
+class Several(list[Any]):
+    """The axes of a picture with panels; in a notebook, the picture."""
+
+    def __init__(self, drawn: Figure, says: str) -> None:
+        super().__init__(drawn.axes)
+        self._drawn, self._says = drawn, says
+
+    def _repr_html_(self) -> str:
+        return image(self._drawn, self._says)
+
+
 class Plot:
     """Draws the pictures of an answer; called, it draws the first.
 
@@ -36,7 +56,7 @@ class Plot:
         self._pictures = dict(pictures)
 
     def __call__(self, kind: str = "") -> Any:
-        """Draw a picture and return its matplotlib axes, an array of them where there are several.
+        """Draw a picture and return its matplotlib axes, a list of them where there are several; a notebook shows it.
 
         Args:
             kind: Name of the picture; the first where none is named.
@@ -45,8 +65,12 @@ class Plot:
             ScenarioError: For a picture that there is not.
             NoAnswerError: Where matplotlib is not installed, or nothing can be drawn.
         """
-        axes = self.figure(kind)[0].axes
-        return axes[0] if len(axes) == 1 else axes
+        drawn, _, says = self.figure(kind)
+        if len(drawn.axes) > 1:
+            return Several(drawn, says)
+        (axes,) = drawn.axes
+        vars(axes)["_repr_html_"] = partial(image, drawn, says)  # no pyplot is told of the figure, and shows it
+        return axes
 
     def figure(self, kind: str = "") -> tuple[Figure, Rows, str]:
         """Return a picture as a figure, its numbers, and its words.
@@ -65,14 +89,11 @@ class Plot:
 
     def html(self) -> str:
         """Return the first picture for a notebook; nothing where it cannot be drawn."""
-        from planner import plot
-
         try:
             drawn, _, says = self.figure()
-            picture = base64.b64encode(plot.content(drawn, "svg", says)).decode()
+            return image(drawn, says)
         except PlannerError:
             return ""
-        return f'<img alt="{escape(says)}" style="max-width:40em" src="data:image/svg+xml;base64,{picture}">\n'
 
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name.startswith("_") or name not in self._pictures:

@@ -13,6 +13,7 @@ from planner.report.document import Document
 from planner.report.page import selected
 from planner.report.pictures import Plot, of_counts, of_recommendation
 from planner.report.render import render
+from planner.report.sheet import report
 
 
 class Page:
@@ -78,15 +79,16 @@ class Page:
         return render("table", selected(self.document, section))
 
     def to_html(self, path: str | Path | None = None, *, force: bool = False) -> str:
-        """Return the answer as HTML, and write it to a file if one is named.
+        """Return the answer as HTML for a page, or write a whole report to a file if one is named.
 
         Raises:
             ScenarioError: If there is something already, or no folder to put it in.
             NoAnswerError: If it cannot be written.
         """
-        text = render("html", self.document)
-        if path is not None:
-            atomic.write(path, text, force, "to_html")
+        if path is None:
+            return render("html", self.document)
+        text = report(self.document)
+        atomic.write(path, text, force, "to_html")
         return text
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -143,6 +143,17 @@ def test_output_is_the_file_of_the_command(tmp_path: Path, monkeypatch: pytest.M
     assert "Star-Star" in page.read_text()
 
 
+def test_a_command_with_files_of_its_own_overwrites_where_it_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    planner.init(example="phones")
+    with pytest.raises(planner.ScenarioError, match="exists"):
+        planner.init(example="phones")
+    planner.init(example="phones", force=True)
+    assert planner.load_scenario("phones.toml").known["G"].value == 12
+
+
 @pytest.mark.parametrize(
     ("call", "error", "wanted"),
     [

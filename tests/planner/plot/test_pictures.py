@@ -482,3 +482,37 @@ def test_every_kind_of_picture_is_in_the_page() -> None:
     for kind, module in kinds().items():
         if hasattr(module, "COLUMNS"):
             assert f"| `{kind}` | {', '.join(f'`{name}`' for name in module.COLUMNS)} |" in page
+
+
+# ---------------------------------------------------------------- in Python
+
+
+def test_answers_draw_themselves_on_axes() -> None:
+    from matplotlib.axes import Axes
+
+    import planner
+
+    answer = planner.recommend(G=4, M=3, heterogeneity="both", link_sharing="per-client", settings={"plan.draws": 0})
+    first = answer.plot()
+    assert isinstance(first, Axes)
+    assert first.get_yticklabels()[0].get_text() == answer.ranking[0].title
+    panels = answer.plot.diagram()
+    assert all(isinstance(axes, Axes) for axes in panels)
+    assert len(panels) == 4
+    for shown in (first, panels, answer.plot.hours(), answer.plot("front")):
+        assert shown._repr_html_().startswith('<img alt="')
+    with pytest.raises(planner.ScenarioError, match="Did you mean"):
+        answer.plot("tornadoo" if "tornado" in dir(answer.plot) else "sensitivty")
+    with pytest.raises(AttributeError, match="no picture"):
+        answer.plot.nonsense  # noqa: B018
+    assert {"forest", "sensitivity", "hours", "front", "tiers"} <= set(dir(answer.plot))
+
+
+def test_an_answer_without_a_picture_says_so(tmp_path: Path) -> None:
+    import planner
+
+    planner.recommend(G=2, M=2, settings={"plan.draws": 0}).save(tmp_path / "a.json")
+    with pytest.raises(planner.ScenarioError, match="was loaded"):
+        planner.Recommendation.load(tmp_path / "a.json").plot()
+    with pytest.raises(planner.ScenarioError, match="no picture"):
+        planner.validate.list().plot()
