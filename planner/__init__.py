@@ -117,9 +117,6 @@ def _recommend(  # reason: a keyword for each option of the command
     coverage: str | Path | Frame | None = None,
     edges: int | str | None = None,
     region_times: str | Sequence[str] | None = None,
-    network: str | Path | Frame | None = None,
-    sites: str | Path | Frame | None = None,
-    access: str | Path | Frame | None = None,
     save: str | Path | None = None,
     output: str | Path | None = None,
     report: str | Path | None = None,
@@ -136,9 +133,6 @@ def _recommend(  # reason: a keyword for each option of the command
         coverage: Coverage, a file or a layout in words, to compare HHFL.
         edges: Models sent in a round, in total, to compare HSL.
         region_times: Task time of each group, ``10s,12s,80s``, to compare HGA-FL.
-        network: File or name of a network, see `planner.network`; with ``sites``.
-        sites: Table client,group,node,samples,step_time.
-        access: Table node,up_mbit,down_mbit; else ``uplink``.
         save: File for scenario, software and answer, for `rerun`.
         output: File of the answer; its suffix picks the format.
         report: File of a report to send, .html, with pictures.
@@ -153,8 +147,8 @@ def _recommend(  # reason: a keyword for each option of the command
         ScenarioError: For what is no scenario.
         NoAnswerError: If no topology reaches the target.
     """
-    beside = {"coverage": coverage, "edges": edges, "region_times": region_times, "network": network, "sites": sites}
-    beside |= {"access": access, "save": save, "output": output, "report": report}
+    beside = {"coverage": coverage, "edges": edges, "region_times": region_times}
+    beside |= {"save": save, "output": output, "report": report}
     if any(value is not None for value in beside.values()):
         found: Recommendation = _function("recommend")(config, settings=settings, **beside, force=force, **options)
         return found
@@ -168,7 +162,12 @@ def _recommend(  # reason: a keyword for each option of the command
         raise TypeError("a scenario takes no options. Make it anew with planner.load_scenario(...).")
     else:
         scenario = config
-    return rank.recommend(scenario, details=details).plotted(of_recommendation(lambda: scenario))
+    found = rank.recommend(scenario, details=details)
+    if details and scenario.network.timer is not None:
+        from planner.families.sited.timed import with_links
+
+        found = with_links(found, scenario)
+    return found.plotted(of_recommendation(lambda: scenario))
 
 
 def pilot(  # reason: a keyword for each option of the command

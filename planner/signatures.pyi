@@ -49,6 +49,9 @@ class Options(TypedDict, total=False):
     pilot: File | None
     model_size: str | None
     tiers: float | str | None
+    network: str | None
+    sites: str | None
+    access: str | None
     client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None
     uplink: str | None
     downlink: str | None
@@ -74,7 +77,7 @@ class Options(TypedDict, total=False):
 
 def load_scenario(config: Config | None = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> Scenario: ...
 
-def recommend(config: Config | Scenario | None = ..., settings: Mapping[str, Any] | None = ..., *, details: bool = ..., coverage: File | None = ..., edges: int | str | None = ..., region_times: str | Sequence[str] | None = ..., network: File | None = ..., sites: File | None = ..., access: File | None = ..., save: str | Path | None = ..., output: str | Path | None = ..., report: str | Path | None = ..., force: bool = ..., **options: Unpack[Options]) -> Recommendation: ...
+def recommend(config: Config | Scenario | None = ..., settings: Mapping[str, Any] | None = ..., *, details: bool = ..., coverage: File | None = ..., edges: int | str | None = ..., region_times: str | Sequence[str] | None = ..., save: str | Path | None = ..., output: str | Path | None = ..., report: str | Path | None = ..., force: bool = ..., **options: Unpack[Options]) -> Recommendation: ...
 
 def async_(config: Config | Scenario | None = ..., *, region_times: Words | None = ..., slowdowns: Words | None = ..., speed_ratio: Words | None = ..., jitter: float = ..., buffers: Words | None = ..., sub_rounds: Words | None = ..., max_staleness: int | None = ..., alpha: float | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer: ...
 

@@ -16,7 +16,7 @@ from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
-from planner.scenario.resolve import Scenario, load
+from planner.scenario.resolve import Load, Scenario, load
 
 MOST = 40  # differences that are followed
 UNHEARD = ("title", "schema_version")  # keys that no answer depends on
@@ -32,20 +32,22 @@ class Side:
         name: For people.
         told: What was said, by key.
         scenario: The same, read.
+        load: Reads scenarios.
     """
 
     name: str
     told: Told
     scenario: Scenario
+    load: Load = load
 
     @classmethod
-    def of(cls, name: str, told: Told) -> Side:
+    def of(cls, name: str, told: Told, load: Load = load) -> Side:
         """Read what was said.
 
         Raises:
             ScenarioError: If it is no scenario.
         """
-        return cls(name, told, read(name, told))
+        return cls(name, told, read(name, told, load), load)
 
     @cached_property
     def answer(self) -> Recommendation:
@@ -57,7 +59,7 @@ class Side:
         return recommend(self.scenario, details=False, cases=True)
 
 
-def read(name: str, told: Told) -> Scenario:
+def read(name: str, told: Told, load: Load = load) -> Scenario:
     """Read a scenario from what was said by key; errors name the scenario.
 
     Raises:
@@ -162,7 +164,7 @@ def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | N
     told = {key: value for key, value in first.told.items() if key not in keys}
     told |= {key: second.told[key] for key in keys if key in second.told}
     try:
-        return recommend(read(first.name, told), details=False, cases=True).verdict, ""
+        return recommend(read(first.name, told, first.load), details=False, cases=True).verdict, ""
     except PlannerError as error:
         return None, str(error)
 

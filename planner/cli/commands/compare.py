@@ -61,6 +61,7 @@ def _side(name: str, path: Path, said: Said) -> Side:
     """
     from planner.cli.saved import saved
     from planner.decide.contrast import Side
+    from planner.families.scenario import load
     from planner.io import json_documents
     from planner.runs import manifest
 
@@ -73,4 +74,4 @@ def _side(name: str, path: Path, said: Said) -> Side:
     else:
         table = manifest.told(path, said.options)
     leaves: dict[str, Any] = dict(manifest.leaves(table))
-    return Side.of(name, leaves)
+    return Side.of(name, leaves, load)

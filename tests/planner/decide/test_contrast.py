@@ -145,7 +145,7 @@ def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytes
         return SimpleNamespace(verdict=Verdict(status="best", best=(best,)))
 
     monkeypatch.setattr(contrasts, "recommend", recommended)
-    monkeypatch.setattr(contrasts, "read", lambda name, told: dict(told))
+    monkeypatch.setattr(contrasts, "read", lambda name, told, *_: dict(told))
     zero, one = (Side.of(str(n), dict.fromkeys("abc", n) | {"same": 5, "title": n}) for n in (0, 1))
     found = contrast(zero, one)
     assert [row.key for row in found.alone] == ["a", "b", "c"]
