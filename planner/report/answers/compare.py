@@ -10,10 +10,10 @@ from planner.decide.recommendation import Row
 from planner.decide.verdict import SHARING
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, join_with_limit, names_or, shortened, times
+from planner.io.wording import counted, input_words, join_with_limit, names_or, shortened, times
 from planner.report.answers.recommend import OF_FOOTPRINT
 from planner.report.document import Cell, Column, Document, Table
-from planner.report.page import about, count, duration, name_of, size, told
+from planner.report.page import about, count, duration, size, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
@@ -113,7 +113,7 @@ def choice(verdict: Verdict) -> str:
     """Say a verdict in a few words: ``Star-Star``, ``a toss-up of Star-Star or Ring-Ring``."""
     if verdict.status == "depends":
         cases = [case for case in verdict.cases if case.status != "depends"]
-        on = "link sharing" if verdict.on == SHARING else f"the {name_of(verdict.on)}"
+        on = "link sharing" if verdict.on == SHARING else f"the {input_words(verdict.on)}"
         shown = {choice(case) for case in cases}
         return f"depends on {on}" if len(shown) != 1 else f"{shown.pop()}, by {on}"
     if len(verdict.best) > 1:
@@ -149,7 +149,7 @@ SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS
 
 def _name(key: str) -> str:
     """A key for people: the name of its option, or of the symbol."""
-    return SHORT.get(key) or name_of(key.partition(".")[2] or key)
+    return SHORT.get(key) or input_words(key.partition(".")[2] or key)
 
 
 def _differences(answer: Compared) -> Table:
