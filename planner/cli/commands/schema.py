@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import Annotated
 
@@ -10,7 +11,17 @@ from typer import Argument
 from planner.cli import completion
 from planner.io.text import one_of
 
-OF = ("recommend", "scenario", "pilot")
+ANSWERS = {
+    "recommend": "planner.decide.recommendation:Recommendation",
+    "flip": "planner.decide.sensitivity:Flips",
+    "tune": "planner.report.answers.tune:Tuned",
+    "measure": "planner.report.answers.measure:Measurement",
+    "group": "planner.report.answers.group:Grouping",
+    "overlap": "planner.report.answers.overlap:Overlap",
+    "hubs": "planner.report.answers.hubs:Hubs",
+    "async": "planner.report.answers.async_:Asynchronous",
+}
+OF = (*ANSWERS, "scenario", "pilot")
 
 
 def schema(
@@ -38,8 +49,8 @@ def schema(
 
         found = json_schema()
     else:
-        from planner.decide.recommendation import Recommendation
         from planner.io.json_documents import schema_of
 
-        found = schema_of(Recommendation)
+        module, _, name = ANSWERS[of].partition(":")
+        found = schema_of(getattr(importlib.import_module(module), name))
     return json.dumps(found, indent=2) + "\n"

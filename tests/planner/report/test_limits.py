@@ -8,6 +8,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -79,6 +80,7 @@ def test_documents_share_their_keys(plan, command: str) -> None:
     shared = {"schema", "version", "command", "scenario", "objective", "metric", "target", "verdict", "rows"}
     assert shared | {"assumptions", "warnings", "sensitivity", "evidence", "next", name} <= set(document)
     assert document["version"]
+    jsonschema.validate(document, json.loads(plan("schema", name)[1]))
     assert document["command"][:2] == ["hfl-plan", name]
     assert " ".join(plan(*shlex.split(command), "--quiet")[1].split()).endswith(document["verdict"]["text"])
 
