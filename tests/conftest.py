@@ -1,6 +1,11 @@
 """What all tests share."""
 
+import os
+
 from hypothesis import settings
+
+# Several workers share the cores: threads that wait for one another there take most of the time of the tests on torch.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A machine with other load takes as long as it takes: no example may fail by the clock on the wall.
 settings.register_profile("no deadline", deadline=None)
