@@ -15,16 +15,11 @@ from test_docs import consoles
 ROOT = Path(__file__).parents[2]
 LONGEST = 25  # words of a sentence in help and answers; 20 is the aim
 EASE = 50  # of README and tutorials
-REWRITTEN = {"flip.py", "tune.py", "flips.md", "tuning.md", "questions.md"}  # follow with the frame of answers
-MODULES = sorted(p for p in (ROOT / "planner").rglob("*.py") if "files" not in p.parts and p.name not in REWRITTEN)
+MODULES = sorted(p for p in (ROOT / "planner").rglob("*.py") if "files" not in p.parts)
 MADE = {"commands.md", "python-api.md", "schemas.md"}  # by docs/reference.py, from texts that are checked themselves
 PAGES = [
     ROOT / "README.md",
-    *sorted(
-        path
-        for path in (ROOT / "docs").rglob("*.md")
-        if path.parent.name != "catalog" and path.name not in MADE | REWRITTEN
-    ),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "catalog" and path.name not in MADE),
 ]
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 COMMON = frozenset(
