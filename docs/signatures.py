@@ -46,38 +46,68 @@ MOST = 30  # keywords of scenarios, from which on they are written together
 def text() -> str:
     """Return the file."""
     fields = [of_field(one, one.options, one.help) for one in FIELDS if one.options]
-    lines = [HEAD, "class Options(TypedDict, total=False):", '    """Keywords that say a scenario."""', ""]
-    lines += [f"    {word}: {kind(one.type)}" for one in fields for word in (one.name, *one.aliases)]
     shared = {one.name: one for one in fields}
+    alone = {name for _, function in every() for name in own(function, shared)}
+    others = {one.name for one in fields if alone & {one.name, *one.aliases}}
+    lines = [HEAD, "class Common(TypedDict, total=False):", '    """Keywords that say one thing everywhere."""', ""]
+    lines += [line for one in fields if one.name not in others for line in keys(one)]
+    lines += ["", "class Options(Common, total=False):", '    """Keywords that say a scenario."""', ""]
+    lines += [line for one in fields if one.name in others for line in keys(one)]
     for name in ("load_scenario", "recommend", *sorted(set(functions.names()) - {"recommend", "pilot"})):
         found = getattr(planner, name)
         if isinstance(found, Group):
             lines += ["", f"class {name}:", f'    """{found.__doc__}"""', ""]
             for word, function in sorted(found.functions().items()):
-                lines += ["    @staticmethod", *("    " + line for line in stub(word, function, shared))]
+                lines += ["    @staticmethod", *("    " + line for line in stub(word, function, shared, others))]
         else:
-            lines += ["", *stub(name, found, shared)]
+            lines += ["", *stub(name, found, shared, others)]
     return "\n".join(lines) + "\n"
 
 
-def stub(name: str, function: Any, shared: dict[str, Keyword]) -> Iterator[str]:
-    """Write a function; the keywords of scenarios together where it has most of them."""
-    signature = inspect.signature(function)
-    known = list(signature.parameters.values())
+def every() -> Iterator[tuple[str, Any]]:
+    """Name every function, those of groups too."""
+    for name in ("load_scenario", "recommend", *sorted(set(functions.names()) - {"recommend", "pilot"})):
+        found = getattr(planner, name)
+        yield from found.functions().items() if isinstance(found, Group) else [(name, found)]
+
+
+def keys(one: Keyword) -> Iterator[str]:
+    """Write a keyword and its other names as keys of a typed mapping."""
+    yield from (f"    {word}: {kind(one.type)}" for word in (one.name, *one.aliases))
+
+
+def whole(function: Any, shared: dict[str, Keyword]) -> bool:
+    """Return whether most keywords of scenarios are keywords of a function."""
+    known = inspect.signature(function).parameters.values()
     together = {one.name for one in known if one.name in shared and one.annotation == shared[one.name].type}
-    whole = len(together) > MOST or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known)
+    return len(together) > MOST or any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known)
+
+
+def own(function: Any, shared: dict[str, Keyword]) -> set[str]:
+    """Return the keywords that a function with most of those of scenarios takes in a form of its own."""
+    known = inspect.signature(function).parameters.values()
+    alone = {one.name for one in known if one.name not in shared or one.annotation != shared[one.name].type}
+    return alone if whole(function, shared) else set()
+
+
+def stub(name: str, function: Any, shared: dict[str, Keyword], others: set[str]) -> Iterator[str]:
+    """Write a function; the keywords of scenarios together where it has most of them."""
+    signature, alone = inspect.signature(function), own(function, shared)
+    clash = any(alone & {one.name, *one.aliases} for one in shared.values())
+    most = whole(function, shared)
     parts, keyword_only = [], False
-    for one in known:
+    for one in signature.parameters.values():
         if one.kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
             keyword_only = True
             parts.append("*")
-        if not (whole and one.name in together):
+        listed = not most or one.name in alone or (clash and one.name in others)
+        if listed and one.kind is not inspect.Parameter.VAR_KEYWORD:
             default = "" if one.default is inspect.Parameter.empty else " = ..."
             parts.append(f"{one.name}: {kind(one.annotation)}{default}")
     if parts and parts[-1] == "*":
         parts.pop()
-    if whole:
-        parts.append("**options: Unpack[Options]")
+    if most:
+        parts.append(f"**options: Unpack[{'Common' if clash else 'Options'}]")
     returned = signature.return_annotation
     yield f"def {name}({', '.join(parts)}) -> {kind(returned)}: ..."
 

@@ -14,18 +14,12 @@ Words = str | float | Sequence[str | float]
 File = str | Path | Frame
 Config = str | Path | Mapping[str, Any]
 
-class Options(TypedDict, total=False):
-    """Keywords that say a scenario."""
+class Common(TypedDict, total=False):
+    """Keywords that say one thing everywhere."""
 
     clients: int | str | None
-    groups: int | str | None
-    G: int | str | None
     clients_per_group: int | str | None
     M: int | str | None
-    group_rounds: int | str | None
-    P: int | str | None
-    local_steps: int | str | None
-    K: int | str | None
     groups_per_round: int | str | None
     S1: int | str | None
     clients_per_round: int | str | None
@@ -33,8 +27,6 @@ class Options(TypedDict, total=False):
     order: Literal['fixed', 'random'] | None
     fleet: File | None
     weights: Literal['samples', 'equal'] | None
-    heterogeneity: File | Mapping[str, Any] | None
-    data: File | Mapping[str, Any] | None
     sigma: float | str | None
     smoothness: float | str | None
     L: float | str | None
@@ -66,13 +58,25 @@ class Options(TypedDict, total=False):
     on_failure: Literal['fail', 'skip', 'timeout'] | None
     device: Literal['phone', 'raspberry-pi-4'] | None
     grid: Literal['world', 'china', 'finland', 'france', 'germany', 'india'] | None
-    objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None
     metric: Literal['loss', 'accuracy', 'gradient'] | None
     predictor: str | None
     bounds: str | None
     cap: float | str | None
-    cost: Literal['schedule', 'formula', 'diluted'] | None
     resolution: float | str | None
+
+class Options(Common, total=False):
+    """Keywords that say a scenario."""
+
+    groups: int | str | None
+    G: int | str | None
+    group_rounds: int | str | None
+    P: int | str | None
+    local_steps: int | str | None
+    K: int | str | None
+    heterogeneity: File | Mapping[str, Any] | None
+    data: File | Mapping[str, Any] | None
+    objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None
+    cost: Literal['schedule', 'formula', 'diluted'] | None
     seed: int | str | None
 
 def load_scenario(config: Config | None = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> Scenario: ...
@@ -113,7 +117,7 @@ def export(source: File | None = ..., config: Config | Scenario | None = ..., *,
 
 def flip(config: Config | Scenario | None = ..., *, parameter: Sequence[str] | str | None = ..., among: Words | None = ..., map: Words | None = ..., cells: int | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer | Page: ...
 
-def group(counts: File, config: Config | Scenario | None = ..., *, groups: int | None = ..., min_size: int | None = ..., max_size: int | None = ..., free: bool = ..., pairs: File | None = ..., cost: File | None = ..., cost_weight: Words | None = ..., weighting: str = ..., gram: File | None = ..., moves: int | None = ..., restarts: int | None = ..., skip_empty: bool = ..., seed: int = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer | Page: ...
+def group(counts: File, config: Config | Scenario | None = ..., *, groups: int | None = ..., min_size: int | None = ..., max_size: int | None = ..., free: bool = ..., pairs: File | None = ..., cost: File | None = ..., cost_weight: Words | None = ..., weighting: str = ..., gram: File | None = ..., moves: int | None = ..., restarts: int | None = ..., skip_empty: bool = ..., seed: int = ..., settings: Mapping[str, Any] | None = ..., group_rounds: int | str | None = ..., local_steps: int | str | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Common]) -> Answer | Page: ...
 
 def hubs(config: Config | Scenario | None = ..., *, nodes: Words | None = ..., edges: Words | None = ..., per_node: Words | None = ..., per_hub: Words | None = ..., hubs: Words | None = ..., b_hs: Words | None = ..., b_hh: Words | None = ..., b_sh: Words | None = ..., settings: Mapping[str, Any] | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., target: float | str | None = ..., model_size: str | None = ..., client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., uplink: str | None = ..., downlink: str | None = ..., latency: str | None = ..., hub_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., step_time: str | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
@@ -125,7 +129,7 @@ def network(action: str, source: File, config: Config | Scenario | None = ..., *
 
 def overlap(coverage: File, config: Config | Scenario | None = ..., *, strong_convexity: Words | None = ..., target: Words | None = ..., upload: str = ..., objective: str = ..., settings: Mapping[str, Any] | None = ..., edge_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., model_size: str | None = ..., client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., uplink: str | None = ..., downlink: str | None = ..., latency: str | None = ..., link_sharing: Literal['per-client', 'per-server'] | None = ..., server_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., step_time: str | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer | Page: ...
 
-def picture(kind: str, config: Config | Scenario | None = ..., *, output: str | Path, data: Sequence[File] | File | None = ..., force: bool = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> str: ...
+def picture(kind: str, config: Config | Scenario | None = ..., *, output: str | Path, data: Sequence[File] | File | None = ..., force: bool = ..., settings: Mapping[str, Any] | None = ..., groups: int | str | None = ..., group_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., cost: Literal['schedule', 'formula', 'diluted'] | None = ..., seed: int | str | None = ..., **options: Unpack[Common]) -> str: ...
 
 def rerun(manifest: File, *, check: bool = ..., tolerance: float = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
@@ -133,7 +137,7 @@ def schema(of: str = ..., *, output: str | Path | None = ..., force: bool = ...)
 
 def serve(*, config: File | None = ..., port: int = ..., expose: Words | None = ..., open: bool = ..., output: str | Path | None = ..., force: bool = ...) -> None: ...
 
-def tune(config: Config | Scenario | None = ..., *, local_steps: Words | None = ..., group_rounds: Words | None = ..., topology: Words | None = ..., within: Words | None = ..., traffic: Words | None = ..., budget: Sequence[str] | str | None = ..., objective: Words | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer: ...
+def tune(config: Config | Scenario | None = ..., *, local_steps: Words | None = ..., group_rounds: Words | None = ..., topology: Words | None = ..., within: Words | None = ..., traffic: Words | None = ..., budget: Sequence[str] | str | None = ..., objective: Words | None = ..., settings: Mapping[str, Any] | None = ..., groups: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., cost: Literal['schedule', 'formula', 'diluted'] | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Common]) -> Answer: ...
 
 class validate:
     """Run the algorithms to see which predictions hold."""

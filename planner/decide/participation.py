@@ -64,9 +64,9 @@ def refusal(question: Question, topology: str) -> str:
         chain = f"{tree.work(1):,} turns in a row, of which each comes with probability {there.client:.6g}"
         chain += f", and {S1:,} group servers with {availability.server:.6g}" if availability.server < 1 else ""
     else:
-        least = 1 if availability.policy != "fail" else needed(availability.quorum, S1)
-        least = S1 if tree.tiers[0].pattern.ordered and availability.policy == "fail" else least
-        chain = f"{least:,} of {S1:,} groups, of which each comes with probability {there.group:.3g}"
+        enough = 1 if availability.policy != "fail" else needed(availability.quorum, S1)
+        enough = S1 if tree.tiers[0].pattern.ordered and availability.policy == "fail" else enough
+        chain = f"{enough:,} of {S1:,} groups, of which each comes with probability {there.group:.3g}"
     begun = f"{1 / there.survival:.3g}" if there.survival > 1e-300 else "more than 1e300"
     survival = f"{there.survival:.3g}" if there.survival > 1e-300 else "less than 1e-300"
     skip = "" if availability.policy != "fail" else "; --on-failure skip goes on without those who stay away"

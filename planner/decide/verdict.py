@@ -206,12 +206,12 @@ def _in_a_case(found: Verdict, here: Standing) -> str:
     if here.scenario.objective_open:
         said = said.partition(" than ")[0]
     if found.status == "best" and found.confidence is not None:
-        said += f"; {_sure(found)}"
+        said += f"; {_sure(found.confidence)}"
     return said
 
 
-def _sure(found: Verdict) -> str:
-    return f"confidence {percent(found.confidence)}"
+def _sure(confidence: float) -> str:
+    return f"confidence {percent(confidence)}"
 
 
 def _choice(found: Verdict, objective: str, ratio: Callable[[Quantity], float]) -> str:
@@ -252,7 +252,7 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     if found.baseline is not None:
         parts.append(_without_servers(found, here))
     if found.status == "best" and found.confidence is not None and len(here.totals) > 1:
-        parts.append(f"{_sure(found).capitalize()}.")
+        parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
 
 
