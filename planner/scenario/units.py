@@ -114,6 +114,7 @@ def _table() -> dict[str, _Unit]:
     ):
         units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", exponent, 8 * factor)
         units[f"{prefix}B"] = _Unit("size", f"{prefix}B", exponent, factor)
+    units |= {f"{prefix}B": _Unit("size", f"{prefix}B", exponent, 1) for prefix, exponent in (("P", 15), ("E", 18))}
     clock = {"us": (-6, 1), "ms": (-3, 1), "s": (0, 1), "min": (0, 60), "h": (0, 3600), "d": (0, 86400)}
     footprint = {
         "power": {"mW": (-3, 1), "W": (0, 1), "kW": (3, 1)},
@@ -173,7 +174,7 @@ def parse_rate(text: object, *, field: str = "rate") -> Rate:
 
 
 def parse_size(text: object, *, field: str = "size") -> Size:
-    """Read an amount of data [bytes], such as ``44.8MB``: as `parse_rate`, in ``B kB MB GB TB KiB MiB GiB``.
+    """Read an amount of data [bytes], such as ``44.8MB``: as `parse_rate`, in ``B kB MB GB TB KiB MiB GiB PB EB``.
 
     >>> float(parse_size("44.8MB"))
     44800000.0
