@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
 from pathlib import Path
@@ -86,10 +85,8 @@ def orders(n: int) -> Iterator[list[int]]:
 
 
 @pytest.mark.parametrize("erratum", OWN, ids=lambda e: e.id)
-def test_both_sides_differ_where_the_erratum_says_so_and_it_is_quickly_seen(erratum: Erratum) -> None:
-    before = time.process_time()
+def test_both_sides_differ_where_the_erratum_says_so(erratum: Erratum) -> None:
     assert check_erratum(erratum)
-    assert time.process_time() - before < 0.3
 
 
 # ---------------------------------------------------------------- A

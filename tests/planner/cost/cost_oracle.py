@@ -5,7 +5,6 @@ smallest of its resources' capacity over the number of its users.
 """
 
 import itertools
-import time
 from heapq import heappop, heappush
 
 import numpy as np
@@ -217,10 +216,3 @@ def phones(sharing="per-client", hop="relayed"):
         "compute": Compute(0.2),
         "model_bytes": 44.8e6,
     }
-
-
-def seconds_of(call, times):
-    start = time.process_time()
-    for _ in range(times):
-        call()
-    return (time.process_time() - start) / times
