@@ -2,8 +2,8 @@
 
     python benchmarks/bench_network.py [--turns 3]
 
-Contestants take turns in one run, and of each the turn with the least processor time counts. A tour of the 87 routers of
-ebone stands beside Christofides' of networkx; 10,000 clients in 100 groups stand beside 1,000 in 10.
+Contestants take turns in one run, and of each the turn with the least processor time counts. A tour of the 87 routers
+of ebone stands beside Christofides' of networkx; 10,000 clients in 100 groups stand beside 1,000 in 10.
 """
 
 from __future__ import annotations
