@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommendation import Uncertainty
-from planner.decide.verdict import SHARING
+from planner.decide.recommendation import SHARING, Uncertainty
 from planner.io.answers import Assumption, NextStep, Verdict
 from planner.io.wording import percent
 from planner.predict.question import Question
@@ -21,6 +20,7 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("zeta", "delta"), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
     (("sigma", "L A", "L", "A"), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
+LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
 
@@ -51,9 +51,8 @@ def steps(scenario: Scenario, question: Question, verdict: Verdict, how_sure: Un
 def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
     """The unknown that decides most, as a question."""
     if any(one.on == SHARING for one in (verdict, *verdict.cases)):
-        child, parent = scenario.names[-1], scenario.names[-2] if scenario.depth > 1 else "fleet"
-        why = f"Do the {child}s of a {parent} share one link?"
-        yield NextStep(argv=("--link-sharing", "MODE"), why=why, asks=True)
+        parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
+        yield NextStep(argv=LINK_SHARING, why=f"Does a {parent} share one link?", asks=True)
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
     for share, name in sorted(known, reverse=True):

@@ -303,8 +303,24 @@ def _footprint(rounds: float, cost: RoundCost) -> dict[str, Any]:
 
 
 def _in_case(topology: str, value: str, here: Standing, rounds: float) -> InCase:
-    seconds = rounds * here.question.of_a_round(topology).seconds if math.isfinite(rounds) else math.inf
-    return InCase(value=value, time_seconds=seconds if math.isfinite(seconds) else None, ratio=here.ratio(topology))
+    question = here.question
+    amounts = _amounts(rounds, question.of_a_round(topology), "predicted")
+    known = amounts | participation.of_row(question, here.scenario, topology, rounds)
+    order = [*here.totals, *(t for t in question.topologies if t not in here.totals)]
+    return InCase(
+        value=value,
+        ratio=here.ratio(topology),
+        rank=order.index(topology) + 1,
+        tie=here.ties.get(topology, len(question.topologies)),
+        **_of_a_case(known),
+    )
+
+
+def _of_a_case(known: Mapping[str, Any]) -> dict[str, Any]:
+    """What a case says of the fields of a row; its time is a plain number."""
+    found = {name: value for name, value in known.items() if name in InCase.__annotations__}
+    seconds = found["time_seconds"]
+    return found | {"time_seconds": None if seconds is None else float(seconds)}
 
 
 def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
@@ -314,9 +330,10 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
     cases = []
     for value, case in by_sharing.items():
         if value:
-            seconds = one.amount("time", case.question.network)
-            known = seconds if math.isfinite(seconds) else None
-            cases.append(InCase(value=value, time_seconds=known, ratio=_over_best(seconds, case)))
+            there = one.round_cost(case.question.network)
+            assert there is not None  # noqa: S101 - the same baseline on other links
+            ratio = _over_best(one.amount("time", case.question.network), case)
+            cases.append(InCase(value=value, ratio=ratio, **_of_a_case(_amounts(rounds, there, "predicted"))))
     met = "the target is met before the first round" if rounds == 0 else ""
     return Row(
         id=one.id,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
-from planner.io.answers import Answer, Quantity, Text
+from planner.io.answers import Answer, Quantity, Rows, Text
 from planner.io.parts import Part, field
 from planner.predict.statements import ModelUncertainty, Presence
 from planner.scenario.fields import CostMethod
 
+SHARING: Final = "client_link.sharing"
 RoundsFrom = Literal["measured", "predicted", "bound", "another quantity", "not run"]
 
 
@@ -18,6 +21,14 @@ class InCase(Part):
     value: str = field("of the unknown that `verdict.on` names")
     time_seconds: float | None
     ratio: Quantity | None = field("of its amount to that of the best row in this case", default=None)
+    rank: int | None = None
+    tie: int | None = field("topologies of one number cannot be told apart in this case", default=None)
+    round_seconds: float | None = field("of one global round", default=None)
+    energy_joules: Quantity | None = None
+    carbon_kg_co2e: Quantity | None = None
+    money: Quantity | None = None
+    p_complete: float | None = field("probability that a global round is completed", default=None)
+    feasible: bool | None = None
 
 
 class Row(Part):
@@ -266,6 +277,30 @@ class Recommendation(Answer):
         return tuple(row for row in self.rows if not row.baseline)
 
     @property
+    def open_cases(self) -> tuple[str, ...]:
+        """The values of link sharing, where the verdict depends on it; else none."""
+        open_ = any(one.on == SHARING for one in (self.verdict, *self.verdict.cases))
+        return tuple(case.value for case in self.rows[0].cases) if open_ else ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return what ``--format csv`` writes: each row, and where link sharing decides each row in each ``case``."""
+        lines = [(value, row) for value in self.open_cases for row in _in_case(self.rows, value, self.open_cases[0])]
+        if not lines:
+            return super().records()
+        found = Rows(row for _, row in lines).records()
+        return [{"case": value, **record} for (value, _), record in zip(lines, found, strict=True)]
+
+    @property
     def recommended(self) -> tuple[str, ...]:
         """The topologies that cannot be told from the best by the objective, where one answer is meant."""
         return tuple(row.id for row in self.ranking if row.tie == 1)
+
+
+def _in_case(rows: Sequence[Row], value: str, taken: str) -> list[Row]:
+    """Return the rows as they are in a case, best first; the draws of `p_best` are those of the case taken."""
+    found = []
+    for row in rows:
+        case = next(one for one in row.cases if one.value == value)
+        known = {name: number for name, number in case.__dict__.items() if name != "value"}
+        found.append(row.replaced(**known, p_best=row.p_best if value == taken else None))
+    return sorted(found, key=lambda row: math.inf if row.rank is None else row.rank)

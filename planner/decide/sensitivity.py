@@ -14,7 +14,7 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation
-from planner.decide.advice import UNASKED, assumptions
+from planner.decide.advice import LINK_SHARING, UNASKED, assumptions
 from planner.decide.explain import target_of
 from planner.decide.parameters import (
     NICKNAMES,
@@ -29,9 +29,10 @@ from planner.decide.parameters import (
     ratios,
     size_drawn,
 )
+from planner.decide.recommendation import SHARING
 from planner.decide.uncertainty import agreement
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import SHARING, standing
+from planner.decide.verdict import standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, KnownValue, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
@@ -311,7 +312,7 @@ def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Se
 def _next(question: Question, rows: Sequence[Change]) -> Iterator[NextStep]:
     """Ask what decides; a map of the two inputs with the nearest changes, and all details."""
     if any(_decides(row) and row.parameter == SHARING for row in rows):
-        yield NextStep(argv=("--link-sharing", "MODE"), why="Do the clients of a group share one link?", asks=True)
+        yield NextStep(argv=LINK_SHARING, why="Does a group share one link?", asks=True)
     short = {name: word for word, name in NICKNAMES.items() if "-" not in word}
     counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
     numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hflbounds.evaluate.compare import ties
+from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
@@ -24,7 +25,6 @@ from planner.scenario.units import format_rate
 LEVEL = 0.8  # of the intervals of ratios
 TOLD = 0.6  # a probability below it tells no winner
 CERTAIN = 0.99  # no probability is stated above it
-SHARING = "client_link.sharing"
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
 LESS = {
     "time": "faster than",

@@ -297,6 +297,10 @@ class Answer(Kept):
                 return row
         raise KeyError(id_)
 
+    def records(self) -> list[dict[str, Any]]:
+        """Return what ``--format csv`` writes: one flat mapping for each row, all with the same keys, in SI units."""
+        return Rows(self.rows).records()
+
     def to_frame(self, library: frames.Library | None = None) -> Any:
         """Return the rows as a data frame of pandas or polars, with the columns of ``--format csv``.
 
@@ -306,7 +310,7 @@ class Answer(Kept):
         Raises:
             NoAnswerError: Where it is not installed.
         """
-        return Rows(self.rows).to_frame(library)
+        return frames.made(self.records(), library)
 
     def explain(self, section: str = "all") -> str:
         """Return what ``--explain`` prints: all details, or one section.

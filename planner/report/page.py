@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from planner.errors import ScenarioError
-from planner.io.answers import Answer, Assumption, NextStep, Quantity, Rows, Sensitivity, Told, Verdict
+from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.text import suggest
 from planner.io.wording import input_words, times, title, two
 from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
@@ -58,7 +58,7 @@ def page(
     body.append(Facts((*facts, *(fact for fact in shared if fact[0] not in without))))
     found = tuple(section for section in sections if section.blocks)
     body.append(Sentences(legend(body), "dim"))
-    records = tuple(Rows(answer.rows).records())
+    records = tuple(answer.records())
     return Document(
         answer.title, tuple(b for b in body if b not in EMPTY), answer.to_json(), records, kind, found, answer
     )
@@ -97,13 +97,14 @@ EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
 def selected(document: Document, section: str = "", *, quiet: bool = False) -> Document:
-    """Return a page, its verdict alone, all details, or one section of them.
+    """Return a page, its verdict alone (with its cases), all details, or one section of them.
 
     Raises:
         ScenarioError: For a section that there is not.
     """
     if quiet:
-        return replace(document, blocks=document.blocks[:1], sections=())
+        cases = document.answer is not None and bool(document.answer.verdict.cases)
+        return replace(document, blocks=document.blocks[: 2 if cases else 1], sections=())
     if not section:
         return document
     known = {one.id: one for one in document.sections}
@@ -255,8 +256,8 @@ def steps(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def as_typed(one: NextStep) -> str:
-    """Write a command as it is typed."""
-    return " ".join(word if word == "..." else shlex.quote(word) for word in one.argv)
+    """Write a command as it is typed; the choices of a question, as in ``a|b``, stay as they are."""
+    return " ".join(word if word == "..." or one.asks else shlex.quote(word) for word in one.argv)
 
 
 def legend(blocks: Sequence[Block]) -> str:

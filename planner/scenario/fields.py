@@ -113,6 +113,14 @@ def _words(*choices: str) -> Kind:
     return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)}, "NAME")
 
 
+def _sharing(value: Any, field: str) -> str:
+    meant = {"own": "per-client", "shared": "per-server"}.get(str(value).lower(), "")
+    if meant:
+        known = ", ".join(get_args(Sharing))
+        raise ScenarioError(f"{field}: {value!a:.60} is not one of {known}. Did you mean {meant}?", code="E020")
+    return text.one_of(value, get_args(Sharing), field)
+
+
 def _count(most: int, least: int = 1) -> Kind:
     def read(value: Any, field: str) -> int:
         if isinstance(value, list):
@@ -400,7 +408,7 @@ LINK: Final = Kind(
 )
 POWER: Final = _quantity(parse_power, "5W", "POWER")
 ORDER: Final = _words(*get_args(Order))
-SHARING: Final = _words(*get_args(Sharing))
+SHARING: Final = Kind(_sharing, {"enum": list(get_args(Sharing))}, "NAME")
 HOP: Final = _words(*get_args(Hop))
 
 

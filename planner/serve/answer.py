@@ -8,8 +8,7 @@ from typing import Any, Final
 from planner.decide import breakpoints, sensitivity
 from planner.decide.parameters import inputs, is_drawn, largest_drawn, size_drawn
 from planner.decide.rank import recommend
-from planner.decide.recommendation import Row
-from planner.decide.verdict import SHARING
+from planner.decide.recommendation import SHARING, Row
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
 from planner.io.wording import names, times

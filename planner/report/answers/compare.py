@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from planner.decide.contrast import Alone, Contrast
-from planner.decide.recommendation import Row
-from planner.decide.verdict import SHARING
+from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import counted, input_words, join_with_limit, names_or, shortened, times

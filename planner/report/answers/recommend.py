@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import Corrected, Division, Drawn, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import SHARING
 from planner.io.answers import Quantity, Verdict
 from planner.io.wording import input_words, join, join_with_limit, percent, times, title
 from planner.predict.participation import OWN_BOUNDS
@@ -65,7 +64,7 @@ def _table(answer: Recommendation) -> list[Block]:
 
 def _rows(answer: Recommendation, *, intervals: bool) -> Table:
     shown = [*answer.ranking[:SHOWN], *(row for row in answer.rows if row.baseline)]
-    cases = _decides(answer)
+    cases = answer.open_cases
     by = [(Column("time", "number"), Column("vs best"))] * max(len(cases), 1)
     return Table(
         (Column("topology"), *(column for pair in by for column in pair), RIGHT[0], _last(answer)[0]),
@@ -77,12 +76,6 @@ def _rows(answer: Recommendation, *, intervals: bool) -> Table:
         apart=False,
         above=tuple((1 + 2 * i, CASES[case]) for i, case in enumerate(cases)),
     )
-
-
-def _decides(answer: Recommendation) -> tuple[str, ...]:
-    """The values of link sharing, where the verdict depends on it."""
-    open_ = any(one.on == SHARING for one in (answer.verdict, *answer.verdict.cases))
-    return tuple(case.value for case in answer.rows[0].cases) if open_ else ()
 
 
 def _by_case(row: Row, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:

@@ -1,0 +1,54 @@
+"""Answers that depend on one unknown: every short form of them holds both cases."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+import planner
+from planner.errors import ScenarioError
+from planner.report import document
+from planner.report.render import render
+
+ASKED: dict[str, Any] = {"G": 12, "M": 25, "uplink": "20Mbit/s", "settings": {"plan.draws": 0}}
+
+
+def lines(answer: Any) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(render("csv", document(answer)))))
+
+
+def test_csv_has_the_rows_of_each_case_as_when_it_is_given() -> None:
+    both = planner.recommend(**ASKED)
+    assert both.verdict.status == "depends"
+    found = lines(both)
+    assert next(iter(found[0])) == "case"
+    assert [line["case"] for line in found] == ["per-client"] * 6 + ["per-server"] * 6
+    for case in ("per-client", "per-server"):
+        alone = lines(planner.recommend(**ASKED, link_sharing=case))
+        assert "case" not in alone[0]
+        assert [*alone[0]] == [name for name in alone[0] if name == "cases" or name in found[0]]
+        here = [line for line in found if line["case"] == case]
+        ignored = {"cases", "participation"}  # nothing but nested parts
+        assert [{n: line[n] for n in line if n not in ignored} for line in alone] == [
+            {n: line[n] for n in line if n not in {"case", *ignored}} for line in here
+        ]
+
+
+def test_quiet_says_the_cases_and_the_question_names_the_modes() -> None:
+    both = planner.recommend(**ASKED)
+    text = render("table", document(both, quiet=True))
+    assert text.splitlines()[0].startswith("Depends on one unknown")
+    assert [line.split("  ")[1] for line in text.splitlines()[1:3]] == ["own links", "shared links"]
+    page = render("table", document(both)).splitlines()
+    (asked,) = [line for line in page if line.startswith("Ask")]
+    assert asked.endswith("   --link-sharing per-client|per-server")
+    assert len(asked) <= 80
+
+
+@pytest.mark.parametrize(("word", "mode"), [("shared", "per-server"), ("own", "per-client")])
+def test_words_for_sharing_lead_to_its_modes(word: str, mode: str) -> None:
+    with pytest.raises(ScenarioError, match=rf"Did you mean {mode}\?"):
+        planner.recommend(**ASKED, link_sharing=word)
