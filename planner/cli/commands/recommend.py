@@ -10,7 +10,6 @@ from typer import Option
 
 from planner.cli.options import Said
 from planner.cli.output import Asked, Result
-from planner.io.wording import percent
 
 
 def recommend(  # reason: one parameter for every option
@@ -46,6 +45,8 @@ def recommend(  # reason: one parameter for every option
         from planner.runs import manifest
 
         atomic.place(save, asked.force, "--save")
+    from planner.io.wording import percent  # not for help: it brings hflbounds
+
     with watched(lambda done: progress(f"simulating: {percent(done)}")):
         found = answer(scenario)
     progress("")

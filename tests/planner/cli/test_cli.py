@@ -55,7 +55,7 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
     for line, row in zip(said, ranking, strict=True):
         assert line.startswith(row["title"])
         assert row["dominant_term"] == max(row["terms"], key=row["terms"].get)
-        assert f": {max(row['terms'].values()) / sum(row['terms'].values()):.0%} of its bound" in line
+        assert f": {100 * max(row['terms'].values()) / sum(row['terms'].values()):.0f} % of its bound" in line
 
 
 @pytest.mark.parametrize(

@@ -457,7 +457,7 @@ def test_one_line_names_the_availability_that_a_recommended_ring_needs() -> None
     question = ask(scenario)
     (line,) = participation.about(question, scenario, ("ring-ring", "ring-star"))
     assert "300 turns" in line
-    assert "99.965%" in line
+    assert "99.965 %" in line
     assert 0.99965**300 >= 0.9 > 0.99964**300
     assert "25 turns" in participation.about(question, scenario, ("star-ring", "star-star"))[0]
     assert participation.about(question, scenario, ("star-star", "ring-star")) == []

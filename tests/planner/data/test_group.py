@@ -442,7 +442,7 @@ def test_the_page_says_what_few_moves_give(plan, file: Path) -> None:
     assert "24 clients in 4 groups of 6" in out
     assert "give 90 %" in out
     out = plan("group", str(file), "--explain", "warnings")[1]
-    assert "for the clients themselves expect delta^2" in " ".join(out.split())
+    assert "For the clients themselves expect delta^2" in " ".join(out.split())
 
 
 # ---------------------------------------------------------------- what it buys

@@ -535,7 +535,7 @@ def test_a_map_for_the_terminal_needs_neither_matplotlib_nor_scipy_nor_torch() -
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "Who comes first by rounds" in done.stdout
+    assert "Best topology by rounds" in done.stdout
 
 
 def test_the_page_shows_what_the_command_prints(

@@ -103,7 +103,7 @@ def test_an_answer_says_which_topologies_lower_another_loss() -> None:
     equal = recommend(of_groups((4, 1), (7, 1), (20, 1)), details=False)
     assert said(equal).startswith("Ring-Star: a ring counts")
     # of three groups of 4, 7 and 20 clients, a third each in place of 4, 7 and 20 of 31
-    assert f"{(1 / 3 - 4 / 31) + (1 / 3 - 7 / 31):.0%} of the weight" in said(equal)
+    assert f"{100 * ((1 / 3 - 4 / 31) + (1 / 3 - 7 / 31)):.0f} % of the weight" in said(equal)
 
 
 def test_what_is_listed_is_not_moved_to_find_what_would_change_the_answer() -> None:

@@ -373,7 +373,11 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         (TREE, {"K": "1:8"}, "searched in two tiers only"),
         (TREE, {"order": "fixed"}, "drawn in"),
         ({"fleet": {"tiers": [{"count": 3, "passes": 2}, {"count": 2}]}}, {}, r"tiers\[1\].passes: the top tier"),
-        ({"fleet": {"tiers": [{"count": 3}, {"count": 2}, {"count": "1:8"}]}}, {}, r"tiers\[3\].count: a range"),
+        (
+            {"fleet": {"tiers": [{"count": 3}, {"count": 2}, {"count": "1:8"}]}},
+            {},
+            r"tiers\[3\].count: ranges are searched in two tiers only",
+        ),
         ({"fleet": {"tiers": [{"count": 3}, {"cuont": 2}]}}, {}, r"tiers\[2\].cuont.*Did you mean count"),
         ({"fleet": {"tiers": [{"count": 3}, {"name": "x"}]}}, {}, r"tiers\[2\].count: is missing"),
         ({"fleet": {"tiers": [{"count": 3, "drawn": 4}, {"count": 2}]}}, {}, r"tiers\[1\].drawn: S1 = 4 exceeds the 3"),
