@@ -149,6 +149,10 @@ class Group(TyperGroup):
         """List options, which take texts as they are."""
         return _texts_as_they_are(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Let a group named alone ask for its help."""
+        return super().parse_args(ctx, args or ["--help"] * (not self.invoke_without_command))
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the group is about, and its commands."""
         rows = [(name, (self.commands[name].help or "").partition("\n")[0]) for name in self.commands]

@@ -63,6 +63,12 @@ def of_command_line(error: Any) -> int:
         help_ = suggest(word, where.command.commands if where is not None else ()) or f"`{path} --help` lists them."
     elif kind == "BadArgumentUsage" or fact.startswith("Got unexpected extra"):
         code = "E014"
+        word = fact.partition(" (")[2].rpartition(")")[0]
+        takes = where is not None and any("--config" in p.opts for p in where.command.get_params(where))
+        if takes and word.lower().endswith(".toml") and " " not in word:
+            help_ = f"A scenario is an option: --config {word}"
+    elif kind == "MissingParameter" and getattr(error.param, "help", None):
+        help_ = f"Give {error.param.help}; `{path} --help` shows all."
     return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")
 
 

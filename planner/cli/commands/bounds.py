@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="bounds",
     help="List, show, compare, plot, export and check convergence bounds.",
-    no_args_is_help=True,
     rich_markup_mode=None,
 )
 

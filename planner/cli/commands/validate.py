@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="validate",
     help="Run the algorithms to see which predictions hold.",
-    no_args_is_help=True,
     rich_markup_mode=None,
 )
 

@@ -272,3 +272,19 @@ def test_the_reference_pages_are_what_the_program_says(monkeypatch: pytest.Monke
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text, "python docs/reference.py --write"
     page = reference.commands()
     assert [line.removeprefix("## hfl-plan ") for line in page.splitlines() if line.startswith("## ")] == list(leaves())
+
+
+@pytest.mark.parametrize("name", ["bounds", "validate"])
+def test_a_group_named_alone_shows_its_help(plan, name: str) -> None:
+    alone = plan(name)
+    assert alone == plan(name, "--help")
+    assert alone[0] == 0
+    assert max(len(line) for line in alone[1].splitlines()) <= 80
+
+
+@pytest.mark.parametrize("words", [("examples/phones.toml",), ("--data", "examples/phones.toml")])
+def test_a_scenario_in_the_wrong_place_is_sent_to_config(plan, words: tuple[str, ...]) -> None:
+    code, out, err = plan("recommend", *words)
+    assert (code, out) == (2, "")
+    assert "--config examples/phones.toml" in err
+    assert "deviation" not in err
