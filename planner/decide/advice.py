@@ -48,11 +48,16 @@ def steps(scenario: Scenario, question: Question, verdict: Verdict, how_sure: Un
     yield NextStep(argv=("...", "--explain"), why="all details")
 
 
+def ask_sharing(scenario: Scenario) -> NextStep:
+    """Ask whether clients share their link."""
+    parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
+    return NextStep(argv=LINK_SHARING, why=f"Does a {parent} share one link?", asks=True)
+
+
 def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
     """The unknown that decides most, as a question."""
     if any(one.on == SHARING for one in (verdict, *verdict.cases)):
-        parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-        yield NextStep(argv=LINK_SHARING, why=f"Does a {parent} share one link?", asks=True)
+        yield ask_sharing(scenario)
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
     for share, name in sorted(known, reverse=True):

@@ -19,6 +19,7 @@ import numpy as np
 
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import join
+from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.units import (
@@ -49,7 +50,7 @@ WAYS: Mapping[Aim, str] = {
 
 LONGEST_TEXT = 1_000  # letters of a list
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-GROUP_ROUNDS = tuple(n for n in LADDER if n <= 16)
+MOST_GROUP_ROUNDS = 16  # without a record
 TYPICAL = 2.0  # eta_eff L: the upper end of what mostly was best where it was searched for by running
 STABLE = 2.0  # eta L: above it a local step moves away from the minimum where the curvature is L
 LONGEST_GRID = 9
@@ -203,8 +204,31 @@ def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, 
     return {**({passes: group_rounds} if passes else {}), "K": local_steps}
 
 
+def steps_in_a_round(question: Question, group_rounds: int, local_steps: int) -> int:
+    """Local steps of a client that takes part throughout a global round: K times the passes of all tiers."""
+    above = (question.values[tier.passes] for tier in question.symbols[:-1] if tier.passes)
+    return int(math.prod(above)) * group_rounds * local_steps
+
+
+def on_record(question: Question) -> float:
+    """P K, as far as measured runs went; at least 1, and infinite for a predictor that needs no record."""
+    return max(1.0, predictor_record.most_steps(question) / steps_in_a_round(question, 1, 1))
+
+
+def usual(question: Question) -> tuple[list[int], list[int]]:
+    """Values of P and of K to try where none are given: no further than runs on record went."""
+    most = on_record(question)
+    several = question.symbols[-1].passes is not None
+    P = [n for n in LADDER if n <= min(most, MOST_GROUP_ROUNDS if several else 1)]
+    return P, [n for n in LADDER if n <= most]
+
+
 def choices(
-    question: Question, group_rounds: Iterable[int], local_steps: Iterable[int], among: Iterable[str]
+    question: Question,
+    group_rounds: Iterable[int],
+    local_steps: Iterable[int],
+    among: Iterable[str],
+    most: float = math.inf,
 ) -> list[Choice]:
     """Every choice that reaches the target.
 
@@ -213,8 +237,10 @@ def choices(
         group_rounds: values of P.
         local_steps: values of K.
         among: ids of topologies.
+        most: P K above it is left out, except where P or K is 1, for which the values alone say how far to go.
     """
-    pairs = list(product(sorted(set(group_rounds)), sorted(set(local_steps))))
+    every = product(sorted(set(group_rounds)), sorted(set(local_steps)))
+    pairs = [(p, k) for p, k in every if p * k <= most or 1 in (p, k)]
     P, K = (np.array(column, dtype=np.float64) for column in zip(*pairs, strict=True))
     rounds = question.rounds(**steps(question, P, K))
     found = []

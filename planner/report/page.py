@@ -153,7 +153,12 @@ def _name(case: Verdict, label: Callable[[Verdict], str] | None) -> str:
 
 
 def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
-    """List numbers that were not given, each with a ``?``: equal ones and the rates of one link together."""
+    """List what was not given, each with a ``?``: words of known effect, equal numbers, and the rates of one link."""
+    words = [
+        f"{input_words(one.key)} {one.value}?"
+        for one in answer.assumptions
+        if one.effect and isinstance(one.value, str)
+    ]
     alike: dict[tuple[str, bool], list[str]] = {}
     rates: dict[str, dict[str, str]] = {}
     for one in answer.assumptions:
@@ -162,7 +167,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
             rates.setdefault(link.replace("_", " "), {})[part] = _amount(one)
         elif isinstance(one.value, int | float) and not dot:
             alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
-    parts = [
+    parts = words + [
         f"{' = '.join(keys)}{' = ' if len(keys[-1]) < NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
     for link, known in rates.items():

@@ -8,6 +8,7 @@ in the sizes of the fleet. docs/predictors.md has the whole record, and how prob
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -36,6 +37,7 @@ class Record:
     """Measured scenarios, one row each."""
 
     places: Array  # as of `place`, shape (rows, features)
+    most_steps: float  # P K, the local steps of a client in a global round, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
@@ -87,7 +89,8 @@ def record(metric: str) -> Record | None:
             errors.setdefault(whose, {})[topology] = numbers(name)
     values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
     drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
-    return Record(place(values, numbers("target"), drawn), regret, errors)
+    most_steps = float((values["P"] * values["K"]).max())
+    return Record(place(values, numbers("target"), drawn), most_steps, regret, errors)
 
 
 def covers(question: Question) -> bool:
@@ -95,6 +98,15 @@ def covers(question: Question) -> bool:
     known = record(question.metric) or record("gradient")
     measured = {topology for one in known.errors.values() for topology in one} if known else set()
     return all(_measured_as(question, topology) in measured for topology in question.topologies)
+
+
+def most_steps(question: Question) -> float:
+    """Local steps of a client in a global round that a measured run had at most, by this metric or by the gradient.
+
+    Infinite for a predictor that guarantees what it says, which needs no record, and without a record.
+    """
+    known = record(question.metric) or record("gradient")
+    return math.inf if known is None or question.predictor.guarantees else known.most_steps
 
 
 def _measured_as(question: Question, topology: str) -> str:

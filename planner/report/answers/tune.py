@@ -11,12 +11,14 @@ from typing import Literal, get_args
 import numpy as np
 
 from planner.decide import participation, tuning
-from planner.decide.advice import assumptions
+from planner.decide.advice import ask_sharing, assumptions
 from planner.decide.explain import target_of
+from planner.decide.recommendation import SHARING
 from planner.decide.sensitivity import known_values
 from planner.decide.tuning import Aim, Budget, Choice
+from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
+from planner.io.answers import Assumption, Caution, NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import counted, times, title
 from planner.predict.evidence import orderings, predictor_record
@@ -89,9 +91,13 @@ class _Tried:
     among: list[str]
     steps: list[int]
     exchanges: list[int]
+    most: float  # local steps of a client in a round, where K or P is not as wanted
 
     def choices(self, question: Question) -> list[Choice]:
-        return tuning.choices(question, self.exchanges, self.steps, self.among)
+        return tuning.choices(question, self.exchanges, self.steps, self.among, self.most)
+
+    def number(self) -> int:
+        return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
 
 
 class Plan(Part):
@@ -114,6 +120,7 @@ class Plan(Part):
     recommended: bool = False
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
     within_budget: bool = True
+    steps_in_a_round: int = field("local steps of a client in a global round: K times the passes of all tiers")
     rate_predicted: float | None = field("effective learning rate of the prediction", default=None)
     rate_predicted_raw: float | None = field("the same, of a local step", default=None)
     rate_bound: float | None = field("effective learning rate at which the bound is smallest", default=None)
@@ -160,6 +167,9 @@ class Searched(Part):
     budget_money: float | None = field("null for any", default=None)
     alike: tuple[str, ...] = field("other choices that take at most as much in both, up to the resolution")
     error: float | None = field("of a predicted ratio of rounds, in the median of the nearest measured cases")
+    most_steps_on_record: float | None = field(
+        "local steps of a client in a global round that a measured run had at most; null for a guarantee", default=None
+    )
     rates: Rates | None = field("null where no bound or predictor names one")
 
 
@@ -224,10 +234,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     rates = _rates(question, chosen, tried.among)
     near = predictor_record.of(asked)
+    shared = sharing_is_open(question, scenario)
     warnings = [
+        *_beyond_record(question, rows),
         *scenario.warnings,
         *participation.about(question, scenario, [chosen.topology]),
-        *_cautions(scenario, len(found), chosen, tried),
+        *_cautions(question, scenario, len(found), chosen, tried),
     ]
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     return Tuned(
@@ -241,10 +253,11 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         ),
         verdict=_verdict(chosen, given, aim, budget, scenario.resolution),
         rows=tuple(rows),
-        assumptions=assumptions(scenario, question, None),
+        assumptions=_assumptions(scenario, question, shared=shared),
         warnings=tuple(Caution(text=text) for text in warnings),
         evidence=tuple(orderings.records(asked, scenario, near)),
         next=(
+            *([ask_sharing(scenario)] if shared else ()),
             NextStep(argv=_pilot(question, chosen), why="measures rounds and rates on your own model and data"),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
@@ -264,6 +277,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             budget_money=budget.limits.get("money"),
             alike=tuple(map(_id, alike)),
             error=_error(asked) if near is not None else None,
+            most_steps_on_record=_finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
         details={
@@ -293,6 +307,7 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
         **{name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))},
         round_seconds=one.seconds_per_round,
         round_bytes=one.bytes_per_round,
+        steps_in_a_round=tuning.steps_in_a_round(question, one.P, one.K),
         given=given,
         recommended=recommended,
         tie=tie,
@@ -349,10 +364,17 @@ def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
     return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
 
 
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
 def _tried(asked: Question, wanted: Wanted) -> _Tried:
-    steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*tuning.LADDER, int(asked.values["K"])})
-    usual = {*tuning.GROUP_ROUNDS, _passes(asked)} if asked.symbols[-1].passes else {1}
-    exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, usual)
+    most, (P, K) = tuning.on_record(asked), tuning.usual(asked)
+    P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
+    steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K})
+    exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, {*P})
+    if wanted.local_steps is not None and wanted.group_rounds is not None:
+        most = math.inf
     every = list(asked.topologies)
     among = every if wanted.topology is None else [_topology(wanted.topology, every)]
     if len(steps) * len(exchanges) * len(among) > MOST:
@@ -360,7 +382,7 @@ def _tried(asked: Question, wanted: Wanted) -> _Tried:
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
             "choices. Give fewer, such as 1:64."
         )
-    return _Tried(among, steps, exchanges)
+    return _Tried(among, steps, exchanges, most)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:
@@ -433,14 +455,44 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
     )
 
 
-def _cautions(scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
+def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tuple[Assumption, ...]:
+    """List what nobody gave; how links are shared first, where it is unknown and every time depends on it."""
+    found = assumptions(scenario, question, None)
+    if not shared:
+        return found
+    first = Assumption(key=SHARING, value=scenario.known[SHARING].value, effect="the time of every choice")
+    return (first, *(one for one in found if one.key != SHARING))
+
+
+def _beyond_record(question: Question, rows: Sequence[Plan]) -> list[str]:
+    """Say which choices have more local steps in a round than any measured run."""
+    most = predictor_record.most_steps(question)
+    beyond = [row for row in rows if row.steps_in_a_round > most]
+    if not beyond:
+        return []
+    first = next((row for row in beyond if row.recommended), beyond[0])
+    had = f"K = {first.local_steps}, P = {first.group_rounds} has {first.steps_in_a_round:,}"
+    return [
+        f"No measured run had over {most:g} local steps of a client in a round; {had}. Of {len(rows)} rows "
+        f"{len(beyond)} have more. What is predicted for them was never checked: run it before you use it."
+    ]
+
+
+def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
     said = []
+    most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
+    if own <= most < own // chosen.K * (chosen.K + 1):
+        said.append(
+            f"{own} local steps of a client in a round are as far as measured runs went. By the prediction more may "
+            "take less: --local-steps and --group-rounds try them, without a record."
+        )
     for name, values in (("K", tried.steps), ("P", tried.exchanges)):
         value = getattr(chosen, name)
-        if len(values) > 1 and value in (values[0], values[-1]) and value > 1:
+        fits = own // value * (value + 1) <= most
+        if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
             option = {"K": "--local-steps", "P": "--group-rounds"}[name]
             said.append(f"{name} = {value} is the end of what was tried: {option} widens it.")
-    lost = len(tried.exchanges) * len(tried.steps) * len(tried.among) - reached
+    lost = tried.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
     if scenario.known["L"].origin == "default":
@@ -543,9 +595,12 @@ def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
 
 def _evidence(answer: Tuned) -> str:
     """Compare what is saved with the predictor's error."""
-    error, ratio = answer.tune.error, answer.verdict.ratio
+    error, ratio, most = answer.tune.error, answer.verdict.ratio, answer.tune.most_steps_on_record
     if guaranteed(answer.tune.predictor):
         return "worst cases by theorem; typical runs take fewer rounds, and may rank otherwise"
+    compared = [row.steps_in_a_round for row in answer.rows if row.recommended or row.given]
+    if most is not None and max(compared) > most:
+        return f"weak: no measured run had {max(compared):,} local steps of a client in a round, {most:g} at most"
     if error is None:
         return "none: no record of this predictor covers these choices"
     off = f"the predictor's error, {times(error)} in the median"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 import math
@@ -264,7 +265,7 @@ def test_the_verdict_compares_with_what_was_given(plan) -> None:
 
 
 def test_a_budget_of_time_leaves_the_least_traffic_and_of_traffic_the_least_time(plan) -> None:
-    words = ["tune", "-G", "12", "-M", "25", "-H", "inter", "--bounds", "hflbounds.sharp"]  # a long front
+    words = ["tune", "-G", "12", "-M", "25", "-H", "inter", "--bounds", "hflbounds.sharp", "-K", "1:128", "-P", "1:16"]
     rows = front(asked(plan, *words))
     assert len(rows) >= 4
     between = math.sqrt(rows[1]["time_seconds"] * rows[-2]["time_seconds"])
@@ -327,6 +328,47 @@ def test_edges_of_the_ranges_are_told(plan) -> None:
     told = asked(plan, *WORDS, "-K", "1,2", "-P", "1", "--server-link", "lan")
     assert recommended(told)["local_steps"] == 2
     assert any("K = 2 is the end of what was tried" in one["text"] for one in told["warnings"])
+
+
+def test_choices_left_open_stay_within_what_measured_runs_had(plan) -> None:
+    """By the record's own file: no run of it had more local steps of a client in a round."""
+    with (ROOT / "planner/data/record_loss.csv").open() as file:
+        most = max(int(row["P"]) * int(row["K"]) for row in csv.DictReader(line for line in file if line[0] != "#"))
+    fleet = ["tune", "-G", "12", "-M", "25", "--uplink", "20Mbit/s"]
+    told = asked(plan, *fleet)
+    assert told["tune"]["most_steps_on_record"] == most
+    assert {max(told["tune"][name]) for name in ("local_steps", "group_rounds")} == {most}
+    for row in front(told):
+        assert row["steps_in_a_round"] == row["local_steps"] * row["group_rounds"] <= most
+    assert not any("No measured run" in one["text"] or "widens" in one["text"] for one in told["warnings"])
+    few = asked(plan, *fleet, "-P", "4")
+    assert {row["local_steps"] for row in front(few) if not row["given"]} <= {*range(1, most // 4 + 1)}
+    proved = asked(plan, *fleet, "--predictor", "bound")
+    assert proved["tune"]["most_steps_on_record"] is None
+    assert max(proved["tune"]["local_steps"]) == 128
+
+
+@pytest.mark.parametrize("words", [["-K", "1:128"], ["-K", "12", "-P", "2"], ["--set", "fleet.local_steps=20"]])
+def test_what_goes_beyond_measured_runs_has_weak_evidence_and_a_warning(plan, words: list[str]) -> None:
+    fleet = ["tune", "-G", "12", "-M", "25", "--uplink", "20Mbit/s", *words]
+    code, out, _ = plan(*fleet)
+    said = " ".join(out.split())
+    assert code == 0
+    assert "Evidence weak: no measured run had " in said
+    assert "Warning No measured run had over 12 local steps of a client in a round" in said
+    assert recommended(asked(plan, *fleet))["steps_in_a_round"] > 12
+
+
+@pytest.mark.parametrize(
+    ("words", "open_"), [([], True), (["--link-sharing", "per-server"], False), (["--cost", "formula"], False)]
+)
+def test_shared_links_are_asked_for_where_nobody_said(plan, words: list[str], open_: bool) -> None:
+    fleet = ["tune", "-G", "4", "-M", "5", "--uplink", "20Mbit/s", "-K", "1,2", "-P", "1", *words]
+    code, out, _ = plan(*fleet)
+    said = " ".join(out.split())
+    assert code == 0
+    assert ("Assumed link sharing per-client?" in said) == open_
+    assert ("Ask Does a group share one link? --link-sharing per-client|per-server" in said) == open_
 
 
 def test_one_group_or_one_client_and_rates_without_a_step(plan) -> None:
