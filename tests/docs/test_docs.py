@@ -65,7 +65,11 @@ SHOWN = [
 
 @pytest.mark.parametrize(
     ("command", "shown"),
-    [shown for text in SHOWN for shown in consoles(text)],
+    [
+        pytest.param(*shown, marks=pytest.mark.slow) if "geant" in shown[0] and "groups" in shown[0] else shown
+        for text in SHOWN
+        for shown in consoles(text)
+    ],
     ids=lambda x: x[:60] if isinstance(x, str) else "",
 )
 def test_shown_output_is_what_the_command_prints(

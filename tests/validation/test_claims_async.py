@@ -165,6 +165,7 @@ def test_the_setting_of_the_theorem_is_within_its_conditions() -> None:
 # ------------------------------------------------------------------------------------------------------- verdicts
 
 
+@pytest.mark.slow
 def test_verdicts_in_the_setting_of_the_theorem(monkeypatch: pytest.MonkeyPatch) -> None:
     """At half of the quick size: what is printed is exceeded where speeds differ, what is proved is not."""
     for module in ("hga_bias", "hga_theorem", "hga_vanishing"):

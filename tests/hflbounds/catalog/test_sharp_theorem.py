@@ -561,7 +561,11 @@ def squared_gradients(s, problem, start, step, rounds, stream, random_order):
 
 
 @pytest.mark.parametrize(
-    ("topology", "random_order"), [*product(TOPOLOGIES, [False]), *product(TOPOLOGIES[1:], [True])]
+    ("topology", "random_order"),
+    [
+        *product(TOPOLOGIES, [False]),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in product(TOPOLOGIES[1:], [True])),
+    ],
 )
 def test_the_inequality_holds(topology, random_order):
     """Simulated mean squared gradient over bound in 216 cells, at every horizon R = 1..30."""

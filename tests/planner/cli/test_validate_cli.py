@@ -102,6 +102,7 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: An
         assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
 
 
+@pytest.mark.slow
 def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -> None:
     from validation.experiment import processor
 
@@ -124,6 +125,7 @@ def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -
     assert (machine["cells"], machine["threads"]) == (8, 1)
 
 
+@pytest.mark.slow
 def test_two_workers_find_what_one_finds(finished: Path, tmp_path: Path) -> None:
     store = tmp_path / "two.db"
     words = ["run", CLAIM, "--store", str(store), "--workers", "2"]
@@ -164,7 +166,11 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
 
 @pytest.mark.parametrize(
     ("number", "code", "workers"),
-    [(signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2)],
+    [
+        (signal.SIGINT, 130, 1),
+        (signal.SIGTERM, 143, 2),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 2))),
+    ],
 )
 def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
     tmp_path: Path, number: int, code: int, workers: int

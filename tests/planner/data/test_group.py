@@ -391,6 +391,7 @@ def test_rules_and_sizes(plan, file: Path, tmp_path: Path) -> None:
     assert plan("group", str(file), "--free", "--json")[0] == 0
 
 
+@pytest.mark.slow
 def test_costs_make_groups_of_servers(plan, file: Path, tmp_path: Path) -> None:
     cost = tmp_path / "cost.csv"
     rng = np.random.default_rng(0)

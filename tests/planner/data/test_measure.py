@@ -267,7 +267,10 @@ def test_with_a_gram_matrix_the_noise_is_unbiased_too() -> None:
 
 @pytest.mark.parametrize(
     ("groups", "clients", "labels", "samples", "intra", "inter"),
-    [(6, 8, 5, 40, 0.5, 1), (8, 10, 10, 20, 2, 10), (4, 5, 10, 100, 1, 1)],
+    [
+        (6, 8, 5, 40, 0.5, 1),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((8, 10, 10, 20, 2, 10), (4, 5, 10, 100, 1, 1))),
+    ],
 )
 def test_intervals_cover_at_their_rate(
     groups: int, clients: int, labels: int, samples: int, intra: float, inter: float

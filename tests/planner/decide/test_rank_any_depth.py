@@ -55,6 +55,7 @@ def test_one_topology_may_be_named() -> None:
     assert [row.id for row in answer.ranking] == ["ring-star-ring"]
 
 
+@pytest.mark.slow
 def test_what_is_left_out_of_deep_trees_is_counted() -> None:
     answer = planner.recommend(tiers="2/2/2/2/2/2/2", heterogeneity="both", **FAST)
     assert len(answer.ranking) == 64

@@ -28,7 +28,9 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
-@pytest.mark.parametrize("what", ["place", "order", "links", "overlays", "groups"])
+@pytest.mark.parametrize(
+    "what", ["place", "order", "links", "overlays", pytest.param("groups", marks=pytest.mark.slow)]
+)
 def test_every_format_shows_the_same_answer(plan, what: str) -> None:
     words = ("network", what, "geant", *FLEET, "--server", "NL", *(COUNTS if what == "groups" else ("--tiers", "star")))
     if what == "order":

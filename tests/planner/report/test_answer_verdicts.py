@@ -17,6 +17,7 @@ from planner.report import document
 NAMES = {"star-star": "Star-Star", "star-ring": "Star-Ring", "ring-star": "Ring-Star", "ring-ring": "Ring-Ring"}
 FIELDS = {"time": "time_seconds", "rounds": "rounds", "traffic": "traffic_bytes"}
 DRAWN = 40  # scenarios
+QUICK = 8  # of these; the others are slow checks
 
 
 def scenarios() -> Iterator[dict[str, Any]]:
@@ -50,7 +51,11 @@ def cases(verdict: Verdict, objective: str) -> Iterator[tuple[str, str, Verdict]
             yield by, one.value if one.value.startswith("per-") else "", one
 
 
-@pytest.fixture(scope="module", params=list(scenarios()), ids=lambda said: " ".join(map(str, said.values()))[:60])
+@pytest.fixture(
+    scope="module",
+    params=[said if i < QUICK else pytest.param(said, marks=pytest.mark.slow) for i, said in enumerate(scenarios())],
+    ids=lambda said: " ".join(map(str, said.values()))[:60],
+)
 def answer(request: pytest.FixtureRequest) -> planner.Recommendation:
     return planner.recommend(**request.param)
 
