@@ -120,7 +120,6 @@ def _mean(times: FloatArray) -> tuple[float, float, int]:
     return float(times.mean()), float(times.std(ddof=1)) / math.sqrt(times.size), times.size
 
 
-@lru_cache(maxsize=256)
 def _traffic(spec: RoundSpec) -> tuple[float, ...]:
     """Bytes on the links of every tier, top first."""
     if spec.topology.uneven:

@@ -13,6 +13,7 @@ from planner.scenario.members import Members
 from planner.scenario.network import Compute, Network
 
 Method = Literal["schedule", "formula", "diluted"]
+METHODS: Final = get_args(Method)
 
 _LARGEST_COUNT: Final = 10**12  # sizes, passes, K: products stay far inside double precision's range
 _LARGEST_MODEL: Final = 1e24  # [bytes]
@@ -58,8 +59,8 @@ class RoundSpec:
         number = isinstance(size, int | float) and not isinstance(size, bool)
         if not (number and 0 < size <= _LARGEST_MODEL):
             raise CostError(f"model_bytes: {size!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
-        if self.method not in get_args(Method):
-            raise CostError(f"method: {self.method!r} is not one of {', '.join(get_args(Method))}.")
+        if self.method not in METHODS:
+            raise CostError(f"method: {self.method!r} is not one of {', '.join(METHODS)}.")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise CostError(f"seed: {self.seed!r} is not a whole number, 0 or more.")
 

@@ -109,6 +109,7 @@ def _drawn(spec: RoundSpec, lines: list[_Line]) -> FloatArray:
     return np.concatenate(found)
 
 
+@lru_cache(maxsize=256)
 def traffic(spec: RoundSpec) -> tuple[float, ...]:
     """Bytes on the links of every tier, top first; in the mean over who is drawn."""
     hops = tuple(None if link is None else replace(link, up=1.0, down=1.0, latency=0.0) for link in spec.network.links)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from itertools import islice
 from typing import Any, Literal
 
@@ -143,13 +143,12 @@ class Question:
             whole = [int(numbers[tier.size]) for tier in self.symbols]
             everyone = zip(self.members.everyone, drawn, whole, strict=True)
             drawn = [None if all_ and some == of else some for all_, some, of in everyone]
-        return self.topologies[topology].sized(
-            sizes,  # a size may be the mean of groups of which the largest takes part
-            drawn=drawn,
-            passes=[int(numbers[tier.passes]) if tier.passes else 1 for tier in self.symbols],
-            order=self.order,
-            children=None if self.members is None else self.members.children,
-        )
+        passes = tuple(int(numbers[tier.passes]) if tier.passes else 1 for tier in self.symbols)
+        one = self.topologies[topology]
+        if self.members is None:
+            return _sized(one, tuple(sizes), tuple(drawn), passes, self.order)
+        # a size may be the mean of groups of which the largest takes part
+        return one.sized(sizes, drawn=drawn, passes=passes, order=self.order, children=self.members.children)
 
     def goal(self, **changes: Any) -> Any:
         """The target, also for changed values."""
@@ -309,6 +308,18 @@ def _check_footprint(question: Question, objective: Objective) -> None:
             "money": "--set footprint.device_hour=0.5, --set footprint.kwh=0.3 or --set network.client_link.price=0.09",
         }[objective]
         raise ScenarioError(f"--objective {objective}: no number is known for it. Give {way}.")
+
+
+@lru_cache(maxsize=1024)
+def _sized(
+    tree: Topology,
+    sizes: tuple[int, ...],
+    drawn: tuple[int | None, ...],
+    passes: tuple[int, ...],
+    order: Order,
+) -> Topology:
+    """One object for one tree, which is asked for again and again."""
+    return tree.sized(sizes, drawn=drawn, passes=passes, order=order)
 
 
 MOST = 64  # topologies that are ranked: of more, those with the first patterns on the top tiers
