@@ -198,7 +198,11 @@ def accumulated(one: AffineRound, R: Any, measure: Measure = "loss") -> Array:
     start, still, moving = _over_rounds(one.map, np.asarray(R, dtype=float), last=measure == "loss")
     more = np.maximum(still - moving, 0.0)
     tiers = (np.minimum(still * t.kept + moving * t.anew, more * t.kept + moving * t.both) for t in one.tiers)
-    return np.stack(np.broadcast_arrays(start, moving * one.noise, *tiers))
+    found = (start, moving * one.noise, *tiers)
+    out = np.empty((len(found), *np.broadcast_shapes(*(each.shape for each in found))))
+    for k, each in enumerate(found):
+        out[k] = each
+    return out
 
 
 def _over_rounds(map_: LinearMap, R: Array, last: bool) -> tuple[Array, Array, Array]:
@@ -208,8 +212,7 @@ def _over_rounds(map_: LinearMap, R: Array, last: bool) -> tuple[Array, Array, A
     """
     alpha, log_size = map_.factor, map_.log_size
     with np.errstate(all="ignore"):
-        left = np.where(alpha > 0, -np.expm1(log_size), 1 - alpha)
-        left2 = -np.expm1(2 * log_size)
+        left, left2 = map_.one_less, map_.one_less_square
         odd = (alpha < 0) & (R % 2 == 1)
         end, gone = np.exp(R * log_size), -np.expm1(R * log_size)
         once = np.where(odd, 1 + end, gone) / left
@@ -591,9 +594,7 @@ def mean_over(h: Array, one: AffineRound, R: Any, step: Any, measure: Measure = 
 
     Source: docs/theory/tilted-quadratics.md, section 6.
     """
-    v = np.asarray(step, dtype=float)[..., None]
     found = accumulated(one, np.asarray(R, dtype=float)[..., None], measure)
-    found = found * (h * h if measure == "gradient" else h / 2)
-    found[0] *= 2 / h
-    found[1:] *= v * v
-    return np.asarray(found.mean(-1))
+    of_start, of_others = (2 * h, h * h) if measure == "gradient" else (np.ones_like(h), h / 2)
+    start, others = found[:1] @ (of_start / h.size), found[1:] @ (of_others / h.size)
+    return np.concatenate([start, others * np.asarray(step, dtype=float) ** 2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class LinearMap:
     """Multiplication by ``factor``, kept with the logarithm of its size, which stays exact where the factor is near 1.
 
@@ -22,6 +23,16 @@ class LinearMap:
     factor: Array
     log_size: Array
 
+    @cached_property
+    def one_less(self) -> Array:
+        """One less the factor."""
+        return np.where(self.factor > 0, -np.expm1(self.log_size), 1 - self.factor)
+
+    @cached_property
+    def one_less_square(self) -> Array:
+        """One less the square of the factor."""
+        return np.asarray(-np.expm1(2 * self.log_size))
+
     def repeated(self, times: int) -> Composition:
         """Apply the map ``times`` times, one after the other."""
         if times == 1:
@@ -31,9 +42,8 @@ class LinearMap:
         size = np.exp(times * log_size)
         odd = (base < 0) & (times % 2 == 1)
         one_less_power = np.where(odd, 1 + size, -np.expm1(times * log_size))
-        one_less_base = np.where(base < 0, 1 - base, -np.expm1(log_size))
-        total = one_less_power / one_less_base
-        squares = np.expm1(2 * times * log_size) / np.expm1(2 * log_size)
+        total = one_less_power / self.one_less
+        squares = -np.expm1(2 * times * log_size) / self.one_less_square
         return Composition(LinearMap(np.where(odd, -size, size), times * log_size), total, squares)
 
     def spread(self, times: int) -> Array:

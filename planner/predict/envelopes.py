@@ -67,6 +67,11 @@ class Fleet(ABC):
         """What `row` has worked out."""
         return {}
 
+    @cached_property
+    def ended(self) -> list[int]:
+        """The row near which the first search ended, where one was; it is where the next one begins."""
+        return []
+
     def row(self, number: int) -> Array:
         """The `coefficients` after R rounds, R the so manieth of `ROUNDS`, at a rate of 0 and at those of the table.
 
@@ -179,13 +184,12 @@ class Points:
             found[mine] = block._reached(rounds[mine])
         return found
 
-    def rounds_to(self, targets: Array) -> Array:
-        """Rounds, not rounded, until it is at most a target; ``inf`` beyond `ROUNDS`; shape (n,)."""
-        found, near = np.empty(len(targets)), USUAL
+    def rounds_to(self, targets: Array, near: int = USUAL) -> Array:
+        """Rounds, not rounded, until it is at most a target, as it may be near a row; ``inf`` beyond `ROUNDS`."""
+        found = np.empty(len(targets))
         for mine, block in self.blocks():
             found[mine] = part = block._rounds_to(targets[mine], near)
-            if len(met := part[np.isfinite(part)]):  # the next fleets are much like these
-                near = max(1, math.ceil(math.log(float(np.median(met))) / math.log(ROUNDS[1])))
+            near = next(_near(part), near)  # the next fleets are much like these
         return found
 
     def _reached(self, rounds: Array) -> Array:
@@ -232,6 +236,12 @@ class Points:
         return np.where(first > last, np.inf, np.where(first == 0, 1.0, found))
 
 
+def _near(rounds: Array) -> Iterator[int]:
+    """The row that numbers of rounds are near, if some are finite."""
+    if len(met := rounds[np.isfinite(rounds)]):
+        yield max(1, math.ceil(math.log(float(np.sort(met)[len(met) // 2])) / math.log(ROUNDS[1])))
+
+
 def _competing(found: Array, units: Array) -> Array:
     """The rates at which some of these units may have their least: those that one rate does not beat at all of them.
 
@@ -262,7 +272,11 @@ class EnvelopePredictor(Predictor):
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         """Rounds after which that is at most the target."""
         points, wanted, shape = self._points(topology, question, target, values)
-        return points.rounds_to(wanted).reshape(shape)[()]
+        one = self._fleet(question, topology, question.values)
+        found = points.rounds_to(wanted, *one.ended)
+        if not one.ended:
+            one.ended.extend(_near(found))
+        return found.reshape(shape)[()]
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         """The effective learning rate at which least is left after so many rounds, of those of the table."""

@@ -41,6 +41,7 @@ LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
 STARTS = {"loss": 1.0, "gradient": float(2 * CURVATURES.mean())}  # before any round, over A and over L A
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
+NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
 KEPT = 512  # fleets: some rows of 5 kB each, of all those that one answer looks at
 KEPT_ROUNDS = 48  # rounds of fleets: half a megabyte each
@@ -72,10 +73,10 @@ class Fleet(envelopes.Fleet):
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         found = mean_over(CURVATURES, _round(self.topology, self.K), rounds, self.steps, self.measure)
         if self.scatter:
-            log_factor, noise = _squares(self.topology, self.K, self.scatter)
+            log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
             with np.errstate(over="ignore"):
                 start = np.exp(rounds * log_factor).mean(-1)
-                moved = (noise * _sum_of_powers(log_factor, rounds) * CURVATURES / 2).mean(-1) * self.steps**2
+                moved = (np.expm1(rounds * base) * noise) @ (CURVATURES / 2 / CURVATURES.size) * self.steps**2
             found[:2] = np.minimum((start, moved), TOP)
         return np.concatenate([found[:2], found[:1:-1]])  # the lowest tier first
 
@@ -92,6 +93,13 @@ def _round(topology: Topology, K: int) -> AffineRound:
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
+def _growth(tree: Topology, K: int, scatter: float) -> tuple[Array, Array, Array]:
+    """The `_squares` as sums of their powers take them: the logarithm, that with an end, and noise over its power."""
+    log_factor, noise = _squares(tree, K, scatter)
+    base = _base(log_factor)
+    return log_factor, base, noise / np.expm1(base)
+
+
 def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
     """What a round does to the mean square of a coordinate: the logarithm of its factor, and what unit noise adds.
 
@@ -142,10 +150,14 @@ def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]
 
 def _sum_of_powers(log_base: Array, count: float) -> Array:
     """Sum of the powers 0 to ``count - 1``."""
-    log_base = np.minimum(log_base, LOST)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = np.expm1(count * log_base) / np.expm1(log_base)
-    return np.where(log_base == 0, count, found)
+    base = _base(log_base)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.expm1(count * base) / np.expm1(base))
+
+
+def _base(log_base: Array) -> Array:
+    """What powers are taken of: not 0, of which a sum of powers is a quotient of zeros, and not beyond `LOST`."""
+    return np.where(log_base == 0, NEAR_ZERO, np.minimum(log_base, LOST))
 
 
 class _Spectrum(EnvelopePredictor):
