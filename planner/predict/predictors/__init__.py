@@ -13,10 +13,10 @@ import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from planner.errors import ScenarioError
+from planner.io.version import entry_points
 from planner.predict.evidence import table
 from planner.predict.predictors.base import SQUARED_GRADIENT, Predictor, Quantity, report_progress, watched
 from planner.scenario.fields import METRIC, Metric
