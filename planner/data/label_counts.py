@@ -8,9 +8,11 @@ of ``client`` name nested groups, those of the top tier first: ``region,edge,cli
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row, near
 from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
+PLAIN = re.compile(r"[0-9]{1,12}(?:,[0-9]{1,12})+")  # counts that need no closer look
 LONG = ("label", "count")
 PARTITIONS = ("partition id", "partition_id", "partition")  # first columns of tables of flwr-datasets, in any case
 ONE = "all"  # the group of clients that have none there
@@ -284,13 +287,12 @@ class _Members:
 
 
 def _wide(table: CsvTable, columns: Sequence[int], members: _Members) -> tuple[list[str], Floats]:
-    numbers = array("d")
+    numbers, pick = array("d"), itemgetter(*columns)
     for row in table.rows():
         members.add(row)
-        texts = [row.fields[i] for i in columns]
-        together = "".join(texts)
-        if together.isascii() and together.isdigit() and all(texts) and max(map(len, texts)) <= 12:
-            numbers.frombytes(np.fromstring(",".join(texts), dtype=np.float64, sep=",").tobytes())
+        together = ",".join(pick(row.fields)) if len(columns) > 1 else ""
+        if PLAIN.fullmatch(together) and together.count(",") == len(columns) - 1:
+            numbers.frombytes(np.fromstring(together, dtype=np.int64, sep=",").astype(np.float64).tobytes())
         else:
             numbers.extend(_count(row, i) for i in columns)
         if len(numbers) > LARGEST_TABLE:

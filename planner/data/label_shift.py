@@ -34,6 +34,7 @@ DRAWS_SMALL = 200  # where an answer is wanted at once
 CELLS = 10**8  # clients times labels times draws
 LITERAL = 20_000  # clients times labels up to which every count is drawn again
 LARGE_GROUP = 5  # clients in the mean from which sums over a group are as good as normal
+AT_ONCE = 1024  # clients whose shares are worked out together: more leave the cache, and take memory
 LENGTHS = 2.0  # how far lengths of class gradients may differ in the stated sensitivity
 
 
@@ -165,10 +166,10 @@ def noise(counts: Floats, gram: Floats | None = None) -> Floats:
     Of a single sample nothing can be said of its variance: there it is 0.
     """
     sizes = counts.sum(axis=1)
-    shares = counts / sizes[:, None]
     if gram is None:
-        inner = 1 - (shares**2).sum(axis=1)
+        inner = 1 - np.einsum("ij,ij->i", counts, counts) / sizes**2
     else:
+        shares = counts / sizes[:, None]
         inner = shares @ np.diag(gram) - ((shares @ gram) * shares).sum(axis=1)
     result: Floats = np.where(sizes > 1, np.maximum(inner, 0) / np.maximum(sizes - 1, 1), 0.0)
     return result
@@ -209,8 +210,10 @@ def nested_spread(points: Floats, variances: Floats, parents: Sequence[Indices],
         masses.append(masses[-1][above] * own)
     squares, noises, parts = [], [], []
     for above, own, mass in zip(reversed(parents), reversed(shares), reversed(masses), strict=True):
-        means = _means(points, above, own)
-        apart = ((points - means[above]) ** 2).sum(axis=1)
+        means = means_of(points, above, own)
+        from_mean = means[above]
+        from_mean -= points
+        apart = np.einsum("ij,ij->i", from_mean, from_mean)
         noise_above: Floats = np.bincount(above, weights=own**2 * variances).astype(np.float64)
         part = variances * (1 - 2 * own) + noise_above[above]
         squares.append(float(mass @ apart))
@@ -261,7 +264,7 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
     seen = table.shares()
     found = of(seen, table.counts)
     two = len(parents) == 2
-    lengths = _lengths(table, shares[1], shares[0], counts) if two and turn is None else None
+    lengths = _lengths(table, seen, shares[1], shares[0], counts) if two and turn is None else None
     if counts == "all":
         exact = tuple(Interval(square, square, square) for square in found.squares)
         ratio = _ratio(found.squares)
@@ -278,11 +281,11 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
         lengths = None
         zeta2, delta2 = found.if_chosen()
         squares: tuple[float, ...] = (delta2, zeta2)
-        centre = _node_means(seen, parents, shares)[0]
+        centre = _nodes(seen, parents, shares)[0]
         likely = centre + found.kept * (seen - centre)
 
         def at_once() -> tuple[Floats, Floats]:
-            moved = _means(likely, table.group_of, shares[1]), math.sqrt(found.kept)
+            moved = means_of(likely, table.group_of, shares[1]), math.sqrt(found.kept)
             sums = resampling.draw(seen, sizes, table.group_of, shares, rng, draws, moved)
             apart = sums.groups - sums.centre
             return apart, np.maximum(sum(squares) - apart, 0.0)
@@ -316,7 +319,8 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
     )
 
 
-def _means(points: Floats, parents: Indices, weight: Floats) -> Floats:
+def means_of(points: Floats, parents: Indices, weight: Floats) -> Floats:
+    """Weighted sums of the points of every parent, shape (parents, columns)."""
     count = int(parents.max()) + 1
     if len(points) * count <= 10**6:  # quicker than adding up node by node
         member: Floats = (parents == np.arange(count)[:, None]) * weight
@@ -324,14 +328,12 @@ def _means(points: Floats, parents: Indices, weight: Floats) -> Floats:
     return np.stack([np.bincount(parents, weights=weight * column, minlength=count) for column in points.T], axis=1)
 
 
-def _node_means(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> list[Floats]:
-    """The mean of the whole, and by tier, top first, that of the node that every client is in; its own is the last."""
-    at, found, means = np.arange(len(points)), [points], points
+def _nodes(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> list[Floats]:
+    """The means of the nodes of every tier from the root; those of the clients, the last, are the points."""
+    nodes = [points]
     for above, own in zip(reversed(parents), reversed(shares), strict=True):
-        means = _means(means, above, own)
-        at = above[at]
-        found.append(means[at])
-    return found[::-1]
+        nodes.insert(0, means_of(nodes[0], above, own))
+    return nodes
 
 
 def too_alike(table: LabelCounts, found: Spread) -> bool:
@@ -358,13 +360,16 @@ def _ratio(squares: Sequence[float]) -> float | None:
 
 def _pulled(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats], found: Spread) -> Floats:
     """Label shares with the estimated deviations: every node is pulled to the one above it."""
-    means = _node_means(points, parents, shares)
-    pulled = means[0]
-    for square, net, above, own in zip(found.squares, found.net, means, means[1:], strict=False):
-        pulled = pulled + (math.sqrt(net / square) if square else 1.0) * (own - above)
-    pulled = np.maximum(pulled, 0)
-    result: Floats = pulled / pulled.sum(axis=1, keepdims=True)
-    return result
+    nodes = _nodes(points, parents, shares)
+    pulled = nodes[0]
+    for square, net, parent, above, own in zip(found.squares, found.net, parents, nodes, nodes[1:], strict=False):
+        factor = math.sqrt(net / square) if square else 1.0
+        base, pulled = pulled - factor * above, factor * own
+        for some in (slice(i, i + AT_ONCE) for i in range(0, len(own), AT_ONCE)):
+            pulled[some] += base[parent[some]]
+    np.maximum(pulled, 0, out=pulled)
+    pulled /= pulled.sum(axis=1, keepdims=True)
+    return pulled
 
 
 def _interval(value: float | None, sample: Floats) -> Interval:
@@ -380,21 +385,26 @@ def _interval(value: float | None, sample: Floats) -> Interval:
     return Interval(value, value / width, value * width)
 
 
-def _lengths(table: LabelCounts, within: Floats, between: Floats, counts: Counts) -> tuple[float, float] | None:
+def _lengths(
+    table: LabelCounts, shares: Floats, within: Floats, between: Floats, counts: Counts
+) -> tuple[float, float] | None:
     """The extremes of the ratio over orthogonal class gradients whose lengths differ by up to `LENGTHS`.
 
     The ratio is one of sums over labels with the squared lengths as weights, so it is extreme where the labels of
     the largest ratios of their own have the largest weight and all others the smallest, or the other way round.
     """
-    shares = table.shares()
     sizes = table.counts.sum(axis=1)
-    means = _means(shares, table.group_of, within)
+    means = means_of(shares, table.group_of, within)
     mass = between[table.group_of] * within
-    zeta2 = mass @ (shares - means[table.group_of]) ** 2
+    apart = means[table.group_of]
+    apart -= shares
+    zeta2 = mass @ np.square(apart, out=apart)
     delta2 = between @ (means - between @ means) ** 2
     if counts == "sample":
-        single = shares * (1 - shares) / np.maximum(sizes - 1, 1)[:, None] * (sizes > 1)[:, None]
-        of_group = _means(single, table.group_of, within**2)
+        single = np.subtract(1, shares, out=apart)
+        single *= shares
+        single *= ((sizes > 1) / np.maximum(sizes - 1, 1))[:, None]
+        of_group = means_of(single, table.group_of, within**2)
         zeta2 = zeta2 - (mass * (1 - within)) @ single
         delta2 = delta2 - (between * (1 - between)) @ of_group
     zeta2, delta2 = np.maximum(zeta2, 0), np.maximum(delta2, 0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.data.label_counts import LabelCounts
-from planner.data.label_shift import Floats, Indices, Weighting, weights
+from planner.data.label_shift import AT_ONCE, Floats, Indices, Weighting, means_of, weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,7 @@ def skews(table: LabelCounts, weighting: Weighting) -> tuple[Skew, ...]:
     parents, masses = table.parents, weights(table, weighting)
     of_nodes = [table.shares()]
     for parent, mass in zip(reversed(parents), reversed(masses), strict=True):
-        above = np.zeros((int(parent.max()) + 1, len(table.labels)))
-        np.add.at(above, parent, mass[:, None] * of_nodes[0])
-        of_nodes.insert(0, above)
+        of_nodes.insert(0, means_of(of_nodes[0], parent, mass))
     found, weight = [], np.ones(1)
     for parent, mass, above, here in zip(parents, masses, of_nodes[:-1], of_nodes[1:], strict=True):
         weight = weight[parent] * mass
@@ -54,11 +52,13 @@ def skews(table: LabelCounts, weighting: Weighting) -> tuple[Skew, ...]:
 
 
 def _skew(children: Floats, parents: Floats, parent: Indices, weight: Floats) -> Skew:
-    whole = parents[parent]
-    hellinger = np.sqrt(np.maximum(((np.sqrt(children) - np.sqrt(whole)) ** 2).sum(axis=1) / 2, 0.0))
-    middle = (children + whole) / 2
-    divergence = (_bits(children, middle) + _bits(whole, middle)) / 2
-    shannon = np.sqrt(np.maximum(divergence, 0.0))
+    hellinger, shannon = np.empty(len(children)), np.empty(len(children))
+    for i in range(0, len(children), AT_ONCE):
+        here, whole = children[i : i + AT_ONCE], parents[parent[i : i + AT_ONCE]]
+        middle = (here + whole) / 2
+        hellinger[i : i + AT_ONCE] = ((np.sqrt(here) - np.sqrt(whole)) ** 2).sum(axis=1) / 2
+        shannon[i : i + AT_ONCE] = (_bits(here, middle) + _bits(whole, middle)) / 2
+    hellinger, shannon = (np.sqrt(np.maximum(each, 0.0)) for each in (hellinger, shannon))
     return Skew(
         float(weight @ hellinger), float(hellinger.max()), float(weight @ shannon), float(shannon.max())
     )  # fmt: skip
