@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,12 @@ def _pseudo_huber(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 def _log_cosh(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return np.asarray(np.abs(u) + np.log1p(np.exp(-2 * np.abs(u))) - math.log(2))
+
+
+def _mean(x: npt.NDArray[Any], axes: int = 2) -> npt.NDArray[Any]:
+    """The mean over the axes before the last, to the bit that of numpy, which takes five times as long."""
+    sums = np.einsum("...gmd->...d" if axes == 2 else "...md->...d", x)
+    return np.asarray(sums / x.dtype.type(math.prod(x.shape[-1 - axes : -1])))
 
 
 Function = Callable[[npt.NDArray[np.floating]], npt.NDArray[np.floating]]
@@ -93,7 +99,7 @@ class Ensemble:
         phi = PHI[self.family][0]
         whole = self.h * x + self.mean_tilt
         if self.bent:
-            whole = whole + self.a * phi(x[..., None, None, :] - self.p).mean((-3, -2))
+            whole = whole + self.a * _mean(phi(x[..., None, None, :] - self.p))
         return np.asarray(whole, dtype=np.float32)
 
 
@@ -173,12 +179,14 @@ def _gaps(phi: Function, a: Floats, p: Floats, tilt_apart: Floats, tilt_inside: 
         at = a[:, None, None, None] * phi(GRID[:, None, None, None] - p[:, None])  # (problems, points, G, M, dim)
     else:
         at = np.zeros((len(p), 1, *p.shape[1:]))
-    groups = at.mean(3, keepdims=True)
-    between, within = groups - groups.mean(2, keepdims=True), at - groups
+    groups = _mean(at, 1)[:, :, :, None]
+    between, within = groups - _mean(groups)[:, :, None, None], at - groups
 
     def coefficients(gap: Floats, tilt: Floats) -> Floats:
-        tilt = np.broadcast_to(tilt[:, None], gap.shape)
-        return np.stack([(gap * gap).mean((2, 3)), 2 * (gap * tilt).mean((2, 3)), (tilt * tilt).mean((2, 3))])
+        clients, squares = gap.shape[2] * gap.shape[3], _mean(tilt * tilt)[:, None]
+        own = np.einsum("pngmd,pngmd->pnd", gap, gap) / clients
+        both = 2 * (np.einsum("pngmd,pgmd->pnd", gap, np.broadcast_to(tilt, (len(gap), *gap.shape[2:]))) / clients)
+        return np.stack([own, both, np.broadcast_to(squares, own.shape)])
 
     return coefficients(between, tilt_apart), coefficients(within, tilt_inside)
 
@@ -211,10 +219,10 @@ def _start(family: Family, h: Floats, a: Floats, p: Floats, v: Floats, A: float,
     reach = np.abs(p - around[:, None, None]).max((1, 2)) + (a + np.abs(mean_v)) / h + 1
 
     def loss(x: Floats) -> Floats:  # (points, problems, dim), coordinate by coordinate
-        return np.asarray(h * x * x / 2 + a * slope_of(x[:, :, None, None] - p).mean((2, 3)) + mean_v * x)
+        return np.asarray(h * x * x / 2 + a * _mean(slope_of(x[:, :, None, None] - p)) + mean_v * x)
 
     def slope(x: Floats) -> Floats:
-        return np.asarray(h * x + a * phi(x[:, None, None] - p).mean((1, 2)) + mean_v)
+        return np.asarray(h * x + a * _mean(phi(x[:, None, None] - p)) + mean_v)
 
     points = around + np.linspace(-1, 1, 161)[:, None, None] * reach
     heights = loss(points)
@@ -446,7 +454,7 @@ class _Round:
     def average(self, models: Array, members: int) -> Array:
         """Means of so many neighbours."""
         rates, problems, _, dim = models.shape
-        return np.asarray(models.reshape(rates, problems, -1, members, dim).mean(3))
+        return _mean(models.reshape(rates, problems, -1, members, dim), 1)
 
 
 def _drawn(rng: np.random.Generator, problems: int, topology: Topology) -> Places:
