@@ -105,12 +105,17 @@ class _Search:
         at = np.array([tried[price.argmin()] for tried, price in zip(options, prices, strict=True)])
         tops = np.array([server]) if server is not None else self._tops(at)
         if kinds[0].ordered:
-            starts = [at, *(self._below(int(v), options, prices, 1)[1] for v in tops[:: max(1, len(tops) // TRIED)])]
+            some = tops[:: max(1, len(tops) // TRIED)]
+            starts = [at, *(chosen for _, chosen in self._below(some, options, prices, 1))]
             rings = [self._around(tops, start, options, prices) for start in starts]
             _, top, at, group_order, top_tour = min(rings, key=lambda ring: ring[0])
             return self._finished([(top, at, group_order)], tours, top_tour)
         # With one transfer at a time and with all at once: the truth lies between, as servers at one place need none.
-        ends = [(*self._below(int(v), options, prices, crowd), int(v)) for crowd in (1, len(every)) for v in tops]
+        ends = [
+            (slowest, chosen, int(v))
+            for crowd in (1, len(every))
+            for (slowest, chosen), v in zip(self._below(tops, options, prices, crowd), tops, strict=True)
+        ]
         least = min(end[0] for end in ends[: len(tops)])
         ends = (
             sorted(ends[: len(tops)], key=lambda end: end[0])[:TRIED]
@@ -157,17 +162,17 @@ class _Search:
         found = round_of(sites, self.transfers, self.patterns, layout)
         return Placed(layout, found, gap, not kind.ordered)
 
-    def _below(self, top: int, options: list[Indices], prices: list[Floats], crowd: int) -> tuple[float, Indices]:
-        """The slowest group from a top server, each with the place of its server that is best then."""
-        slowest, chosen = 0.0, []
+    def _below(
+        self, tops: Indices, options: list[Indices], prices: list[Floats], crowd: int
+    ) -> list[tuple[float, Indices]]:
+        """The slowest group from each top server, every group with the place of its server that is best then."""
+        slowest, chosen = np.zeros(len(tops)), []
         for tried, price in zip(options, prices, strict=True):
-            here = np.array([top])
-            there = self.transfers.hops(here, tried, out=crowd)[0]
-            back = self.transfers.hops(tried, here, into=crowd)[:, 0]
-            whole = price + there + back
-            chosen.append(tried[whole.argmin()])
-            slowest = max(slowest, float(whole.min()))
-        return slowest, np.array(chosen)
+            there = self.transfers.hops(tops, tried, out=crowd)
+            whole = price + there + self.transfers.hops(tried, tops, into=crowd).T
+            chosen.append(tried[whole.argmin(axis=1)])
+            slowest = np.maximum(slowest, whole.min(axis=1))
+        return list(zip(slowest.tolist(), np.stack(chosen, axis=1), strict=True))
 
     def _around(
         self, tops: Indices, at: Indices, options: list[Indices], prices: list[Floats]
