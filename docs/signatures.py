@@ -27,7 +27,6 @@ from typing import Any, Literal, TypedDict, Unpack
 from planner.decide.recommendation import Recommendation
 from planner.io.answers import Answer
 from planner.io.frames import Frame
-from planner.report.results import Page
 from planner.scenario.values import Scenario
 
 Words = str | float | Sequence[str | float]

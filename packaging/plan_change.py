@@ -18,8 +18,7 @@ from planner.decide.recommendation import Recommendation
 from planner.errors import PlannerError
 from planner.io.wording import title
 from planner.report.render import markdown
-from planner.runs.difference import difference
-from planner.scenario.units import format_duration, format_size
+from planner.scenario.units import format_amount, format_duration, format_size
 
 MARK = "<!-- hfl-plan -->"  # by which a comment is found again
 MOST = 60_000  # letters; a comment may have 65,536
@@ -55,14 +54,14 @@ def answer(root: Path, name: str) -> Answer:
 def change(name: str, before: Answer, after: Answer) -> str:
     """Say what changed in a scenario; nothing where it gives the same."""
     if isinstance(before, Recommendation) and isinstance(after, Recommendation):
-        found = difference(before, after)
-        if not any((found.recommended, found.ranking, found.scenario, found.asked)):
+        changed = list(_changes(before, after))
+        if not changed and before.rows == after.rows and before.verdict == after.verdict:
             return ""
-        same = [] if found.recommended else ["The recommendation is the same."]
-        said = [*same, *(one.said for one in found.recommended)]
-        return "\n".join(
-            [_heading(name), *map(escape, said), "", *_table(before, after), "", *_details(found.scenario)]
-        )
+        words = [" and ".join(map(title, one.recommended)) for one in (before, after)]
+        said = f"Recommended was {words[0]}, and is {words[1]}."
+        if words[0] == words[1]:
+            said = "The recommendation is the same."
+        return "\n".join([_heading(name), escape(said), "", *_table(before, after), "", *_details(changed)])
     if before == after:
         return ""
     if isinstance(after, Recommendation):
@@ -114,10 +113,19 @@ def _count(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def _details(changes: Sequence[object]) -> Iterator[str]:
+def _changes(before: Recommendation, after: Recommendation) -> Iterator[str]:
+    """Values of the scenario that differ."""
+    for name in dict.fromkeys((*before.scenario, *after.scenario)):
+        known = (before.scenario.get(name), after.scenario.get(name))
+        was, now = (one and (one.reading or format_amount(one.value, one.unit)) for one in known)
+        if was != now:
+            yield f"{name}: {was or 'not said'} -> {now or 'not said'}"
+
+
+def _details(changes: Sequence[str]) -> Iterator[str]:
     if changes:
         yield "<details><summary>Scenario</summary>\n"
-        yield from (f"- {escape(str(getattr(one, 'said', one)))}" for one in changes)
+        yield from (f"- {escape(one)}" for one in changes)
         yield "\n</details>"
 
 

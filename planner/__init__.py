@@ -9,8 +9,9 @@ Every command of ``hfl-plan`` is a function here, with its options as keywords: 
 reads a CSV file reads a data frame of pandas or polars. Results show themselves: `str`, ``to_frame``, ``to_html``,
 ``to_json``, ``explain``, ``plot``, ``save``.
 
-`planner.load_scenario` reads a scenario once, `planner.Recommendation` is what comes out: a value that can be saved,
-loaded and compared. Whatever is refused is a `planner.PlannerError`. Importing this imports next to nothing.
+`planner.load_scenario` reads a scenario once, `planner.Recommendation` is what comes out: a value that can be saved
+and loaded; `planner.compare` compares two files. Whatever is refused is a `planner.PlannerError`. Importing this
+imports next to nothing.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.packages import Called
 
 if TYPE_CHECKING:
-    from planner.data.pilot import Pilot
     from planner.decide.recommendation import Recommendation
+    from planner.io.answers import Answer
     from planner.io.frames import Frame
     from planner.scenario.resolve import Scenario
     from planner.signatures import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         audit,
         bounds,
         compare,
-        diff,
         estimate,
         explain,
         flip,
@@ -62,7 +62,6 @@ __all__ = [
     "audit",
     "bounds",
     "compare",
-    "diff",
     "estimate",
     "explain",
     "flip",
@@ -201,7 +200,7 @@ def pilot(  # reason: a keyword for each option of the command
     output: str | Path | None = None,
     report: str | Path | None = None,
     force: bool = False,
-) -> Pilot:
+) -> Answer:
     """Race the topologies for a few rounds: what ``hfl-plan pilot`` answers, as a value; needs torch.
 
     Args:
@@ -275,13 +274,17 @@ def pilot(  # reason: a keyword for each option of the command
         found = answers.raced(given, wanted, place)
     if output is not None:
         atomic.write(output, found.text(), force)
+    from planner.report.pictures import Plot
+    from planner.report.results import valued
+    from planner.report.sheet.gallery import race
+
+    _showing()
+    page = answers.document(found)
     if report is not None:
         from planner.report.sheet import report as sheet
-        from planner.report.sheet.gallery import race
 
-        page = sheet(answers.document(found), pictures=[("race", "answer", lambda: race(found.text()))])
-        atomic.write(report, page, force, "report")
-    return found
+        atomic.write(report, sheet(page, pictures=[("race", "answer", lambda: race(found.text()))]), force, "report")
+    return valued(page).plotted(Plot({"race": lambda: race(found.text())}))
 
 
 def version() -> str:
@@ -292,12 +295,10 @@ def version() -> str:
 
 
 def _recommendation() -> type[Recommendation]:
-    """Import the answer, with what compares it to another, from the layers above it."""
+    """Import the answer, and tell it how it is shown."""
     from planner.decide.recommendation import Recommendation
-    from planner.runs.difference import difference
 
     _showing()
-    Recommendation.compared = staticmethod(difference)
     return Recommendation
 
 

@@ -30,7 +30,7 @@ from planner.io.frames import Frame
 from planner.io.text import suggest
 from planner.report import document as laid_out
 from planner.report.document import Document
-from planner.report.results import Page, pictured
+from planner.report.results import pictured, valued
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, spoken
 
@@ -155,9 +155,9 @@ def _type(declared: Any, name: str, worded: bool) -> Any:
 
 
 def _returned(command: Any) -> Any:
-    """What a command answers: an answer with its own fields, a document, or a text."""
+    """What a command answers: an answer, or a text."""
     said = str(command.__annotations__.get("return", "")).split(" |")[0]
-    return {"Document": Page, "Result": Answer | Page, "str": str, "None": None}.get(said, Answer)
+    return {"str": str, "None": None}.get(said, Answer)
 
 
 # ---------------------------------------------------------------- calls
@@ -225,7 +225,7 @@ def _called(
             toml = subject.toml() if isinstance(subject, Said) else ""
             page = found if isinstance(found, Document) else laid_out(found)
             filed(replace(result, scenario=scenario), page, asked, toml, ("hfl-plan", *words))
-        shown = Page(found) if isinstance(found, Document) else found
+        shown = valued(found) if isinstance(found, Document) else found
         return pictured(shown, command.__name__.rstrip("_"), subject, arguments, result.files)
 
 

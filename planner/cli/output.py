@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -203,10 +203,11 @@ def laid_out(answer: Answer | Document, asked: Asked, command: tuple[str, ...] =
     from planner.report.document import Document
     from planner.report.page import selected
 
+    typed = command or _arguments()
     if isinstance(answer, Document):
-        return selected(answer, asked.explain or "", quiet=asked.quiet)
-    named = answer.replaced(command=command or _arguments())
-    return document(named, asked.explain or "", quiet=asked.quiet)
+        page = replace(answer, data={**answer.data, "command": list(typed)})
+        return selected(page, asked.explain or "", quiet=asked.quiet)
+    return document(answer.replaced(command=typed), asked.explain or "", quiet=asked.quiet)
 
 
 def write(text: str) -> None:

@@ -17,7 +17,7 @@ GUIDES = {
     **{"group": "grouping", "tune": "tuning", "flip": "flips", "network": "networks", "overlap": "overlap"},
     **{"hubs": "hubs", "async": "asynchrony", "compare": "exporting", "serve": "serve", "picture": "pictures"},
     **{"export": "exporting", "bounds": "tutorials/theorist", "audit": "catalog/audit", "validate": "validation"},
-    **{"rerun": "python", "diff": "python", "schema": "file-formats", "explain": "codes"},
+    **{"rerun": "python", "schema": "file-formats", "explain": "codes"},
 }
 """Pages of docs that guide a command; the others have docs/questions.md."""
 RARE = frozenset(

@@ -16,7 +16,6 @@ from planner.export.plan import plan_id
 from planner.export.price import tied
 from planner.export.targets import Target, targets
 from planner.io import json_documents
-from planner.io.answers import Kept
 from planner.io.parts import Part, field
 from planner.predict.question import ask, with_default_order
 from planner.scenario.network import Network
@@ -78,10 +77,9 @@ class Correction(Part):
     setting: str = field("for --set")
 
 
-class Comparison(Kept):
+class Comparison(Part):
     """A run beside what was predicted of it."""
 
-    schema: Literal["hfl-plan/comparison/1"] = "hfl-plan/comparison/1"
     plan: str
     target: str
     topology: str

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from string import Template
-from typing import Literal
 
 from planner.errors import ScenarioError
 from planner.export.plan import Plan, one_line
 from planner.export.price import Price, prices
 from planner.export.targets import Target, targets
-from planner.io.answers import Kept
 from planner.io.atomic import write_folder
-from planner.io.parts import field
+from planner.io.parts import Part, field
 from planner.io.text import suggest
 from planner.io.version import version
 from planner.scenario.units import format_duration, format_size
@@ -21,11 +19,9 @@ from planner.scenario.units import format_duration, format_size
 FILES = Path(__file__).with_name("files")
 
 
-class Exported(Kept):
+class Exported(Part):
     """A project that was written."""
 
-    schema: Literal["hfl-plan/export/1"] = "hfl-plan/export/1"
-    version: str
     target: str
     topology: str
     folder: str
@@ -62,7 +58,6 @@ def export(plan: Plan, target: Target, folder: Path) -> Exported:
     _check(plan, target)
     planned, priced = prices(plan, target)
     answer = Exported(
-        version=version(),
         target=target.id,
         topology=plan.topology.id,
         folder=str(folder),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -194,10 +194,11 @@ class Rows(tuple[Any, ...]):
 
         All have the same keys: an end that no part has is no key, and one that a part lacks is None.
         """
-        found = [_flat(part) for part in self]
-        nested = {name for part, flat in zip(self, found, strict=True) for name in part.__dict__.keys() - flat.keys()}
+        each = [part if isinstance(part, Mapping) else part.__dict__ for part in self]
+        found = [_flat(part) for part in each]
+        nested = {name for part, flat in zip(each, found, strict=True) for name in part.keys() - flat.keys()}
         known = {key for flat in found for key in flat} - nested
-        names = (key for part in self for name in part.__dict__ for key in (name, f"{name}_low", f"{name}_high"))
+        names = (key for part in each for name in part for key in (name, f"{name}_low", f"{name}_high"))
         keys = [key for key in dict.fromkeys(names) if key in known]
         return [{key: flat.get(key) for key in keys} for flat in found]
 
@@ -251,12 +252,10 @@ class Answer(Kept):
     Attributes:
         shown: Renders an answer: (answer, format, section) to text. `planner` sets it.
         plot: Draws its pictures: ``plot()``, ``plot.sensitivity()``; an answer that was loaded has none.
-        compared: Says what changed from one answer to a later one. `planner` sets it.
     """
 
-    __slots__ = ("_plot",)  # no field: what draws it is no part of the answer
+    __slots__ = ("_page", "_plot")  # no fields: what shows it is no part of the answer
     shown: ClassVar[Callable[[Any, str, str], str] | None] = None
-    compared: ClassVar[Callable[[Any, Any], Any] | None] = None
 
     schema: str
     version: str = field("of the program")
@@ -349,15 +348,10 @@ class Answer(Kept):
         object.__setattr__(self, "_plot", plot)
         return self
 
-    def diff(self, after: Answer) -> Any:
-        """Return what changed from this answer to a later one; false where nothing did, and text by ``str``.
-
-        Raises:
-            NotImplementedError: Where `planner.runs` was not imported, as `planner` does.
-        """
-        if (compared := type(self).compared) is None:
-            raise NotImplementedError("import planner.runs.difference to compare answers.")
-        return compared(self, after)
+    def paged(self, page: Any) -> Self:
+        """Keep the page of an answer that is laid out as it is made, and return the answer."""
+        object.__setattr__(self, "_page", page)
+        return self
 
     def __repr__(self) -> str:
         verdict = self.verdict
@@ -391,17 +385,17 @@ class Answer(Kept):
         return shown(self, form, section)
 
 
-def _flat(part: Part) -> dict[str, Any]:
+def _flat(part: Mapping[str, Any]) -> dict[str, Any]:
     """Of plain cells: without what is nested deeper than an interval."""
     found: dict[str, Any] = {}
-    for name, value in part.__dict__.items():
+    for name, value in part.items():
         if isinstance(value, Quantity):
             found |= {name: float(value)}
             if value.low is not None:
                 found |= {f"{name}_low": value.low, f"{name}_high": value.high}
-        elif isinstance(value, tuple) and all(isinstance(inner, str) for inner in value):
+        elif isinstance(value, tuple | list) and all(isinstance(inner, str) for inner in value):
             found[name] = " ".join(value)
-        elif not isinstance(value, Part | Mapping | tuple):
+        elif not isinstance(value, Part | Mapping | tuple | list):
             found[name] = value
     return found
 
@@ -420,19 +414,3 @@ class Told(Answer):
         from planner.io.version import version  # what it imports takes long
 
         super().__init__(**{"version": version(), **values})
-
-
-def listed(name: str, text: str, own: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the document of an answer that decides nothing: the shared keys, plain rows, and what is its own.
-
-    Args:
-        name: Of the command, with dashes, as in its schema; its own part is under the name with underscores.
-        text: The verdict.
-        own: What no other command has.
-        rows: Mappings of one form.
-    """
-    said = Verdict(status="measured", text=text)
-    answer = Told(schema=f"hfl-plan/{name}/2", command=("hfl-plan", *name.split("-")), verdict=said, rows=tuple(rows))
-    shared = answer.to_json()
-    del shared["details"]
-    return {**shared, name.replace("-", "_"): dict(own)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import json
 import pkgutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,18 +13,16 @@ from planner import plot as pictures
 from planner.data.label_counts import read_counts
 from planner.errors import ScenarioError
 from planner.io.csv_rows import CsvTable
+from planner.io.listings import Listing, listing
 from planner.scenario.resolve import Scenario
 
-SCHEMA = "hfl-plan/picture/1"
 LARGEST_TABLE = 10**5  # lines
 WORDS = ("name", "of", "setting", "topology")  # columns that are no numbers
 DOORS = ("of_scenario", "of_tables")
 NAMES = {1: ("groups",), 2: ("before", "after")}  # of groupings, by how many files there are
 
 
-def drawn(
-    kind: str, scenario: Callable[[], Scenario], data: Sequence[Path], output: Path, force: bool, *, as_json: bool
-) -> str:
+def drawn(kind: str, scenario: Callable[[], Scenario], data: Sequence[Path], output: Path, force: bool) -> Listing:
     """Draw a picture, of a scenario or of files, write it and its numbers, and say what it shows.
 
     Raises:
@@ -51,10 +48,8 @@ def drawn(
     else:
         figure, rows, says = module.of_scenario(scenario())
     picture, _ = pictures.save(figure, output, rows, says=says, force=force)
-    if as_json:
-        document = {"schema": SCHEMA, "kind": kind, "picture": str(picture), "data": str(numbers), "says": says}
-        return json.dumps(document, indent=2) + "\n"
-    return f"{says}\nWritten: {picture} and its numbers, {numbers}\n"
+    text = f"{says} Written: {picture} and its numbers, {numbers}"
+    return listing("picture", text, {"kind": kind, "picture": str(picture), "data": str(numbers), "says": says}, rows)
 
 
 def kinds() -> dict[str, Any]:

@@ -16,8 +16,12 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Docum
     Raises:
         ScenarioError: For a section that there is not.
     """
-    from planner.report.page import selected
+    from planner.io.listings import Listing
+    from planner.report.page import brief, selected
 
+    if isinstance(answer, Listing):
+        laid: Document = getattr(answer, "_page", None) or brief(answer, kind=type(answer).__name__)
+        return selected(laid, section, quiet=quiet)
     name = answer.schema_id().split("/")[1]
     name += "_" * keyword.iskeyword(name)
     laid_out: Any = importlib.import_module(f"{__name__}.answers.{name}")

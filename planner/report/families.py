@@ -39,14 +39,11 @@ def parts(
         details: Sentences of ``--explain``, by section; warnings and the record are added.
     """
     record = beginning(claims)
-    known = ((name, scenario.known[name]) for name in assumed if name in scenario.known)
     right = sum(one.verdict == "holds" for one in record)
     return {
         "scenario": known_values(scenario),
         "title": scenario.title,
-        "assumptions": tuple(
-            Assumption(key=name, value=one.value, unit=one.unit) for name, one in known if one.origin == "default"
-        ),
+        "assumptions": defaults(scenario, assumed),
         "evidence": (Evidence(dataset="claims about such predictions", right=right, of=len(record)),) if record else (),
         "warnings": tuple(Caution(text=text) for text in warnings),
         "details": {
@@ -55,6 +52,12 @@ def parts(
             "warnings": tuple(warnings),
         },
     }
+
+
+def defaults(scenario: Scenario, names: Iterable[str]) -> tuple[Assumption, ...]:
+    """List those of some symbols that were not given."""
+    known = ((name, scenario.known[name]) for name in names if name in scenario.known)
+    return tuple(Assumption(key=name, value=one.value, unit=one.unit) for name, one in known if one.origin == "default")
 
 
 def guess(number: float | None) -> Quantity | None:

@@ -65,23 +65,36 @@ def page(
 
 
 def brief(
-    verdict: str,
-    table: Table,
-    data: Mapping[str, Any],
+    answer: Answer,
+    body: Table | Sequence[Block] = (),
     *,
     facts: Iterable[tuple[str, str]] = (),
     sections: Iterable[Section] = (),
-    records: tuple[Mapping[str, Any], ...] = (),
+    records: Sequence[Mapping[str, Any]] | None = None,
     kind: str,
 ) -> Document:
-    """Lay out an answer that decides nothing: a sentence, the first rows of a table, facts; all rows in ``rows``."""
-    whole = Section("rows", table.heading or kind, (replace(table, heading="", apart=False),))
-    left = len(table.rows) - ROWS
-    shown = replace(table, rows=table.rows[:ROWS], heading="", apart=False)
-    more = [("More", f"{left} more rows: --explain rows")] if left > 0 else []
-    found = tuple(one for one in (whole, *sections) if one.blocks)
-    blocks = (Sentences(verdict, "bold"), shown, Facts((*more, *facts)))
-    return Document("", tuple(b for b in blocks if b not in EMPTY), data, records, kind, found)
+    """Lay out an answer that chooses no topology.
+
+    Args:
+        answer: Any.
+        body: Blocks, or a table, of which the first rows are shown; ``--explain rows`` shows all.
+        facts: Lines between the body and warnings.
+        sections: Details that ``--explain`` shows.
+        records: For a spreadsheet; None for the rows.
+        kind: What the answer is.
+    """
+    details, more = [*sections], []
+    if isinstance(body, Table):
+        left = len(body.rows) - ROWS
+        more = [("More", f"{left} more rows: --explain rows")] if left > 0 else []
+        details.insert(0, Section("rows", body.heading or kind, (replace(body, heading="", apart=False),)))
+        body = [replace(body, rows=body.rows[:ROWS], heading="", apart=False)]
+    said = tuple(Sentences(one.text, indent=2) for one in answer.warnings)
+    details.append(Section("warnings", "Warnings", said))
+    blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
+    data, found = answer.to_json(), tuple(one for one in details if one.blocks)
+    kept = tuple(answer.records() if records is None else records)
+    return Document(answer.title, tuple(b for b in blocks if b not in EMPTY), data, kept, kind, found, answer)
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:

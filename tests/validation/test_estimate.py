@@ -395,8 +395,8 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     before = sorted(EXAMPLE.parent.rglob("*"))
     code, out, err = plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile, "--gram", gram)
     assert (code, err) == (0, f"hfl-plan: wrote {profile}\n")
-    document = json.loads(out)
-    assert document["schema"] == "hfl-plan/estimate/1"
+    document = json.loads(out)["estimate"]
+    assert json.loads(out)["schema"] == "hfl-plan/estimate/2"
     assert [point["step"] for point in document["points"]] == [0, 4]
     read = read_profile(profile)
     assert (read.groups, read.clients, read.labels, read.unit) == (4, 16, 10, "gradients")
@@ -451,7 +451,7 @@ def test_regression_has_no_labels_and_one_hook_may_stand_on_another_file(plan: A
     hook = tmp_path / "hook.py"
     hook.write_text(HOOK.replace("[0, 1]", "TARGETS") + "from beside import TARGETS\n")
     code, out, _ = plan("estimate", hook, "--rate", 0.1, *SMALL, "--json")
-    document = json.loads(out)
+    document = json.loads(out)["estimate"]
     assert (code, document["labels"], document["points"][0]["gram"]) == (0, [], None)
     assert document["A"]["high"] == pytest.approx(document["points"][0]["loss"])
     code, _, err = plan("estimate", hook, "--rate", 0.1, *SMALL, "--gram", tmp_path / "gram.csv")
@@ -463,7 +463,7 @@ def test_where_the_loss_never_falls_the_gap_is_left_out(plan: Any, tmp_path: Pat
     hook, profile = tmp_path / "hook.py", tmp_path / "profile.json"
     hook.write_text(HOOK)
     code, out, _ = plan("estimate", hook, "--steps", 0, "--batches", 2, "--output", profile)
-    assert code == 0 and "Gap A   unknown" in out
+    assert code == 0 and " ".join(out.split()).count("Gap A unknown") == 1
     assert read_profile(profile).constants.A is None
     _, out, _ = plan("estimate", hook, "--steps", 0, "--batches", 2)
     assert "--initial-gap" not in out and "recommend --L" in out

@@ -205,7 +205,7 @@ def test_a_store_says_by_which_metrics_it_is_finished(tmp_path: Path, monkeypatc
     assert new.findings[0].rows == old.findings[0].rows
     told = document(harness.report(store))
     assert judge([claim], "quick", store)["ring-top"].keys() == {"gradient", "loss", "accuracy"}
-    (data,) = told.data["claims"]
+    (data,) = told.data["rows"]
     assert data["by"]["gradient"]["rows"] == data["rows"]
     assert data["by"]["accuracy"]["verdict"] is None
     assert len(data["by"]["loss"]["rows"]) == len(data["rows"]) == 2

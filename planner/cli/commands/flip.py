@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
@@ -78,5 +79,5 @@ def flip(  # reason: one parameter for every option
 
     from planner.report.answers.flip import map_document
 
-    files = dict.fromkeys(PICTURES, draw)
+    files: dict[str, Any] = {**dict.fromkeys(PICTURES, draw), ".json": f"{json.dumps(found.to_json(), indent=2)}\n"}
     return Result(map_document(found), files, pictures=[("map", "answer", drawn_map)])

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from planner.cli import completion
 from planner.cli.options import Said
-from planner.cli.output import Asked
+
+if TYPE_CHECKING:
+    from planner.io.listings import Listing
 
 
 def picture(
@@ -30,8 +32,7 @@ def picture(
         Option("--data", help="CSV to draw in place of a scenario; grouping: counts before and after"),
     ] = None,
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
-    asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> str:
+) -> Listing:
     """Draw a picture of a scenario, with its numbers beside it.
 
     bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
@@ -43,4 +44,4 @@ def picture(
     """
     from planner.plot.draw import drawn
 
-    return drawn(kind, said.scenario, data or [], output, force, as_json=asked.form == "json")
+    return drawn(kind, said.scenario, data or [], output, force)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
-from planner.cli.output import NO_ANSWER, Asked, told, write
+from planner.cli.output import NO_ANSWER, Result, told
 
 if TYPE_CHECKING:
     from planner.decide.recommendation import Recommendation
@@ -20,8 +19,7 @@ def rerun(
     tolerance: Annotated[
         float, Option("--tolerance", help="relative difference up to which numbers count as the same", min=0, max=1)
     ] = 1e-9,
-    asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Recommendation | None:
+) -> Recommendation | Result:
     """Repeat a saved run, or check that its answer is the same.
 
     Numbers that differ by less than a relative --tolerance count as the same; 0 asks for the same bits. Another
@@ -34,15 +32,10 @@ def rerun(
     from planner.report.answers import rerun as rerun_answers
 
     if check:
-        if asked.form not in (None, "json"):
-            raise typer.BadParameter("--format: --check prints no answer. Give one of the two.")
         from planner.runs.check import check as again
 
         found = again(manifest, tolerance)
-        write(rerun_answers.checked(found, as_json=asked.form == "json"))
-        if not found.same:
-            raise typer.Exit(NO_ANSWER)
-        return None
+        return Result(rerun_answers.checked(found), code=0 if found.same else NO_ANSWER)
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
         told(note)

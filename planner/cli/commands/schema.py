@@ -1,14 +1,16 @@
-"""``hfl-plan schema``: JSON Schemas of answers and of scenario files."""
+"""``hfl-plan schema``: JSON Schemas of answers, and of files that are kept."""
 
 from __future__ import annotations
 
 import importlib
 import json
-from typing import Annotated
+import textwrap
+from typing import Annotated, Any
 
 from typer import Argument
 
 from planner.cli import completion
+from planner.io.listings import OWN
 from planner.io.text import one_of
 
 ANSWERS = {
@@ -20,37 +22,61 @@ ANSWERS = {
     "overlap": "planner.report.answers.overlap:Overlap",
     "hubs": "planner.report.answers.hubs:Hubs",
     "async": "planner.report.answers.async_:Asynchronous",
+    "compare": "planner.report.answers.compare:Compared",
 }
-OF = (*ANSWERS, "scenario", "pilot")
+FILES = {
+    "scenario-file": "planner.scenario.schema:json_schema",
+    "profile-file": "planner.data.profile:Profile",
+    "pilot-file": "planner.data.pilot:Pilot",
+    "map-file": "planner.decide.phase_diagram:Phase",
+    "run-file": "planner.runs.manifest:Manifest",
+    "measured-file": "planner.export.measured:Measured",
+}
+ALIASES = {"scenario": "scenario-file"}
+OF = (*ANSWERS, *OWN, *FILES, *ALIASES)
 
 
 def schema(
     of: Annotated[
-        str,
+        str | None,
         Argument(
             metavar="[NAME]",
-            help=f"what it describes: {', '.join(OF)} [recommend]",
+            help="command, with dashes, such as bounds-show, or file, such as scenario-file [a list]",
             autocompletion=completion.of_words(OF),
         ),
-    ] = "recommend",
+    ] = None,
 ) -> str:
-    """Print the JSON Schema of a command's answer, or of scenario files.
+    """Print the JSON Schema of a command's answer or of a kept file, or list them.
 
     Examples:
+        hfl-plan schema
         hfl-plan schema recommend
-        hfl-plan schema scenario
+        hfl-plan schema scenario-file
     """
-    if one_of(of, OF, "schema") == "pilot":
-        from planner.data.pilot import Pilot
+    if of is None:
+        listed = (
+            f"Answers  {', '.join((*ANSWERS, *OWN))}",
+            f"Files    {', '.join(FILES)}",
+            "Next     hfl-plan schema NAME",
+        )
+        told = (textwrap.fill(text, 80, subsequent_indent=" " * 9, break_on_hyphens=False) for text in listed)
+        return "\n".join((*told, ""))
+    name = one_of(of, OF, "schema")
+    if name in OWN:
+        from planner.io.listings import class_of
 
-        found = Pilot.model_json_schema()
-    elif of == "scenario":
-        from planner.scenario.schema import json_schema
-
-        found = json_schema()
+        made = class_of(name)
     else:
-        from planner.io.json_documents import schema_of
+        module, _, word = {**ANSWERS, **FILES}[ALIASES.get(name, name)].partition(":")
+        made = getattr(importlib.import_module(module), word)
+    return json.dumps(_schema(made), indent=2) + "\n"
 
-        module, _, name = ANSWERS[of].partition(":")
-        found = schema_of(getattr(importlib.import_module(module), name))
-    return json.dumps(found, indent=2) + "\n"
+
+def _schema(made: Any) -> dict[str, Any]:
+    """Of a part, of a model of pydantic, or by a function that makes it."""
+    from planner.io.json_documents import schema_of
+    from planner.io.parts import Part
+
+    if isinstance(made, type) and issubclass(made, Part):
+        return schema_of(made)
+    return dict(getattr(made, "model_json_schema", made)())

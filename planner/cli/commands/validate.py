@@ -46,7 +46,7 @@ def list_() -> Document:
     from planner.harness import claims
     from planner.report.answers import validate as answers
 
-    return answers.listing(claims.listed())
+    return answers.listed(claims.listed())
 
 
 @app.command()

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from hflbounds.audit import report as ledger
 from hflbounds.typeset.markup import unicode
 from hflbounds.typeset.wording import sentence
-from planner.io.answers import listed as document_of
+from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.io.text import one_of
 from planner.report.document import Column, Document, Section, Sentences, Table
@@ -66,7 +66,7 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
         verdict = f"{wrong} of {len(found)} rows are NOT AS RECORDED ({told})."
     own = {"as_recorded": not wrong, "tally": tally}
     every = [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown]
-    data = document_of("audit", verdict, own, every)
+    answer = listing("audit", verdict, own, every)
     rows = sorted(shown, key=lambda row: row.as_recorded)
     table = Table(
         (Column("row"), Column("verdict")),
@@ -78,7 +78,7 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
         for kind, title in TITLES.items()
     )
     facts = [("Note", "a row that fails is what the paper prints; its erratum says so")] * bool(of["fails"])
-    return brief(verdict, table, data, facts=facts, sections=sections, kind="Audit")
+    return brief(answer, table, facts=facts, sections=sections, kind="Audit")
 
 
 def _sentence(row: ledger.Row) -> str:

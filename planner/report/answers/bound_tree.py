@@ -11,12 +11,13 @@ from hflbounds.errors import DomainError
 from hflbounds.exact import LAWS, Draws, Law, lettered_bound, tree_bound
 from hflbounds.topology import Order, Topology, TopologyError
 from planner.errors import ScenarioError
+from planner.io.listings import listing
 from planner.report.answers import bound_options as options
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import Block, Column, Document, Paragraph, Table
+from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.page import brief
 
 ANY = "any"  # in place of tiers: the statement for all trees
-SCHEMA = "hfl-plan/bound-recursion/1"
 SHAPE = ("passes", "drawn", "order", "draws")
 FORMS = ("latex", "markdown", "python", "text")
 
@@ -121,19 +122,24 @@ def refuse_shape(shape: Mapping[str, str | None], but: str) -> None:
 
 def recursive() -> Document:
     """The statement for all trees."""
-    blocks: list[Block] = []
+    sections: list[Section] = []
     data: list[dict[str, Any]] = []
     for part in recursion.parts():
         lines = [(recursion.tex(line.left), recursion.tex(line.right), line.when) for line in part.lines]
         rows = tuple((formula(f"{left} = {right}"), said(when)) for left, right, when in lines)
-        blocks.append(Table((Column("line"), Column("for")), rows, plain(part.title), indent=2))
+        table = Table((Column("line"), Column("for")), rows, indent=2, apart=False)
+        sections.append(Section(f"part-{len(sections) + 1}", plain(part.title), (table,)))
         data.append(
             {"title": part.title, "lines": [dict(zip(("left", "right", "when"), x, strict=True)) for x in lines]}
         )
-    blocks += [Paragraph(f"Then {formula(recursion.result())}", "bold"), Paragraph(plain(recursion.SAID))]
-    records = tuple({"part": part["title"], **line} for part in data for line in part["lines"])
-    document = {"schema": SCHEMA, "title": recursion.title(), "parts": data, "result": recursion.result()}
-    return Document(recursion.title(), tuple(blocks), document, records, kind="Bound")
+    rows_ = [{"part": part["title"], **line} for part in data for line in part["lines"]]
+    own = {"title": recursion.title(), "parts": data, "result": recursion.result()}
+    answer = listing("bounds-show-any", f"{recursion.title()}.", own, rows_, next=["... --explain"])
+    about, dot, rest = plain(recursion.SAID).partition(". ")
+    sections.append(Section("about", "What is meant", (Sentences(rest, indent=2),)))
+    shown = [Sentences(formula(recursion.result())), Sentences(f"{about}{dot}".rstrip())]
+    parts = tuple((one.id, one.heading) for one in sections)
+    return brief(answer, shown, facts=parts, sections=sections, kind="Bound")
 
 
 def recursive_in(form: str, asked: Sequence[str]) -> str:

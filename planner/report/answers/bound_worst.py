@@ -14,12 +14,12 @@ from hflbounds.worst import CertificateError, SolverError, worst_case
 from hflbounds.worst.compared import comparable, ratios, values
 from hflbounds.worst.stored import Question
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.listings import listing
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
-from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
+from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.page import brief
 
-SCHEMA = "hfl-plan/worst-case/1"
-STORED_SCHEMA = "hfl-plan/worst-cases/1"
 NEEDED = ("K", "R", "A", "eta_eff")
 ABOUT_TREE = ("G", "M", "P", "S1", "S2")
 
@@ -70,40 +70,23 @@ def answered(
         raise NoAnswerError(str(error)) from None
     beside, silent = _bounds(bound, question, float(L))
     rows = [(other, value, found.value / value) for other, value in beside]
-    records = tuple({"bound": other, "value": value, "ratio": ratio} for other, value, ratio in rows)
-    data = {
-        "schema": SCHEMA,
-        "case": question.as_dict() | {"L": str(L)},
-        "value": found.value,
-        "solved": found.solved,
-        "gradients": found.gradients,
-        "solver": found.solver,
-        "status": found.status,
-        "seconds": found.seconds,
-        "bounds": list(records),
-        "silent": list(silent),
-    }
+    text = f"Mean squared gradient: {found.value:.6g} at worst, {question.topology.title}."
+    own = {"case": question.as_dict() | {"L": str(L)}}
+    own |= {name: getattr(found, name) for name in ("value", "solved", "gradients", "solver", "status", "seconds")}
+    records = [{"bound": other, "value": value, "ratio": ratio} for other, value, ratio in rows]
+    answer = listing("bounds-worst-case", text, own, records, warnings=silent)
+    columns = (Column("bound"), Column("value", "number"), Column("worst case / bound", "number"))
+    cells = tuple((other, f"{value:.6g}", f"{ratio:.4f}") for other, value, ratio in rows)
     lost = found.value / found.solved - 1
-    table = Table(
-        (Column("bound"), Column("value", "number"), Column("worst case / bound", "number")),
-        tuple((other, f"{value:.6g}", f"{ratio:.4f}") for other, value, ratio in rows),
-        "Bounds at this step",
-        indent=2,
+    how = (
+        f"{found.solver}, {found.seconds:.1f} s, a matrix of {found.gradients} gradients. Proved again in whole "
+        f"numbers, which loses {lost:.1e} of the value.",
+        "Without noise. `docs/theory/worst-case.md` says what is exact.",
     )
-    blocks: tuple[Block, ...] = (
-        Paragraph(f"Mean squared gradient: {found.value:.6g} at worst", "bold"),
-        *([table] if rows else []),
-        Items("Bounds that say nothing at this step", silent),
-        Items(
-            "How",
-            (
-                f"{found.solver}, {found.seconds:.1f} s, a matrix of {found.gradients} gradients. Proved again in "
-                f"whole numbers, which loses {lost:.1e} of the value.",
-                "Without noise. `docs/theory/worst-case.md` says what is exact.",
-            ),
-        ),
-    )
-    return Document(str(question.topology.title), blocks, data, records, kind="Worst case")
+    section = Section("how", "How", tuple(Sentences(text, indent=2) for text in how))
+    facts = [("How", f"{found.solver}, proved again in whole numbers; without noise")]
+    body = [Table(columns, cells, indent=2, apart=False)] * bool(rows)
+    return brief(answer, body, facts=facts, sections=[section], kind="Worst case")
 
 
 def _listed(bound: Bound) -> Document:
@@ -120,9 +103,9 @@ def _listed(bound: Bound) -> Document:
             (*(f"{told[name]:g}" for name in letters), *(f"{x:.4g}" for x in (one.value, one.value / ratio, ratio)))
         )
     columns = tuple(Column(name, "number") for name in (*letters, "worst case", "bound", "ratio"))
-    note = Note(f"{len(rows)} stored cases, L = 1, no noise. Numbers with --set solve another one.")
-    data = {"schema": STORED_SCHEMA, "bound": bound.id, "cases": records}
-    return Document(bound.id, (Table(columns, tuple(rows)), note), data, tuple(records), kind="Worst cases")
+    text = f"{len(rows)} stored cases of {bound.id}: L = 1, no noise. Numbers with --set solve another one."
+    answer = listing("bounds-worst-case", text, {"bound": bound.id}, records)
+    return brief(answer, Table(columns, tuple(rows), indent=2), kind="Worst cases")
 
 
 def _question(

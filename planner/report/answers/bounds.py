@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -15,17 +16,20 @@ from hflbounds.export import Statement, Style, formats, render, takes
 from hflbounds.export.json import describe
 from hflbounds.finding import nearest, search
 from hflbounds.typeset import markup, wording
-from hflbounds.typeset.statement import CONSTANTS, said_status, words
+from hflbounds.typeset.statement import CONSTANTS, Value, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import listed as document_of
-from planner.io.wording import shortened
+from planner.io.listings import listing
+from planner.io.wording import counted, join_with_limit, shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import Block, Column, Document, Items, Paragraph, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Document, Facts, Section, Sentences, Table
 from planner.report.page import brief
 
-SHOW_SCHEMA = "hfl-plan/bound/1"
+BOUNDED = 60  # letters of what is bounded, on a page
+WHERE = 3  # parts of a formula on a page
+CONDITIONS = 200  # letters of all conditions on a page
+LETTERS = 8  # of quantities on a page
 QUANTITY = 24  # letters of a bounded quantity in a list
 FILTERS = "--search, --paper, --status, --metric"
 
@@ -61,12 +65,11 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         for b in found
     ]
     table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows), indent=2)
-    records = tuple({**entry, "needs": " ".join(entry["needs"])} for entry in entries)
     titles = Section("titles", "Titles", tuple(Sentences(f"{b.id}: {said(b.title)}", indent=2) for b in found))
     verdict = f"{len(found)} of {len(bounds)} bounds."
-    facts = [("Next", "hfl-plan bounds show ID    ... --search WORDS")]
-    data = document_of("bounds-list", verdict, {"of": len(bounds)}, entries)
-    return brief(verdict, table, data, facts=facts, sections=[titles], records=records, kind="Bounds")
+    following = ("hfl-plan bounds show ID", "... --search WORDS")
+    answer = listing("bounds-list", verdict, {"of": len(bounds)}, entries, next=following)
+    return brief(answer, table, sections=[titles], kind="Bounds")
 
 
 # ---------------------------------------------------------------- show
@@ -118,13 +121,10 @@ def shown(
     if value is not None and value.total is None:
         why = "the value is beyond float64; log10 is its decimal logarithm"
     step = None if tuned is None else {name: n if math.isfinite(n) else None for name, n in tuned.items()}
-    data = {"schema": SHOW_SCHEMA, **describe(statement), "tuned": step, "why": why}
     terms = {} if value is None else value.terms
-    records = tuple(
-        {"id": bound.id, "term": name, "formula": str(term), "value": terms.get(name)}
-        for name, term in bound.terms.items()
-    )
-    return Document(bound.id, tuple(_page(statement, tuned)), data, records, kind="Bound")
+    rows = [{"term": name, "formula": str(term), "value": terms.get(name)} for name, term in bound.terms.items()]
+    own = {**describe(statement), "tuned": step, "why": why}
+    return _page(statement, own, rows, tuned)
 
 
 def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -146,60 +146,85 @@ def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], di
     return {**values, "eta_eff": step["eta_eff"]}, step
 
 
-def _page(statement: Statement, tuned: Mapping[str, Any] | None) -> Iterator[Block]:
+def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | None) -> Document:
+    """What is bounded by what, on a page; letters, hypotheses and misprints behind ``--explain``."""
     bound, value = statement.bound, statement.value
     letters = Statement(bound, Style(notation=statement.style.notation))  # with the numbers beside them
-    yield Paragraph(plain(wording.capital(bound.title)))
-    yield Paragraph(plain(letters.prose(str(bound.source))))
-    yield Paragraph(
-        f"{wording.capital(bound.kind)}. {wording.capital(said_status(bound))}; {CONSTANTS[bound.constants]}."
+    text = f"{plain(wording.capital(bound.title))}{'.' if value is None else f': {_value(bound, value)}.'}"
+    settings = {str(name) for name in bound.free if str(name) not in statement.numbers}
+    lacking = [name for name in bound.needs if name not in statement.numbers and name not in settings]
+    following = [f"... --set {lacking[0]}=NUMBER ..."] if lacking else []
+    answer = listing(
+        "bounds-show", text, own, rows, title=bound.id, next=[*following, "hfl-plan bounds export ID --format latex"]
     )
-    yield _terms(letters, {} if value is None else value.terms)
-    where = [f"with {markup.unicode(f'{name} = {tex}')}" for name, tex in letters.definitions]
-    where += [f"if {markup.unicode(condition)}" for condition in letters.conditions]
-    yield from (Paragraph(f"  {line}") for line in where)
-    if value is not None:
-        yield from _value(bound, value.total, value.log10, tuned)
-    yield Items("Bounded", (plain(letters.bounded),))
-    columns = [Column("name"), Column("letter"), Column("meaning", wraps=True)]
-    rows: list[tuple[Any, ...]] = [(name, formula(tex), said(what)) for name, tex, what in letters.symbols]
-    if statement.numbers:
-        columns.insert(2, Column("value", "number"))
-        given = {name: f"{number:.6g}" for name, number in statement.numbers.items()}
-        rows = [(*row[:2], given.get(row[0]), row[2]) for row in rows]
-    yield Table(tuple(columns), tuple(rows), "Quantities", indent=2)
-    yield from (Paragraph(f"  {markup.unicode(tex)}: {plain(meaning)}") for tex, meaning in letters.functions)
-    yield Items("Hypotheses", tuple(plain(assumed) for assumed in letters.assumptions))
-    notes = (
+    where = [(f"with {markup.unicode(name)}", markup.unicode(tex)) for name, tex in letters.definitions]
+    where += [(markup.unicode(tex), plain(meaning)) for tex, meaning in letters.functions]
+    conditions = "; ".join(markup.unicode(condition) for condition in letters.conditions)
+    if len(conditions) > CONDITIONS:
+        where.append(("if", conditions))
+        conditions = f"{counted(len(letters.conditions), 'condition')}: --explain where"
+    few = len(where) <= WHERE and sum(len(name) + len(text) for name, text in where) <= CONDITIONS
+    misprints = [
         f"{e.id} ({e.gravity}), {plain(letters.prose(e.place))}: printed {plain(printed)}; supported {plain(proved)}. "
         f"{plain(wording.capital(letters.prose(e.because))).rstrip('.')}."
         for e, printed, proved in statement.errata()
+    ]
+    graves = Counter(e.gravity for e, *_ in statement.errata())
+    facts = [
+        *(where if few else [("with", f"{len(where)} parts of these terms: --explain where")]),
+        ("if", conditions),
+        ("Step", "" if tuned is None else _step(tuned)),
+        ("Source", plain(letters.prose(str(bound.source)))),
+        ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
+        ("Bounded", shortened(plain(letters.bounded).partition(";")[0], BOUNDED)),
+        ("Needs", ", ".join(one.losses or one.id for one in bound.assumes)),
+        ("Errata", ", ".join(f"{gravity} {count}" for gravity, count in graves.items()) + ": --explain misprints"),
+        ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}: --explain letters"),
+    ]
+    given = {name: f"{number:.6g}" for name, number in statement.numbers.items()}
+    named = tuple(
+        (name, f"{markup.unicode(tex)}{f' = {given[name]}' if name in given else ''}: {plain(what)}")
+        for name, tex, what in letters.symbols
     )
-    yield Items("Printed otherwise", tuple(notes))
+    sections = [
+        Section("where", "Parts of the formula", (Facts(tuple(where), indent=2, strong=False),) * bool(where)),
+        Section("bounded", "Bounded", (Sentences(plain(letters.bounded), indent=2),)),
+        Section("letters", "Quantities", (Facts(named, indent=2, strong=False),)),
+        Section("hypotheses", "Hypotheses", tuple(Sentences(plain(one), indent=2) for one in letters.assumptions)),
+        Section("misprints", "Printed otherwise", tuple(Sentences(one, indent=2) for one in misprints)),
+    ]
+    left_out = {"Step": tuned is None, "Errata": not graves, "if": not conditions}
+    body = _terms(letters, {} if value is None else value.terms)
+    shown = [fact for fact in facts if not left_out.get(fact[0])]
+    return brief(answer, body, facts=shown, sections=sections, kind="Bound")
 
 
-def _terms(letters: Statement, amounts: Mapping[str, float]) -> Table:
+def _terms(letters: Statement, amounts: Mapping[str, float]) -> list[Block]:
+    """Both sides, a term a line; beside their names where a table is too wide."""
     rows = []
     for i, (name, tex) in enumerate(letters.terms.items()):
         negative = tex.startswith("-")
         side = formula(tex) if i == 0 else formula(tex[negative:].lstrip(), "- " if negative else "+ ")
         amount = [f"{amounts[name]:.6g}"] if amounts else []
         rows.append((side, words(name), *amount))
+    left = Sentences(formula(f"{letters.left} {letters.sign}"))
     columns = (Column("right-hand side"), Column("term"), *[Column("value", "number")] * bool(amounts))
-    return Table(columns, tuple(rows), formula(f"{letters.left} {letters.sign}"), indent=2)
+    table = Table(columns, tuple(rows), label="terms", indent=2, apart=False)
+    if table.width() <= COLUMNS:
+        return [left, table]
+    beside = tuple((": ".join(row[1:]), row[0]) for row in rows)
+    return [left, Facts(beside, indent=2, strong=False)]
 
 
-def _value(
-    bound: Bound, total: float | None, log10: float | None, tuned: Mapping[str, Any] | None
-) -> Iterator[Paragraph]:
-    logarithm = "" if log10 is None else f", 10^{log10:.6g}"
-    amount = f"beyond float64{logarithm}" if total is None else f"{total:.6g}"
+def _value(bound: Bound, value: Value) -> str:
+    logarithm = "" if value.log10 is None else f", 10^{value.log10:.6g}"
     hidden = "" if bound.constants == "explicit" else ", up to a factor that is not stated"
-    yield Paragraph(f"Value: {amount}{hidden}", "bold")
-    if tuned is not None:
-        binds = ", where the cap of the statement binds" if tuned["cap_binds"] else ""
-        step = f"eta_eff = {tuned['eta_eff']:.6g}, raw eta = {tuned['eta']:.6g}"
-        yield Paragraph(f"Step: none given, so the best: {step}{binds}")
+    return f"{f'beyond float64{logarithm}' if value.total is None else f'{value.total:.6g}'}{hidden}"
+
+
+def _step(tuned: Mapping[str, Any]) -> str:
+    binds = ", where the cap of the statement binds" if tuned["cap_binds"] else ""
+    return f"none given, so the best: eta_eff = {tuned['eta_eff']:.6g}, raw eta = {tuned['eta']:.6g}{binds}"
 
 
 # ---------------------------------------------------------------- export

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from hflbounds import catalogue
 from hflbounds.audit.checks import audit
 from planner.errors import ScenarioError
+from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.report.answers import bound_options as options
-from planner.report.document import Column, Document, Note, Table
-
-SCHEMA = "hfl-plan/bounds-check/1"
+from planner.report.document import Column, Document, Table
+from planner.report.page import brief
 
 
 def checked(ids: Sequence[str], paper: str | None) -> tuple[Document, int]:
@@ -34,12 +34,13 @@ def checked(ids: Sequence[str], paper: str | None) -> tuple[Document, int]:
         progress(f"{len(found)}: {verdict.subject[:40]:40} {verdict.check[:25]}")
     progress("")
     failed = sum(bool(verdict.failure) for verdict in found)
-    verdicts = [
+    rows = [
         {"subject": v.subject, "check": v.check, "passed": not v.failure, "facts": v.facts, "failure": v.failure}
         for v in found
     ]
-    rows = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
-    table = Table(tuple(map(Column, ("of", "check", "verdict", "found"))), tuple(rows))
     tally = f"{len(found)} checks of {len(chosen)} bounds, " + (f"{failed} failed." if failed else "all passed.")
-    data = {"schema": SCHEMA, "failed": failed, "verdicts": verdicts}
-    return Document("", (table, Note(tally)), data, tuple(verdicts), kind="Checks of bounds"), failed
+    answer = listing("bounds-check", tally, {"failed": failed, "bounds": len(chosen)}, rows)
+    cells = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
+    ordered = tuple(sorted(cells, key=lambda row: row[2]))  # failures first
+    table = Table(tuple(map(Column, ("of", "check", "verdict", "found"))), ordered, indent=2)
+    return brief(answer, table, kind="Checks of bounds"), failed

@@ -16,11 +16,13 @@ from hflbounds.evaluate.tuning import Cap
 from planner import plot as pictures
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
+from planner.io.listings import listing
 from planner.report.answers import bound_options as options
-from planner.report.document import Block, Column, Document, Items, Note, Paragraph, Table
+from planner.report.document import Block, Column, Document, Note, Section, Sentences, Table
+from planner.report.page import brief
 
-COMPARE_SCHEMA = "hfl-plan/bounds-compare/1"
-PLOT_SCHEMA = "hfl-plan/bounds-plot/1"
+COMMON = ("smaller", "left", "right")  # at a common step
+CONDITION = 78  # letters of a condition on a page
 CAPS = ("own", "none", "common")
 SHOWN = 9  # values of the quantity in the table of a plot
 
@@ -61,45 +63,45 @@ def compared(
     asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
     with _refusals():
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
-    data = {"schema": COMPARE_SCHEMA, **found.as_data(), "rows": found.rows()}
-    return Document("", tuple(_blocks(found)), data, _records(found), kind=f"{a.id} against {b.id}")
+    return _page(found)
 
 
-def _blocks(found: Comparison) -> list[Block]:
+def _page(found: Comparison) -> Document:
     first, *others = found.sentences()
-    blocks: list[Block] = [Paragraph(first, "bold"), *map(Paragraph, others)]
-    inequality = found.inequality()
-    if inequality:
-        column = Column("the first is smaller exactly where", wraps=True)
-        blocks.append(Table((column,), ((options.formula(inequality),),), "Condition"))
-    rows_ = found.rows()
-    if rows_:
-        over, one, other, ratio = rows_[0]
-        columns = (Column(over, "number"), Column(one, "number"), Column(other, "number"), Column(ratio, "number"))
-        cells = tuple(tuple(_six(row[name]) for name in (over, one, other, ratio)) for row in rows_)
-        best = frozenset(i for i, row in enumerate(rows_) if row[over] in found.crossings)
+    cells = found.rows()
+    names = [*cells[0]] if cells else []
+    over = names[:1]
+    rows = [dict(zip(("id", "first", "second", "ratio"), row.values(), strict=True)) for row in cells]
+    missing = found.lacking
+    following = [f"... --set {missing[0]}=NUMBER ..."] if missing else []
+    answer = listing("bounds-compare", first, found.as_data(), rows, warnings=found.notes, next=following)
+    blocks: list[Block] = [Sentences(text) for text in others]
+    if cells:
+        columns = tuple(Column(name, "number") for name in (*over, "first", "second", "first/second"))
+        best = frozenset(i for i, row in enumerate(cells) if row[names[0]] in found.crossings)
+        shown = tuple(tuple(_six(value) for value in row.values()) for row in cells)
         label = "each at its best step" if found.tuned else "at the step given"
-        blocks.append(Table(columns, cells, label=label, best=best))
-        blocks += _silent(cells)
-    if found.crossings:
-        blocks.append(Note("The order changes at " + listed([f"{x:.10g}" for x in found.crossings]) + "."))
-    return [*blocks, Items("Assumptions and sources", found.notes)]
+        blocks.append(Table(columns, shown, label=label, best=best, indent=2))
+        blocks += _silent(shown)
+    inequality = options.formula(found.inequality()) if found.inequality() else ""
+    condition = Table((Column("the first is smaller exactly where"),), ((inequality,),), indent=2, apart=False)
+    short = [condition] * (0 < len(inequality) <= CONDITION)
+    facts = [("First", found.first.id), ("Second", found.second.id)] * bool(cells or inequality)
+    facts += [("Condition", "the first is smaller exactly where: --explain condition")] * (
+        bool(inequality) > len(short)
+    )
+    facts += [("Crossings", listed([f"{x:.10g}" for x in found.crossings]))] * bool(found.crossings)
+    whole = Section("condition", "Condition", (condition,) * bool(inequality))
+    return brief(answer, [*short, *blocks], facts=facts, sections=[whole], records=_records(found), kind="Bounds")
 
 
 def _records(found: Comparison) -> tuple[dict[str, Any], ...]:
-    rows = found.rows()
-    if rows:
+    if rows := found.rows():
         return tuple(rows)
     data = found.as_data()
-    there = data["value"] or {"first": None, "second": None}
-    common = data["at_a_common_step"]
-    return (
-        {
-            **{"first": data["first"], "second": data["second"], "smaller": common["smaller"]},
-            **{"left": common["left"], "right": common["right"]},
-            **{"value_of_first": there["first"], "value_of_second": there["second"]},
-        },
-    )
+    there, common = data["value"] or {"first": None, "second": None}, data["at_a_common_step"]
+    own = {"value_of_first": there["first"], "value_of_second": there["second"]}
+    return ({**{name: data[name] for name in ("first", "second")}, **{n: common[n] for n in COMMON}, **own},)
 
 
 def plotted(
@@ -140,8 +142,7 @@ def plotted(
     with pictures.style():
         drawn = found.figure
         picture, numbers = pictures.save(drawn, output, found.rows, says=found.says, force=force)
-    data = {
-        "schema": PLOT_SCHEMA,
+    own = {
         "bounds": list(found.y),
         "metric": bounds[0].bounds.id,
         "over": over,
@@ -151,12 +152,11 @@ def plotted(
         "crossings": [{"first": a, "second": b, over: x, "value": y} for a, b, x, y in found.crossings],
         "picture": str(picture),
         "data": str(numbers),
-        "says": found.says,
     }
-    written = Note(f"Written: {picture} and its numbers, {numbers}")
     table = _table(found)
-    shown = (Paragraph(found.says), table, *_silent(table.rows), written)
-    return Document("", shown, data, tuple(found.rows), kind="Bounds")
+    answer = listing("bounds-plot", found.says, own, found.rows)
+    facts = [("Written", f"{picture} and its numbers, {numbers}")]
+    return brief(answer, [table, *_silent(table.rows)], facts=facts, kind="Bounds")
 
 
 def _silent(cells: Sequence[Sequence[Any]]) -> list[Block]:

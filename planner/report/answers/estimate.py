@@ -14,15 +14,15 @@ from planner.data.profile import Constants, Profile, Range, Sizes
 from planner.errors import NoAnswerError, ScenarioError
 from planner.harness.estimate import measured
 from planner.io.atomic import place, write
+from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.io.wording import percent
-from planner.report.document import Column, Document, Facts, Section, Sentences, Table
-from planner.report.page import shortened_to
+from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.page import brief
 
 if TYPE_CHECKING:
     from planner.harness.estimate import Estimated, Interval, Partitioned
 
-SCHEMA = "hfl-plan/estimate/1"
 SIZES = ("L", "sigma", "zeta", "delta")
 
 
@@ -78,7 +78,7 @@ def estimated(hook: Path, wanted: Wanted, gram: Path | None, *, force: bool) -> 
     notes = _notes(losses, found)
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
-    return _page(_document(hook, losses, found, notes), losses, found), _profile(losses, found, notes).text()
+    return _page(_document(hook, losses, found), losses, found, notes), _profile(losses, found, notes).text()
 
 
 # ---------------------------------------------------------------- answers
@@ -88,8 +88,8 @@ def _notes(losses: Partitioned, found: Estimated) -> list[str]:
     """What the numbers are not."""
     sizes, zeta, delta = _sizes(found), found.largest("zeta").estimate, found.largest("delta").estimate
     out = [
-        f"Assumptions speak of all parameters; these are {_points(found)}, so L, sigma, zeta and "
-        "delta are lower estimates of what is assumed.",
+        f"L, sigma, zeta and delta are lower estimates of what theorems assume. These are {_points(found)}, and "
+        "theorems speak of all parameters.",
         f"L is the largest of {len(found.curved)} of {len(found.groups)} clients.",
         f"sigma is of mini-batches of {losses.size} drawn with replacement, and a mean over clients; sigma^2 is "
         "inversely proportional to their size.",
@@ -201,10 +201,9 @@ def _gram(found: Estimated) -> str:
     return text.getvalue()
 
 
-def _document(hook: Path, losses: Partitioned, found: Estimated, notes: Sequence[str]) -> dict[str, Any]:
+def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, Any]:
     sizes = _sizes(found)
     return {
-        "schema": SCHEMA,
         "hook": str(hook),
         "groups": len(sizes),
         "clients": len(found.groups),
@@ -248,7 +247,6 @@ def _document(hook: Path, losses: Partitioned, found: Estimated, notes: Sequence
             }
             for point in found.points
         ],
-        "notes": list(notes),
     }
 
 
@@ -260,7 +258,7 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _page(document: dict[str, Any], losses: Partitioned, found: Estimated) -> Document:
+def _page(document: dict[str, Any], losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Document:
     columns = (
         Column("quantity"),
         Column("largest", "number"),
@@ -279,9 +277,10 @@ def _page(document: dict[str, Any], losses: Partitioned, found: Estimated) -> Do
             f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
         ),
         ("Gap A", gap),
-        *shortened_to("Limits", document["notes"]),
-        ("Next", f"hfl-plan recommend {constants}--heterogeneity {deviations}"),
     )
+    rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
+    following = f"hfl-plan recommend {constants}--heterogeneity {deviations}"
+    answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=[following])
     points = tuple(
         Sentences(
             f"after {point.step} steps: loss {point.loss:.4g}, "
@@ -300,10 +299,8 @@ def _page(document: dict[str, Any], losses: Partitioned, found: Estimated) -> Do
     sections = (
         Section("points", "Points of the run", points),
         Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),
-        Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in document["notes"])),
     )
-    blocks = (Sentences(_verdict(found), "bold"), Table(columns, rows, indent=2, apart=False), Facts(facts))
-    return Document("", blocks, document, kind="Estimate", sections=sections)
+    return brief(answer, [Table(columns, rows, indent=2, apart=False)], facts=facts, sections=sections, kind="Estimate")
 
 
 def _verdict(found: Estimated) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from planner.io import codes
-from planner.report.document import Column, Document, Paragraph, Table
-
-SCHEMA = "hfl-plan/explain/2"
+from planner.io.listings import listing
+from planner.report.document import Column, Document, Facts, Table
+from planner.report.page import brief
 
 
 def explained(code: str) -> Document:
@@ -14,14 +14,15 @@ def explained(code: str) -> Document:
     Raises:
         ScenarioError: If there is no such code.
     """
-    pairs = codes.explained(code)
-    blocks = tuple(Paragraph(f"{heading:<9} {text}") for heading, text in pairs)
-    data = {"schema": SCHEMA, "codes": [{"code": pairs[0][0], **codes.read()[pairs[0][0]]}]}
-    return Document("", blocks, data, kind="Code of a message")
+    (found, title), *facts = codes.explained(code)
+    row = {"code": found, **codes.read()[found]}
+    answer = listing("explain", f"{found}: {title}", rows=[row])
+    return brief(answer, [Facts(tuple(facts))], kind="Code of a message")
 
 
 def listed() -> Document:
     """List all codes."""
-    rows = tuple((code, row["title"]) for code, row in codes.read().items())
-    data = {"schema": SCHEMA, "codes": [{"code": code, **row} for code, row in codes.read().items()]}
-    return Document("", (Table((Column("code"), Column("title")), rows),), data, kind="Codes of messages")
+    rows = [{"code": code, **row} for code, row in codes.read().items()]
+    answer = listing("explain", f"{len(rows)} codes of messages.", rows=rows, next=["hfl-plan explain CODE"])
+    table = Table((Column("code"), Column("title")), tuple((row["code"], row["title"]) for row in rows), indent=2)
+    return brief(answer, [table], kind="Codes of messages")

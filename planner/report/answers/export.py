@@ -10,8 +10,10 @@ from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.export.plan import plan
 from planner.export.project import Exported, export, target_of
+from planner.io.listings import listing
 from planner.io.wording import counted, title
-from planner.report.document import Column, Document, Items, Paragraph, Table
+from planner.report.document import Column, Document, Table
+from planner.report.page import brief
 from planner.runs import manifest
 from planner.runs.check import unchanged
 from planner.scenario.resolve import Scenario, load
@@ -90,18 +92,17 @@ def document(answer: Exported) -> Document:
             (name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in rows if p is not None
         ),
         label="Price of the plan",
+        apart=False,
+        indent=2,
     )
-    said = (
+    text = (
         f"Wrote {answer.folder}: {title(answer.topology)} for {counted(answer.clients, 'client')}, "
         f"{counted(answer.rounds, 'round')}, rate {answer.rate:.3g} ({answer.rate_from})."
     )
-    blocks = (
-        Paragraph(said, "bold"),
-        table,
-        Items("What differs from the plan", answer.notes),
-        Paragraph(f"Next: its README.md has two commands; then replace the functions of {_task(answer)}.", "dim"),
-    )
-    return Document("", blocks, answer.to_json(), ({**answer.planned.to_json(), "part": "planned"},), "Export")
+    listed = [{"part": name, **price.to_json()} for name, price in rows if price is not None]
+    facts = [("Next", f"its README.md has two commands; then replace the functions of {_task(answer)}")]
+    found = listing("export", text, answer.to_json(), listed, warnings=answer.notes)
+    return brief(found, [table], facts=facts, kind="Export")
 
 
 def _task(answer: Exported) -> str:

@@ -10,11 +10,12 @@ from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
 from planner.decide.sensitivity import Change, Flips, Line, Setting
 from planner.io.answers import Verdict
+from planner.io.listings import listing
 from planner.io.wording import counted, input_words, names_or, times
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
-from planner.report.document import Block, Cell, Column, Document, Figure, Paragraph, Section, Sentences, Table
-from planner.report.page import cell, count, duration, page, shortened_to, size
+from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
+from planner.report.page import brief, cell, count, duration, page, shortened_to, size
 from planner.scenario.units import format_amount
 
 SHOWN = 9  # changes on a page
@@ -203,8 +204,8 @@ def map_document(found: Phase) -> Document:
     i, j = _nearest(y.values, y.now), _nearest(x.values, x.now)
     here = None if i is None or j is None else (len(upwards) - 1 - i, j)
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
-    blocks: list[Block] = [Paragraph(says, "bold"), figure, *map(Paragraph, _legend(found))]
-    return Document("", tuple(blocks), found.to_json(), tuple(found.rows()), "Map of the best topology")
+    answer = listing("flip-map", f"{says}.", found.to_json(), found.rows())
+    return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")
 
 
 def _legend(found: Phase) -> list[str]:

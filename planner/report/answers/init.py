@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
-from planner.report.document import Document, Paragraph
+from planner.io.listings import listing
+from planner.report.document import Document
+from planner.report.page import brief
 
 
 def document(files: Sequence[str], scenario: str) -> Document:
     """Say which files were written, and the next command."""
-    following = f"hfl-plan recommend --config {scenario}"
-    blocks = (Paragraph(f"Wrote {' and '.join(files)}."), Paragraph(f"Next      {following}"))
-    data = {"schema": "hfl-plan/init/2", "files": list(files), "next": [following]}
-    return Document("", blocks, data, kind="First scenario")
+    following = [f"hfl-plan recommend --config {shlex.quote(scenario)}"]
+    answer = listing("init", f"Wrote {' and '.join(files)}.", {"files": list(files)}, next=following)
+    return brief(answer, kind="First scenario")

@@ -9,10 +9,12 @@ from typing import Any
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.export.measured import Comparison, compare
+from planner.io.listings import listing
 from planner.io.wording import counted, names, title
 from planner.predict.question import with_default_order
 from planner.report.answers.export import scenario_of
-from planner.report.document import Cell, Column, Document, Items, Paragraph, Table
+from planner.report.document import Cell, Column, Document, Table
+from planner.report.page import brief
 from planner.runs.check import unchanged
 from planner.scenario.units import format_amount
 
@@ -71,13 +73,12 @@ def document(answer: Comparison) -> Document:
         ),
         tuple(rows),
         label="Predicted against measured",
+        apart=False,
+        indent=2,
     )
-    settings = tuple(f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections)
-    blocks = (
-        Paragraph(verdict, "bold"),
-        Paragraph(ran),
-        table,
-        Items("Corrections for the next question", settings),
-        Items("Limits", answer.notes),
-    )
-    return Document("", blocks, answer.to_json(), tuple(row.to_json() for row in answer.rows), "Comparison")
+    settings = [f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections]
+    facts = [("Run", ran), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]
+    own = answer.to_json()
+    shared = {"rows": own.pop("rows"), "warnings": own.pop("notes")}
+    found = listing("compare-measured", verdict, own, best=answer.best_corrected, **shared)
+    return brief(found, [table], facts=facts, kind="Comparison")

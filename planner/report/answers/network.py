@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from planner.decide.sensitivity import known_values
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
 from planner.families.sited.question import USED, Question
-from planner.io.wording import counted, join, join_with_limit, percent, shortened
+from planner.io.listings import listing
+from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
-from planner.report.document import Block, Cell, Column, Document, Items, Paragraph, Table
-from planner.report.origins import assumed, known
+from planner.report.document import Cell, Column, Document, Section, Sentences, Table
+from planner.report.families import defaults
+from planner.report.page import assumed, brief, shortened_to
 from planner.scenario.units import format_duration
 
-SCHEMA = "hfl-plan/network/1"
-SHOWN = 6  # rows of long tables in text
+SHOWN = 12  # rows of all tables on a page
 TREES = (
     Column("topology"),
     Column("server"),
@@ -35,9 +38,7 @@ def places(question: Question, found: list[Tree]) -> Document:
     best = found[0]
     rows = tuple(_tree(question, one) for one in found)
     data = [_tree_data(question, one) for one in found]
-    return _document(
-        question, "place", data, [Paragraph(_placed(question, best), "bold"), Table(_columns(rows), _kept(rows))]
-    )
+    return _document(question, "place", _placed(question, best), data, [_table(_columns(rows), _kept(rows), "trees")])
 
 
 def _placed(question: Question, best: Tree) -> str:
@@ -119,9 +120,9 @@ def orders(question: Question, found: list[Ordered]) -> Document:
     rows = tuple(
         (
             one.name, shortened(one.server, 20), len(one.order), one.given, one.best,
-            "exact" if one.gap <= 1e-9 else f"{percent(one.gap, 1)}", join_with_limit(list(one.order), 5),
+            "exact" if one.gap <= 1e-9 else f"{percent(one.gap, 1)}", join_with_limit(list(one.order), 2),
         )
-        for one in found[:SHOWN]
+        for one in found
     )  # fmt: skip
     data = [
         {
@@ -130,43 +131,40 @@ def orders(question: Question, found: list[Ordered]) -> Document:
         }
         for one in found
     ]  # fmt: skip
-    more = [f"{len(found) - SHOWN} more rings are in --json."] if len(found) > SHOWN else []
     learning = (
         "A fixed order may matter for learning: what comes last weighs more. Rounds here are those of any order; "
         "`--order random` draws one each round, and the way is then longer."
     )
-    return _document(question, "order", data, [Paragraph(said, "bold"), Table(columns, rows)], [*more, learning])
+    return _document(question, "order", said, data, [_table(columns, rows, "rings")], learning)
 
 
 def waits(question: Question, found: Waits) -> Document:
     """Say what decides a round, what a better one would buy, and what leaving a client out would."""
-    blocks: list[Block] = [Paragraph(_decides(question, found), "bold")]
     columns = (
         Column("what the round waits for"), Column("now"), Column("twice"), Column("in use", "share"),
         Column("saves", "share"), Column("at most", "share"),
     )  # fmt: skip
     rows = tuple(
-        (one.what, one.now, one.twice, one.waits, _percent(one.saves), _percent(one.most))
-        for one in found.upgrades[:SHOWN]
+        (one.what, one.now, one.twice, one.waits, _percent(one.saves), _percent(one.most)) for one in found.upgrades
     )
-    blocks.append(Table(columns, rows))
-    worth = [one for one in found.left_out if one.saves > 0.001][:SHOWN]
-    if worth:
+    tables = [_table(columns, rows, "upgrades")]
+    if worth := [one for one in found.left_out if one.saves > 0.001]:
         left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
-        blocks.append(Table(left, tuple((one.client, _percent(one.saves), _percent(one.samples)) for one in worth)))
-    data = {
+        saved = ((one.client, _percent(one.saves), _percent(one.samples)) for one in worth)
+        tables.append(_table(left, saved, "clients left out"))
+    upgrades = [
+        {"what": u.what, "now": u.now, "twice": u.twice, "in_use": u.waits, "saves": u.saves, "at_most": u.most}
+        for u in found.upgrades
+    ]
+    own = {
         "id": "-".join(found.tree.patterns),
         "seconds_per_round": found.seconds,
         "by_group_seconds": found.by_group,
-        "upgrades": [
-            {"what": u.what, "now": u.now, "twice": u.twice, "in_use": u.waits, "saves": u.saves, "at_most": u.most}
-            for u in found.upgrades
-        ],
         "left_out": [{"client": o.client, "saves": o.saves, "samples": o.samples} for o in found.left_out],
         **_layout_data(question, found.layout),
     }
-    notes = ["Routes, servers and orders stay as they are; a better link may also draw new routes to it."]
-    return _document(question, "links", data, blocks, notes)
+    note = "Routes, servers and orders stay as they are; a better link may also draw new routes to it."
+    return _document(question, "links", _decides(question, found), upgrades, tables, note, **own)
 
 
 def _percent(share: float) -> str:
@@ -211,7 +209,7 @@ def plans(question: Question, found: list[Plan]) -> Document:
         'mixing costs nothing, and what the theorem guarantees. An overlay pays if its rounds stay below "pays below".',
         "Mixing: share of the squared distance to the mean model that a round leaves.",
     ]
-    return _document(question, "overlays", data, [Paragraph(said, "bold"), Table(columns, rows)], notes)
+    return _document(question, "overlays", said, data, [_table(columns, rows, "plans")], *notes)
 
 
 def _plan(one: Plan, server: Plan) -> tuple[Cell, ...]:
@@ -219,7 +217,7 @@ def _plan(one: Plan, server: Plan) -> tuple[Cell, ...]:
     if one.by != "theorem":
         shown = f"~{one.rounds:.2g}x", f"~{one.time / server.time:.2g}x"
     else:
-        shown = f"1x to {one.rounds:.2g}x", f"{1 / ratio:.2g}x to {one.time / server.time:.2g}x"
+        shown = f"1-{two(one.rounds)}x", f"{1 / ratio:.2g}-{two(one.time / server.time)}x"
     return (one.name, one.seconds, *shown, f"{ratio:.3g}x", round(one.models), one.consensus_ratio)
 
 
@@ -255,26 +253,37 @@ def groupings(question: Question, found: list[Grouping]) -> Document:
         "Each row is at its best placement. The first rows have the most similar groups, the last ones clients near "
         "their server. Column delta^2: squared deviation of label shares between groups."
     )
-    return _document(question, "groups", data, [Paragraph(said, "bold"), Table(columns, rows)], [note])
+    return _document(question, "groups", said, data, [_table(columns, rows, "groupings")], note)
 
 
 def _document(
-    question: Question, section: str, found: Any, blocks: list[Block], notes: list[str] | None = None
+    question: Question,
+    section: str,
+    text: str,
+    found: Sequence[Mapping[str, Any]],
+    tables: Sequence[Table],
+    *notes: str,
+    **own: Any,
 ) -> Document:
     """Put what all sections say around what one says."""
     network, sites = question.network, question.sites
-    basis = list(_basis(question))
-    data = {
-        "schema": SCHEMA,
-        "section": section,
-        "scenario": {name: value for name, value in known(question.scenario).items() if name in USED},
-        "network": {"name": network.name, "places": len(network.places), "notes": list(network.notes)},
-        "fleet": {"clients": len(sites.clients), "groups": len(sites.groups) if question.grouped else 0},
-        section: found,
-    }
-    parts = (*blocks, Items("Notes", tuple(notes or [])), Items("Assumptions and sources", tuple(basis), "dim"))
-    records = tuple(found) if isinstance(found, list) else tuple(found["upgrades"])
-    return Document("", parts, data, records, "A fleet on a network")
+    own |= {"section": section, "name": network.name, "places": len(network.places), "notes": list(network.notes)}
+    own |= {"clients": len(sites.clients), "groups": len(sites.groups) if question.grouped else 0}
+    values = {name: one for name, one in known_values(question.scenario).items() if name in USED}
+    told = defaults(question.scenario, USED)
+    answer = listing("network", text, own, found, scenario=values, assumptions=told)
+    whole = [Section(f"table-{i}", one.label, (one,)) for i, one in enumerate(tables, 1)]
+    whole.append(Section("notes", "Notes", tuple(Sentences(text, indent=2) for text in (*notes, *_basis(question)))))
+    most = SHOWN // len(tables)
+    shown = [replace(one, rows=one.rows[:most], apart=i > 0) for i, one in enumerate(tables)]
+    left = sum(len(one.rows[most:]) for one in tables)
+    facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
+    facts += [*assumed(answer), *shortened_to("Notes", (*notes, *_basis(question)))]
+    return brief(answer, shown, facts=facts, sections=whole, kind="A fleet on a network")
+
+
+def _table(columns: Sequence[Column], rows: Iterable[tuple[Cell, ...]], label: str) -> Table:
+    return Table(tuple(columns), tuple(rows), label=label, apart=False, indent=2)
 
 
 def _basis(question: Question) -> Iterator[str]:
@@ -284,8 +293,5 @@ def _basis(question: Question) -> Iterator[str]:
     yield f"{network.name}: {fleet}{groups}. {join(list(network.notes)) if len(network.notes) == 1 else ''}".rstrip()
     if len(network.notes) > 1:
         yield " ".join(network.notes)
-    told = assumed(question.scenario, [name for name in USED if name in question.scenario.known])
-    if told:
-        yield f"Assumed: {told}."
     if question.grouped and np.ptp(np.bincount(sites.group)) > 0:
         yield "Rounds are predicted for groups of their mean size."

@@ -14,12 +14,19 @@ from planner.decide.race import pilot_of_counts, pilot_of_hook, pilot_of_model
 from planner.errors import ScenarioError
 from planner.harness.pilot import Wanted
 from planner.io.atomic import place
+from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.io.wording import counted, join, names, percent, title
-from planner.report.document import Block, Column, Document, Facts, Section, Sentences, Table
-from planner.report.page import shortened_to
+from planner.report.document import Block, Column, Document, Section, Sentences, Table
+from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
+WAYS = {
+    "too-short": "Leave out --within, or give more; with --output the race goes on from what is finished.",
+    "constant": "Check that the loss of the hook depends on the data.",
+    "no-progress": "More rounds or smaller rates may gain something.",
+    "diverged": "Smaller rates, or inputs that are scaled, may keep runs finite.",
+}
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
 FEWEST_RATES = 2
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
@@ -188,10 +195,8 @@ def document(
         left_out: Systems that did not race, in words.
     """
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
-    facts = [("Raced", _raced(pilot)), *shortened_to("Warning", warnings), *shortened_to("Limits", limits)]
-    facts += [("Next" if not i else "", step) for i, step in enumerate(_next(pilot, hook, output))]
-    blocks: list[Block] = [Sentences(" ".join(_verdicts(pilot)), "bold")]
-    blocks += [_table(pilot)] * bool(pilot.rounds)
+    facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
+    blocks: list[Block] = [_table(pilot)] * bool(pilot.rounds)
     if pilot.rounds and any(one.at_nodes for one in pilot.beside):
         blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
     rates = tuple(
@@ -201,11 +206,22 @@ def document(
     )
     sections = (
         Section("rates", "Good rates", rates),
-        Section("warnings", "Warnings", tuple(Sentences(text, indent=2) for text in warnings)),
         Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in limits)),
     )
-    data = pilot.model_dump(mode="json")
-    return Document("", (*blocks, Facts(tuple(facts))), data, kind="Pilot", sections=sections)
+    shared = {"warnings": warnings, "next": _next(pilot, hook, output), "metric": pilot.metric}
+    shared |= {"status": pilot.verdict.status if pilot.verdict.status in ("best", "toss-up") else "measured"}
+    text, own = " ".join(_verdicts(pilot)), pilot.model_dump(mode="json")
+    answer = listing("pilot", text, own, _rows(pilot), best=pilot.verdict.best, **shared)
+    return brief(answer, blocks, facts=facts, sections=sections, kind="Pilot")
+
+
+def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
+    last = pilot.targets[-1] if pilot.targets else None
+    rounds = {} if last is None else {**last.rounds, **last.beside}
+    for one in (*pilot.topologies, *pilot.beside):
+        final = dict.fromkeys(("value", "low", "high")) if one.final is None else dict(one.final)
+        kept = {"id": one.id, "title": _name(one).removeprefix("- "), "beside": isinstance(one, Beside)}
+        yield kept | final | {"rate": one.rate, "rounds": rounds.get(one.id)}
 
 
 def _verdicts(pilot: Pilot) -> Iterator[str]:
@@ -309,6 +325,8 @@ def _warnings(pilot: Pilot) -> Iterator[str]:
     if lost and pilot.verdict.status != "diverged":
         yield f"{names(lost)}: no run stayed finite with fresh noise. Ask for more --rates."
     yield from pilot.notes
+    if pilot.verdict.status in WAYS:
+        yield WAYS[pilot.verdict.status]
 
 
 def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
@@ -336,18 +354,18 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
 def _next(pilot: Pilot, hook: Path | Counts | None, output: Path | None) -> Iterator[str]:
     status, own = pilot.verdict.status, _named(hook)
     if status == "too-short":
-        yield f"hfl-plan pilot {own} without --within, or with more; with --output it goes on from what is finished"
+        yield f"hfl-plan pilot {own}"
     elif status == "constant":
-        yield "Check that the loss of the hook depends on the data, or take --metric loss"
+        yield f"hfl-plan pilot {own} --metric loss"
     elif status == "no-progress":
-        yield f"hfl-plan pilot {own} --rounds {4 * pilot.rounds}, or smaller --rates"
+        yield f"hfl-plan pilot {own} --rounds {4 * pilot.rounds}"
     elif status == "diverged":
-        yield f"hfl-plan pilot {own} --rates 1e-6,1e-5,1e-4, or scale the inputs"
+        yield f"hfl-plan pilot {own} --rates 1e-6,1e-5,1e-4"
     else:
         fleet = _fleet(pilot)
         file = output if output is not None else "pilot.json"
         if output is None:
-            yield f"hfl-plan pilot {own} --output pilot.json keeps it"
+            yield f"hfl-plan pilot {own} --output pilot.json"
         yield f"hfl-plan recommend {fleet} --pilot {shlex.quote(str(file))} --uplink 20Mbit/s"
 
 

@@ -1,4 +1,4 @@
-"""What ``hfl-plan rerun`` and ``hfl-plan diff`` answer."""
+"""What ``hfl-plan rerun`` answers."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
-from planner.io import json_documents as documents
+from planner.io.listings import listing
+from planner.io.wording import counted, shortened
+from planner.report.document import Column, Document, Table
+from planner.report.page import brief
 from planner.runs import manifest
 from planner.runs.check import Check
-from planner.runs.difference import difference
 from planner.runs.manifest import Manifest
 
-RERUN, DIFF = "hfl-plan/rerun/1", "hfl-plan/diff/1"
-NAMED = 5  # differences
+LONGEST = 24  # letters of a value
 
 
 def again(path: Path) -> tuple[Recommendation, list[str]]:
@@ -26,65 +27,34 @@ def again(path: Path) -> tuple[Recommendation, list[str]]:
         NoAnswerError: for a manifest that was edited, or where there is no answer now.
     """
     run = manifest.open_manifest(path)
-    return recommend(manifest.scenario_of(run, path)), _files(run)
+    return recommend(manifest.scenario_of(run, path)), files_changed(run)
 
 
-def checked(found: Check, *, as_json: bool) -> str:
-    """Say whether the same answer came out, in words or JSON."""
+def checked(found: Check) -> Document:
+    """Say whether the same answer came out."""
     run, tolerance, differences = found.run, found.tolerance, found.differences
     rounded, largest = len(found.rounding), max((d.relative for d in found.rounding), default=0.0)
-    software = {name: {"then": then, "now": now} for name, (then, now) in found.software.items()}
-    if as_json:
-        document = {
-            "schema": RERUN,
-            "same": found.same,
-            "bit_for_bit": found.exact,
-            "tolerance": tolerance,
-            "differences": [{"at": d.at, "then": d.then, "now": d.now} for d in differences],
-            "rounding": {"numbers": rounded, "largest_relative_difference": largest},
-            "inputs": manifest.changed_inputs(run),
-            "software": software,
-        }
-        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    apart = f": {counted(rounded, 'number')} rounded otherwise, by at most {largest:.1g}" if rounded else ""
+    text = f"The answer is the same to a relative {tolerance:g}{apart}."
     if found.exact:
-        lines = [f"The answer is the same, bit for bit (sha256 {run.answer_sha256[:12]}...)."]
-    elif found.same:
-        apart = f": {_count(rounded, 'number')} rounded otherwise, by at most {largest:.1g}" if rounded else ""
-        lines = [f"The answer is the same to a relative {tolerance:g}{apart}."]
-    else:
-        lines = [f"The answer is another: {_count(len(differences), 'difference')}."]
-        lines += [f"  {d.at}: {_short(d.then)} then, {_short(d.now)} now" for d in differences[:NAMED]]
-        lines += [f"  and {len(differences) - NAMED} more; --json has all"] if len(differences) > NAMED else []
-    lines += _files(run)
-    lines += [f"{name} was {versions['then']}, and is {versions['now']}." for name, versions in software.items()]
-    return "\n".join(lines) + "\n"
+        text = f"The answer is the same, bit for bit (sha256 {run.answer_sha256[:12]}...)."
+    elif not found.same:
+        text = f"The answer is another: {counted(len(differences), 'difference')}."
+    own = {
+        **{"same": found.same, "bit_for_bit": found.exact, "tolerance": tolerance},
+        "rounding": {"numbers": rounded, "largest_relative_difference": largest},
+        "inputs": manifest.changed_inputs(run),
+        "software": {name: {"then": then, "now": now} for name, (then, now) in found.software.items()},
+    }
+    changed = files_changed(run)
+    changed += [f"{name} was {then}, and is {now}." for name, (then, now) in found.software.items()]
+    rows = [{"at": d.at, "then": d.then, "now": d.now} for d in differences]
+    cells = tuple((d.at, _short(d.then), _short(d.now)) for d in differences)
+    table = Table((Column("place"), Column("then"), Column("now")), cells, indent=2)
+    return brief(listing("rerun", text, own, rows, warnings=changed), table if cells else (), kind="Check of a run")
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def compared(before: Path, after: Path, *, as_json: bool) -> str:
-    """What changed from one saved answer to another.
-
-    Raises:
-        ScenarioError: for a file that is neither a manifest nor an answer.
-        NoAnswerError: for a manifest that was edited.
-    """
-    found = difference(_answer(before), _answer(after))
-    if as_json:
-        return json.dumps({"schema": DIFF, **found.to_json()}, indent=2, allow_nan=False) + "\n"
-    return f"{found}\n"
-
-
-def _answer(path: Path) -> Recommendation:
-    document = documents.read(path)
-    if documents.of_schema(path, document, [manifest.SCHEMA, Recommendation.schema_id()]) == manifest.SCHEMA:
-        return documents.checked(path, Recommendation, manifest.open_manifest(path).answer, "answer")
-    return documents.checked(path, Recommendation, document)
-
-
-def _files(run: Manifest) -> list[str]:
+def files_changed(run: Manifest) -> list[str]:
     """The files that a run read and that are no longer the same, in words."""
     key = {file.path: file.key for file in run.inputs}
     return [
@@ -95,5 +65,4 @@ def _files(run: Manifest) -> list[str]:
 
 
 def _short(value: Any) -> str:
-    shown = json.dumps(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
+    return shortened(json.dumps(value), LONGEST)

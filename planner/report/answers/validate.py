@@ -9,18 +9,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.harness.claims import Finding, Judged, Row, Validation
+from planner.io.listings import listing
 from planner.io.wording import counted
 from planner.report.document import Block, Column, Document, Section, Sentences, Table
 from planner.report.page import brief
 
-SCHEMA = "hfl-plan/validation/1"
 VERDICTS = ("holds", "fails", "cannot tell")
-NUMBERS = "hfl-plan/numbers/1"
 SHOWN = 8  # numbers on a page
 SENTENCE = 48  # letters of a statement in the list
 
 
-def listing(findings: Sequence[Finding]) -> Document:
+def listed(findings: Sequence[Finding]) -> Document:
     """List every claim: statement, place, prediction, and what judges it."""
     sections = []
     for one in findings:
@@ -36,9 +35,10 @@ def listing(findings: Sequence[Finding]) -> Document:
     table = Table(
         (Column("claim"), Column("statement")), tuple((o.id, _short(o.statement)) for o in findings), indent=2
     )
-    data = {"schema": SCHEMA, "claims": [_data(one) for one in findings]}
-    facts = (("Next", "... --explain CLAIM    hfl-plan validate run CLAIM"),)
-    return brief(f"{counted(len(findings), 'claim')}.", table, data, facts=facts, sections=sections, kind="Claims")
+    following = ("... --explain CLAIM", "hfl-plan validate run CLAIM")
+    rows = map(_data, findings)
+    answer = listing("validate-list", f"{counted(len(findings), 'claim')}.", None, rows, next=following)
+    return brief(answer, table, sections=sections, kind="Claims")
 
 
 def _short(text: str) -> str:
@@ -64,11 +64,11 @@ def document(found: Validation) -> Document:
     by = _metrics(found.findings)
     facts = [("By metric" if not i else "", f"{_count(metric, found.findings)}.") for i, metric in enumerate(by[1:])]
     facts += [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
-    data = {"schema": SCHEMA, "machines": list(found.machines), "claims": [_data(one) for one in found.findings]}
     lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
     records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)
     verdict = f"{_count(by[0], found.findings)}." if judged else "No claim was run."
-    return brief(verdict, table, data, facts=facts, sections=sections, records=records, kind="Claims")
+    answer = listing("validate", verdict, {"machines": list(found.machines)}, map(_data, found.findings))
+    return brief(answer, table, facts=facts, sections=sections, records=records, kind="Claims")
 
 
 def _verdicts(one: Finding) -> str:
@@ -160,10 +160,8 @@ def numbers(lines: Sequence[Mapping[str, Any]], store: str) -> Document:
     rows = tuple(tuple(line[name] for name in names) for line in lines[:SHOWN])
     rates = ("rate", "number")
     table = Table(tuple(Column(n, "number" if n in rates else "text") for n in names), rows, indent=2)
-    data = {"schema": NUMBERS, "store": store, "rows": list(lines)}
-    facts = (
-        ("Columns", "one line for each run, round and quantity; empty numbers diverged"),
-        ("Next", "... --output results.csv    ... --output results.parquet"),
-    )
+    facts = [("Columns", "one line for each run, round and quantity; empty numbers diverged")]
+    following = ("... --output results.csv", "... --output results.parquet")
     verdict = f"{counted(len(lines), 'number')} of {counted(cells, 'finished cell')}."
-    return brief(verdict, table, data, facts=facts, records=tuple(lines), kind="Results")
+    answer = listing("validate-export", verdict, {"store": store}, lines, next=following)
+    return brief(answer, [table], facts=facts, kind="Results")

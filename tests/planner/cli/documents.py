@@ -9,5 +9,5 @@ from typing import Any
 def own(text: str) -> dict[str, Any]:
     """A document with the keys of its command's own part beside the shared ones."""
     document = json.loads(text, parse_constant=lambda word: 1 / 0)
-    name = document["schema"].split("/")[1]
-    return {**document, **document[name], "warnings": [one["text"] for one in document["warnings"]]}
+    name = document["schema"].split("/")[1].replace("-", "_")
+    return {**document, **document.get(name, {}), "warnings": [one["text"] for one in document["warnings"]]}

@@ -17,8 +17,6 @@ import pytest
 from test_cli import ROOT, run
 
 import planner
-from planner.io.answers import Caution, Sensitivity
-from planner.runs.difference import difference
 
 FAST = {"settings": {"plan.draws": 0}}
 QUICK = ("--set", "plan.draws=0")
@@ -312,75 +310,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         planner.Recommendation.load(tmp_path / "a.json")
     with pytest.raises(planner.ScenarioError, match="cannot be read"):
         planner.Recommendation.load("a\0b")
-
-
-# ---------------------------------------------------------------- comparing
-
-
-def test_nothing_changed(answer: planner.Recommendation) -> None:
-    same = answer.diff(answer)
-    assert not same
-    assert str(same) == "The answers are the same."
-    assert same.to_json()["changed"] is False
-
-
-def test_what_changed_is_what_differs(answer: planner.Recommendation) -> None:
-    other = planner.recommend(**{**FLEET, "M": 6, "heterogeneity": "both", "resolution": 0.3}, sigma=1 / 3)
-    found = answer.diff(other)
-    assert found
-    said = {change.name: (change.before, change.after) for change in found.scenario}
-    assert said["M"] == (3, 6)
-    assert said["delta"] == (0.5, pytest.approx(0.95 / 3))
-    assert said["zeta"] == (1.0, 1.0)  # the same number, said in another way
-    assert "zeta: 1, given -> derived" in str(found)
-    assert said["sigma"] == (1.9, 1 / 3)
-    assert "G" not in said
-    assert [(c.name, c.before, c.after) for c in found.asked] == [("resolution", answer.recommend.resolution, 0.3)]
-    rows = [{row.id: row for row in one.rows} for one in (answer, other)]
-    for change in found.ranking:
-        topology, _, name = change.name.rpartition(".")
-        assert change.before == getattr(rows[0][topology], name) != change.after == getattr(rows[1][topology], name)
-    unchanged = len(rows[0]) * 6 - len(found.ranking)
-    assert unchanged == sum(
-        getattr(rows[0][t], name) == getattr(rows[1][t], name)
-        for t in rows[0]
-        for name in ("rank", "tie", "rounds", "time_seconds", "traffic_bytes", "p_best")
-    )
-    assert bool(found.recommended) == (set(answer.recommended) != set(other.recommended))
-
-
-def test_another_recommendation_is_said_first(answer: planner.Recommendation) -> None:
-    last = [row.replaced(tie=5 if row.id != "ring-ring" else 1) for row in answer.ranking]
-    other = answer.replaced(rows=tuple(last))
-    lines = str(difference(answer, other)).splitlines()
-    assert lines[0].endswith("and is Ring-Ring.")
-    assert other.diff(answer).recommended[0].before == ["ring-ring"]
-
-
-def test_flips_that_come_go_and_move(answer: planner.Recommendation) -> None:
-    def flip(parameter: str, at: float) -> Sensitivity:
-        return Sensitivity(parameter=parameter, now=10.0, break_even=at, best_beyond=("star-star",), method="exact")
-
-    a, b = (
-        answer.replaced(sensitivity=flips)
-        for flips in (
-            [flip("M", 5.0), flip("M", 20.0), flip("K", 30.0)],
-            [flip("M", 6.0), flip("M", 20.0), flip("P", 2)],
-        )
-    )
-    changes = {change.name: (change.before, change.after) for change in a.diff(b).flips}
-    assert changes == {
-        "flip of M downwards": ({"at": 5.0, "to": ["star-star"]}, {"at": 6.0, "to": ["star-star"]}),
-        "flip of K upwards": ({"at": 30.0, "to": ["star-star"]}, None),
-        "flip of P downwards": (None, {"at": 2.0, "to": ["star-star"]}),
-    }
-
-
-def test_sentences_alone_are_a_difference(answer: planner.Recommendation) -> None:
-    other = answer.replaced(warnings=(Caution(text="Something else."),))
-    found = answer.diff(other)
-    assert found
-    assert "Numbers are the same" in str(found)
 
 
 # ---------------------------------------------------------------- docs

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
+from documents import own
 from test_cli import run
 
 from hflbounds import Tier, Topology, exact_bound, get, recursion
@@ -51,7 +51,7 @@ def test_a_tree_has_the_value_of_its_bound(plan, words: list[str], tree: Topolog
     for step, numbers in ((None, GIVEN), (0.1, GIVEN | {"eta_eff": 0.1})):
         code, out, err = plan("show", *words, *said(K=3, **numbers, **DELTAS), "--json")
         assert (code, err) == (0, "")
-        found = json.loads(out)["value"]
+        found = own(out)["value"]
         assert found == pytest.approx(exact_bound(tree, K=3, **GIVEN, deltas=deltas, eta_eff=step, draws=draws), 1e-9)
 
 
@@ -78,7 +78,7 @@ def test_exports_of_a_tree_are_its_bound(plan, words: list[str], tree: Topology,
 def test_patterns_alone_are_stated_in_letters(plan, law: list[str], label: str) -> None:
     code, out, err = plan("show", "--tiers", "ring/star/ring", *law, "--json")
     assert (code, err) == (0, "")
-    document = json.loads(out)
+    document = own(out)
     assert document["id"] == f"hflbounds.exact{label}.ring-star-ring"
     assert {"n1", "n2", "n3", "P2", "P3", "delta1", "delta3"} <= {*document["quantities"]}
     _, two, _ = plan("show", "--tiers", "ring/star", *law)
@@ -91,8 +91,8 @@ def test_the_statement_for_all_trees(plan) -> None:
     for form in document_formats():
         code, out, err = plan("show", "--tiers", "any", "--format", form)
         assert (code, err, bool(out)) == (0, "", True)
-    document = json.loads(plan("show", "--tiers", "any", "--json")[1])
-    assert document["schema"] == "hfl-plan/bound-recursion/1"
+    document = own(plan("show", "--tiers", "any", "--json")[1])
+    assert document["schema"] == "hfl-plan/bounds-show-any/2"
     assert sum(len(part["lines"]) for part in document["parts"]) == sum(len(p.lines) for p in recursion.parts())
 
 
@@ -134,4 +134,4 @@ def test_a_free_weight_is_not_asked_for(plan) -> None:
     numbers = GIVEN | {"G": 4, "M": 5, "P": 1, "K": 10, "zeta": 1, "delta": 0.5}
     code, out, _ = plan("show", "hflbounds.exact.ring-star", *said(**numbers), "--json")
     assert code == 0
-    assert json.loads(out)["value"] == pytest.approx(get("hflbounds.exact.ring-star").tuned(**numbers).value)
+    assert own(out)["value"] == pytest.approx(get("hflbounds.exact.ring-star").tuned(**numbers).value)

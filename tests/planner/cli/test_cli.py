@@ -185,7 +185,7 @@ def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
 def test_examples_answer_and_follow_the_schema(plan, example: Path) -> None:
     code, out, err = plan("recommend", "--config", str(example), "--json")
     assert (code, err) == (0, "")
-    _, schema, _ = plan("schema")
+    _, schema, _ = plan("schema", "recommend")
     jsonschema.validate(json.loads(out), json.loads(schema))
     assert json.loads(schema) == schema_of(Recommendation)
     assert example.read_text().count("#") > 5  # commented
@@ -197,7 +197,7 @@ def test_there_are_three_examples() -> None:
 
 def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
     _, out, _ = plan(*BASE, "--json")
-    _, schema, _ = plan("schema")
+    _, schema, _ = plan("schema", "recommend")
     for break_it in (
         lambda d: d.update(schema="hfl-plan/recommend/3"),
         lambda d: d.pop("rows"),

@@ -26,6 +26,7 @@ import planner
 from planner.cli import app as cli
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import crossing, rounds_like, value_at
+from planner.io.json_documents import schema_of
 
 HOOK = """
 import torch
@@ -95,7 +96,7 @@ def test_the_file_is_read_again_and_is_what_its_schema_says(raced: tuple[Path, s
     path = raced[0] / "pilot.json"
     pilot = read_pilot(path)
     assert pilot.text() == path.read_text()
-    schema = call("pilot", command="schema")
+    schema = call("pilot-file", command="schema")
     jsonschema.validate(json.loads(path.read_text()), json.loads(schema.stdout))
     assert [one.id for one in pilot.topologies] == ["star-star", "star-ring", "ring-star", "ring-ring"]
     assert (pilot.fleet.sizes, pilot.problem.clients, pilot.rounds) == ([3, 3], 9, 4)
@@ -204,14 +205,21 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
 
     torch.manual_seed(0)  # as the command seeds a hook
     own = planner.pilot(scope["model"](), scope["clients"](), test=scope["test"](), rounds=4, rates=4, seeds=2, batch=4)
-    assert own.verdict == found.verdict == whole.verdict
-    assert [one.loss for one in own.topologies] == [one.loss for one in found.topologies]
+    kept = [Pilot.model_validate(one.pilot) for one in (own, found)]
+    assert kept[0].verdict == kept[1].verdict == whole.verdict
+    assert [one.loss for one in kept[0].topologies] == [one.loss for one in kept[1].topologies]
+    assert list(own.verdict.best) == list(found.verdict.best) == whole.verdict.best
+    assert repr(found).startswith("Pilot('") and "\n" not in repr(found)
+    assert {row["id"] for row in found.rows} >= set(found.verdict.best)
+    assert "Good rates" in found.explain()
+    found.save(tmp_path / "answer.json")
+    jsonschema.validate(json.loads((tmp_path / "answer.json").read_text()), schema_of(type(found)))
 
 
 def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_path: Path) -> None:
     done = run(raced[0] / "hook.py", *QUICK, "--metric", "accuracy", "--json")
     assert done.returncode == 0, done.stderr
-    pilot = Pilot.model_validate_json(done.stdout)
+    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
     assert pilot.metric == "accuracy"
     for one in pilot.topologies:
         assert one.final is not None
@@ -229,7 +237,7 @@ def test_nested_groups_make_deeper_trees_and_unequal_ones_leave_clients_out(tmp_
     text = HOOK.replace('(f"g{c // 3}", *', '((f"n{c // 4}", f"g{c // 2}"), *')
     done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring-ring", "-P", "2/1", "--json")
     assert done.returncode == 0, done.stderr
-    pilot = Pilot.model_validate_json(done.stdout)
+    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
     assert [one.id for one in pilot.topologies] == ["star-star-star", "ring-ring-ring"]
     assert (pilot.fleet.sizes, pilot.fleet.passes) == ([3, 1, 1], [1, 2, 1])  # the last of three has one client
     assert pilot.notes == ["6 of 9 clients were left out, so that all groups have as many."]
@@ -237,7 +245,7 @@ def test_nested_groups_make_deeper_trees_and_unequal_ones_leave_clients_out(tmp_
 
 def test_topologies_that_are_one_algorithm_race_once(tmp_path: Path) -> None:
     done = run(hook(tmp_path, **{'f"g{c // 3}"': '"g"'}), *QUICK, "--json")
-    pilot = Pilot.model_validate_json(done.stdout)
+    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
     assert [(one.id, one.alike) for one in pilot.topologies] == [
         ("star-star", ["ring-star"]),
         ("star-ring", ["ring-ring"]),

@@ -78,7 +78,7 @@ def test_the_list_has_every_claim(validate: Any) -> None:
     assert (code, err) == (0, "")
     assert out.startswith(f"{len(claims())} claims.")
     document = json.loads(validate("list", "--json")[1])
-    assert [claim["id"] for claim in document["claims"]] == list(claims())
+    assert [claim["id"] for claim in document["rows"]] == list(claims())
     whole = validate("list", "--explain")[1]
     assert whole.count("  Where: ") == whole.count("  Predicted by: ") == len(claims())
 
@@ -87,7 +87,7 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: An
     code, page, err = validate("report", "--store", str(finished))
     assert (code, err) == (0, "")
     assert "1 of 1 claims are finished (quick)." in page
-    (claim,) = reported(finished)["claims"]
+    (claim,) = reported(finished)["rows"]
     told = next(line.split() for line in page.splitlines() if line.startswith(f"  {CLAIM}  "))
     assert (claim["id"], claim["verdict"]) == (CLAIM, told[1])
     counts = [sum(row["verdict"] == verdict for row in claim["rows"]) for verdict in ("holds", "fails", "cannot tell")]
@@ -112,11 +112,11 @@ def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -
     lines = out.splitlines()
     for line, by in ((lines[0], "gradient"), (lines[3], "loss")):
         told = line.removeprefix("By metric  ")
-        assert told.startswith(f"By {by} {counts[reported(finished)['claims'][0]['by'][by]['verdict']]}")
+        assert told.startswith(f"By {by} {counts[reported(finished)['rows'][0]['by'][by]['verdict']]}")
     where, runs, closing = " ".join(" ".join(lines[4:]).split()).partition(" 1 of 1 claims are finished")
     assert where.startswith("Runs 8 cells of the store took ")
     assert (runs, closing) == (" 1 of 1 claims are finished", " (quick).")
-    (machine,) = reported(finished)["machines"]
+    (machine,) = reported(finished)["validate"]["machines"]
     path = {"compiled": "local steps compiled", "torch": "local steps in torch"}[machine["local_steps"]]
     assert where.endswith(f" on cpu, PyTorch {torch.__version__}, threads: 1, {processor()}, {path}.")
     assert machine.keys() == {
@@ -130,7 +130,7 @@ def test_two_workers_find_what_one_finds(finished: Path, tmp_path: Path) -> None
     store = tmp_path / "two.db"
     words = ["run", CLAIM, "--store", str(store), "--workers", "2"]
     subprocess.run([*COMMAND, *words], check=True, capture_output=True, env=ALONE)
-    assert reported(store)["claims"] == reported(finished)["claims"]
+    assert reported(store)["rows"] == reported(finished)["rows"]
     with sqlite3.connect(store) as db:
         owners = db.execute("SELECT count(DISTINCT owner), count(*) FROM cells").fetchone()
     assert owners[1] == 8
@@ -151,13 +151,13 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
     running.communicate()
     kept = count(store, "finished IS NOT NULL")
     assert 2 <= kept < 8
-    (unfinished,) = reported(store)["claims"]
+    (unfinished,) = reported(store)["rows"]
     assert unfinished["verdict"] is None
     with sqlite3.connect(store) as db:
         before = db.execute("SELECT hash, finished FROM cells WHERE finished IS NOT NULL").fetchall()
         db.execute("UPDATE cells SET heartbeat = 0 WHERE finished IS NULL")  # half a minute goes by
     subprocess.run([*COMMAND, "resume", "--store", str(store)], check=True, capture_output=True, env=ALONE)
-    assert reported(store)["claims"] == reported(finished)["claims"]
+    assert reported(store)["rows"] == reported(finished)["rows"]
     with sqlite3.connect(store) as db:
         after = dict(db.execute("SELECT hash, finished FROM cells").fetchall())
     assert len(after) == 8
@@ -236,7 +236,8 @@ def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkey
     monkeypatch.setattr(Cell, "run", never)
     code, out, err = validate("resume", "--store", str(finished), "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == reported(finished)
+    command = {"command": ["hfl-plan", "validate", "resume", "--store", str(finished), "--json"]}
+    assert json.loads(out) == {**reported(finished), **command}
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,7 @@ def test_refusals_are_one_line(validate: Any, tmp_path: Path, words: list[str], 
 def test_a_run_that_is_refused_leaves_a_store_as_it_is(finished: Path, validate: Any, tmp_path: Path) -> None:
     for wrong, code in ((["--engine", "slurm"], 2), (["--device", "tpu"], 1)):
         assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == code
-        assert [claim["id"] for claim in reported(finished)["claims"]] == [CLAIM]
+        assert [claim["id"] for claim in reported(finished)["rows"]] == [CLAIM]
         assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == code
     assert not (tmp_path / "none.db").exists()
 
@@ -430,7 +431,7 @@ def test_a_report_draws_every_finished_claim(finished: Path, validate: Any, tmp_
     assert (code, err) == (0, "")
     assert f"3 files are in {tmp_path / 'p'}." in " ".join(out.split())
     rows = list(csv.DictReader((tmp_path / "p" / f"{CLAIM}.csv").read_text().splitlines()))
-    told = reported(finished)["claims"][0]["rows"]
+    told = reported(finished)["rows"][0]["rows"]
     assert [float(row["value"]) for row in rows] == [row["ratio"] for row in told]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from importlib.util import find_spec
 
 import pytest
+from documents import own
 from test_cli import run
 
 from hflbounds.worst.stored import cases
@@ -22,25 +22,25 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
 def test_a_bound_alone_lists_its_stored_cases(plan) -> None:
     code, out, err = plan("hflbounds.exact.ring-ring", "--json")
     assert (code, err) == (0, "")
-    answer = json.loads(out)
+    answer = own(out)
     fixed = [
         one
         for one in cases()
         if one.question.topology.id == "ring-ring" and one.question.topology.tiers[0].order == "fixed"
     ]
-    assert sorted(one["worst_case"] for one in answer["cases"]) == sorted(one.value for one in fixed)
-    assert all(0 < one["ratio"] < 1.0001 for one in answer["cases"])
+    assert sorted(one["worst_case"] for one in answer["rows"]) == sorted(one.value for one in fixed)
+    assert all(0 < one["ratio"] < 1.0001 for one in answer["rows"])
 
 
 @needs_solver
 def test_a_case_is_solved_beside_its_bound(plan) -> None:
     deviations = ["--set", "delta=1", "--set", "zeta=1", "--set", "G=2", "--set", "M=2"]
     code, out, _ = plan("hflbounds.exact.ring-star", *CELL, *deviations, "--json")
-    answer = json.loads(out)
+    answer = own(out)
     assert code == 0
-    assert [one["bound"] for one in answer["bounds"]][1] == "hflbounds.exact.ring-star"
+    assert [one["bound"] for one in answer["rows"]][1] == "hflbounds.exact.ring-star"
     same = plan("--tiers", "ring:2/star:2", "--deltas", "1/1", *CELL, "--json")
-    assert json.loads(same[1])["value"] == answer["value"]
+    assert own(same[1])["value"] == answer["value"]
 
 
 @needs_solver
@@ -49,8 +49,9 @@ def test_a_bound_that_says_nothing_at_a_step_is_named_with_its_reason(plan) -> N
     code, out, err = plan("--tiers", "ring:2/star:2", *far, "--deltas", "1/1")
     assert (code, err) == (0, "")
     assert "Bounds at this step" not in out
-    assert "Bounds that say nothing at this step" in out
-    assert "L eta_eff = 1.5 is not above 0 and below 1" in " ".join(out.split())
+    assert "Warning" in out
+    whole = plan("--tiers", "ring:2/star:2", *far, "--deltas", "1/1", "--explain", "warnings")[1]
+    assert "L eta_eff = 1.5 is not above 0 and below 1" in " ".join(whole.split())
 
 
 @pytest.mark.parametrize(

@@ -511,8 +511,21 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert "[] the scenario: G 6, M 10." in out
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", "--json", capsys=capsys, monkeypatch=monkeypatch)
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
-    assert document["schema"] == "hfl-plan/phase/1"
-    assert len(document["first"]) == len(document["y"]["values"])
+    found = document["flip_map"]
+    assert (document["schema"], found["schema"]) == ("hfl-plan/flip-map/2", "hfl-plan/phase/1")
+    assert len(found["first"]) == len(found["y"]["values"])
+    code, _, err = run(
+        *BASE,
+        "--map",
+        "G,M",
+        "--cells",
+        "5",
+        "--output",
+        str(tmp_path / "map.json"),
+        capsys=capsys,
+        monkeypatch=monkeypatch,
+    )
+    assert json.loads((tmp_path / "map.json").read_text()) == found
     for words, wanted in (
         (["--cells", "5"], "Give --map"),
         (["--map", "G,M", "-p", "G"], "--parameter"),

@@ -277,7 +277,7 @@ def test_a_scenario_and_a_run_of_it_give_the_same_plan(
     for source, folder in ((scenario, "a"), (tmp_path / "run.json", "b")):
         code, out, err = call("export", source, "--topology", "ring-star", "-o", tmp_path / folder, "--json")
         assert (code, err) == (0, "")
-        found = json.loads(out)
+        found = json.loads(out)["export"]
         assert (found["rate"], found["rounds"], found["planned"]["time_seconds"]) == (
             row.rate_predicted_raw,
             row.rounds,

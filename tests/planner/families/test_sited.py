@@ -40,11 +40,11 @@ def test_every_format_shows_the_same_answer(plan, what: str) -> None:
         code, printed[name], err = plan(*words, "--format", name)
         assert (code, err) == (0, "")
     data = json.loads(printed["json"])
-    assert (data["schema"], data["section"]) == ("hfl-plan/network/1", what)
-    assert data["fleet"] == {"clients": 31, "groups": 3}
-    assert any("filled in" in note for note in data["network"]["notes"])
-    found = data[what]["upgrades"] if what == "links" else data[what]
-    assert len(list(csv.DictReader(io.StringIO(printed["csv"])))) == len(found)
+    own = data["network"]
+    assert (data["schema"], own["section"]) == ("hfl-plan/network/2", what)
+    assert (own["clients"], own["groups"]) == (31, 3)
+    assert any("filled in" in note for note in own["notes"])
+    assert len(list(csv.DictReader(io.StringIO(printed["csv"])))) == len(data["rows"])
     first = printed["table"].splitlines()[0]
     for name in ("markdown", "html", "latex"):
         assert first.split()[0] in printed[name]
@@ -75,10 +75,10 @@ def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -
     words = ("network", "place", "geant", "-c", str(EXAMPLE / "consortium.toml"), "--tiers", "star/ring")
     code, out, _ = plan(*words, *FLEET[2:], "--layout", str(path), "--json")
     assert code == 0
-    first = json.loads(out)["place"][0]
+    first = json.loads(out)["rows"][0]
     code, out, _ = plan("network", "place", "geant", "-c", FLEET[1], "--fleet", str(path), *FLEET[4:], "--tiers",
                         "star/ring", "--server", first["server"], "--json")  # fmt: skip
-    again = json.loads(out)["place"][0]
+    again = json.loads(out)["rows"][0]
     assert code == 0
     assert again["seconds_per_round"] == pytest.approx(first["seconds_per_round"], rel=1e-9)
     assert [row["client"] for row in csv.DictReader(path.read_text().splitlines())] == [

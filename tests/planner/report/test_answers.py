@@ -33,9 +33,10 @@ def test_every_format_answers(
     assert {**document, "command": ()} == {**short, "command": ()}
     assert len(set(found.values())) == len(found)
     rows = list(csv.DictReader(io.StringIO(found["csv"])))
+    axes = document.get("flip_map", {"x": {"values": ()}, "y": {"values": ()}})
     wanted = {
         "flip": len(document.get("rows", [])),
-        "map": len(document["x"]["values"]) * len(document["y"]["values"]) if question == "map" else 0,
+        "map": len(axes["x"]["values"]) * len(axes["y"]["values"]),
         "tune": len(document.get("rows", [])),
     }
     assert len(rows) == wanted[question] > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 import warnings
@@ -16,6 +17,7 @@ from planner.cli import app as cli
 
 ROOT = Path(__file__).parents[3]
 LINES, COLUMNS, WORDS = 25, 80, 220
+NUMBERS = "--set G=3 --set M=25 --set P=1 --set K=5 --set delta=0.5 --set R=1000 --set L=1 --set A=2.3 --set sigma=1"
 DOCUMENTED = (
     "recommend -G 10 -M 10 --heterogeneity inter",
     "recommend -G 12 -M 25 --uplink 20Mbit/s --model-size 45MB",
@@ -32,6 +34,12 @@ DOCUMENTED = (
     "bounds list",
     "bounds list --paper zhou2026",
     "validate list",
+    "bounds show zhou2026.thm1.star-ring",
+    "bounds show hflbounds.exact.star-ring",
+    "bounds show --tiers any",
+    f"bounds compare zhou2026.thm1.star-ring zhou2026.thm1.ring-star --over zeta {NUMBERS}",
+    "network place geant",
+    "network overlays gaia --model-size 45MB -H both",
 )
 
 
@@ -83,6 +91,38 @@ def test_documents_share_their_keys(plan, command: str) -> None:
     jsonschema.validate(document, json.loads(plan("schema", name)[1]))
     assert document["command"][:2] == ["hfl-plan", name]
     assert " ".join(plan(*shlex.split(command), "--quiet")[1].split()).endswith(document["verdict"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    {
+        "bounds-list": "bounds list --paper zhou2026",
+        "bounds-show": "bounds show zhou2026.thm1.star-ring",
+        "bounds-show-any": "bounds show --tiers any",
+        "bounds-compare": "bounds compare zhou2026.thm1.star-ring zhou2026.thm1.ring-star",
+        "bounds-check": "bounds check zhou2026.thm1.star-ring",
+        "bounds-worst-case": "bounds worst-case hflbounds.exact.star-star",
+        "audit": "audit --paper devos2023",
+        "explain": "explain E003",
+        "flip-map": "flip -G 4 -M 3 --map G,M --cells 3",
+        "network": "network place gaia",
+        "validate-list": "validate list",
+        "compare": "compare examples/phones.toml examples/phones.toml",
+    }.items(),
+)
+def test_documents_that_list_are_what_their_schema_says(plan, name: str, command: str) -> None:
+    document = json.loads(plan(*shlex.split(command), "--json")[1])
+    assert document["schema"] == f"hfl-plan/{name}/2"
+    assert document["command"] == ["hfl-plan", *shlex.split(command), "--json"]
+    assert document["version"] and document["verdict"]["text"]
+    jsonschema.validate(document, json.loads(plan("schema", name)[1]))
+
+
+def test_schemas_are_listed(plan) -> None:
+    listed = plan("schema")[1]
+    assert overlong(listed) == []
+    for name in re.findall(r"[a-z][a-z-]+[a-z](?=[,\n])", listed.partition("Next")[0]):
+        assert json.loads(plan("schema", name)[1])["properties"]
 
 
 # ---------------------------------------------------------------- drawn scenarios

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from documents import own
 from test_cli import ROOT, run
 from test_docs import assert_shown, consoles
 
@@ -107,7 +108,7 @@ def test_the_scenario_file_is_not_needed_again_and_a_change_is_named(plan, saved
     Path("wards.toml").write_text(TOML.replace("100", "200"))
     code, out, _ = plan("rerun", "run.json", "--check")
     assert code == 0
-    assert "wards.toml (config) has changed since. The manifest has its scenario whole." in out
+    assert "Warning  wards.toml (config) has changed since." in out
     Path("wards.toml").unlink()
     code, out, err = plan("rerun", "run.json")
     assert (code, out) == (0, saved)
@@ -121,14 +122,14 @@ def test_another_input_gives_another_answer_and_both_are_named(plan, saved: str)
     assert "counts.csv (problem.heterogeneity) has changed since." in out
     assert re.search(r"The answer is another: \d+ differences", out)
     assert "\n  scenario." in out
-    assert "more; --json has all" in out
+    assert "more rows: --explain rows" in out
     code, out, _ = plan("rerun", "run.json", "--check", "--json")
     assert code == 1
-    document = json.loads(out)
-    assert (document["schema"], document["same"]) == ("hfl-plan/rerun/1", False)
+    document = own(out)
+    assert (document["schema"], document["same"]) == ("hfl-plan/rerun/2", False)
     assert document["inputs"] == {"counts.csv": "changed"}
     assert document["software"] == {}
-    then = {d["at"]: d["then"] for d in document["differences"]}
+    then = {d["at"]: d["then"] for d in document["rows"]}
     assert then["scenario.delta.value"] == load()["answer"]["scenario"]["delta"]["value"]
 
 
@@ -179,7 +180,8 @@ def test_an_answer_that_was_forged_with_its_hashes_is_found_by_running(plan, sav
     rewrite(document)
     code, out, _ = plan("rerun", "run.json", "--check")
     assert code == 1
-    assert "The answer is another: 1 difference.\n  rows[0].rounds.value: " in out
+    assert "The answer is another: 1 difference.\n" in out
+    assert "\n  rows[0].rounds.value  " in out
     assert "numpy was 0.1, and is " in out
 
 
@@ -198,13 +200,12 @@ def test_numbers_that_round_otherwise_are_the_same_to_a_tolerance(plan, saved: s
     rewrite({**document, "answer": nudged(answer, 3e-11)})
     code, out, err = plan("rerun", "run.json", "--check")
     assert (code, err) == (0, "")
-    assert re.fullmatch(
-        r"The answer is the same to a relative 1e-09: \d+ numbers rounded otherwise, by at most 3e-11.\n", out
-    )
+    said = r"The answer is the same to a relative 1e-09: \d+ numbers rounded otherwise, by at most 3e-11."
+    assert re.fullmatch(said, " ".join(out.split()))
     code, out, _ = plan("rerun", "run.json", "--check", "--json")
-    told = json.loads(out)
+    told = own(out)
     assert code == 0
-    assert (told["same"], told["bit_for_bit"], told["tolerance"], told["differences"]) == (True, False, 1e-9, [])
+    assert (told["same"], told["bit_for_bit"], told["tolerance"], told["rows"]) == (True, False, 1e-9, [])
     assert told["rounding"]["largest_relative_difference"] == pytest.approx(3e-11, rel=1e-4)
     for tolerance in ("0", "1e-12"):
         code, out, _ = plan("rerun", "run.json", "--check", "--tolerance", tolerance)
@@ -222,7 +223,7 @@ def test_a_whole_number_and_a_word_are_compared_as_they_are(plan, saved: str) ->
     rewrite(document)
     code, out, _ = plan("rerun", "run.json", "--check", "--json")
     assert code == 1
-    assert [d["at"] for d in json.loads(out)["differences"]] == ["rows[0].rounds.value", "rows[1].id"]
+    assert [d["at"] for d in json.loads(out)["rows"]] == ["rows[0].rounds.value", "rows[1].id"]
 
 
 def test_versions_are_a_note_and_no_difference(plan, saved: str) -> None:
@@ -234,7 +235,8 @@ def test_versions_are_a_note_and_no_difference(plan, saved: str) -> None:
     assert (code, err) == (0, "")
     first, *notes = out.splitlines()
     assert first == "The answer is the same to a relative 1e-09."
-    assert [note.split(",")[0] for note in notes] == ["hfl-plan was 0.0.9", "python was 3.9.1"]
+    assert notes[0].startswith("Warning  hfl-plan was 0.0.9, and is ")
+    assert "python was 3.9.1, and is " in plan("rerun", "run.json", "--check", "--explain", "warnings")[1]
 
 
 def test_a_scenario_that_this_version_does_not_know_is_refused(plan, saved: str) -> None:
@@ -259,7 +261,7 @@ def test_a_scenario_that_this_version_does_not_know_is_refused(plan, saved: str)
 )
 def test_what_is_no_manifest_is_refused_in_a_line(plan, content: str, wanted: str) -> None:
     Path("x.json").write_text(content)
-    for words in (["rerun", "x.json"], ["rerun", "x.json", "--check"], ["diff", "x.json", "x.json"]):
+    for words in (["rerun", "x.json"], ["rerun", "x.json", "--check"], ["compare", "x.json", "x.json"]):
         code, out, err = plan(*words)
         assert (code, out) == (2, "")
         assert wanted.removesuffix(", and hfl-plan/manifest/1 is read") in err
@@ -300,21 +302,19 @@ def test_the_command_line_alone_is_enough(plan) -> None:
     assert plan("rerun", "run.json", "--check")[0] == 0
 
 
-def test_diff_takes_manifests_and_answers(plan, saved: str) -> None:
+def test_kept_runs_and_answers_are_compared_by_what_decides(plan, saved: str) -> None:
     _, out, _ = plan("recommend", "--config", "wards.toml", "--K", "8", "--json")
     Path("later.json").write_text(out)
-    code, out, err = plan("diff", "run.json", "later.json")
+    code, out, err = plan("compare", "run.json", "later.json", "--json")
     assert (code, err) == (0, "")
-    assert "  K: 4 -> 8" in out.splitlines()
-    code, out, _ = plan("diff", "run.json", "later.json", "--json")
-    document = json.loads(out)
-    assert document["schema"] == "hfl-plan/diff/1"
-    assert next(c for c in document["scenario"] if c["name"] == "K")["after"] == 8
-    assert plan("diff", "run.json", "run.json")[1] == "The answers are the same.\n"
+    assert [(row["id"], row["before"], row["after"]) for row in json.loads(out)["rows"]] == [
+        ("fleet.local_steps", "4", "8")
+    ]
+    assert plan("compare", "run.json", "run.json")[0] == 0
 
 
 def test_options_that_contradict(plan, saved: str) -> None:
-    assert "--check prints no answer" in plan("rerun", "run.json", "--check", "--format", "markdown")[2]
+    assert plan("rerun", "run.json", "--check", "--format", "markdown")[1].startswith("# Check of a run")
     assert "contradicts --json" in plan("rerun", "run.json", "--json", "--format", "markdown")[2]
     assert plan("rerun", "run.json", "--format", "markdown")[1].startswith("# Two wards")
 
