@@ -8,7 +8,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, MutableMapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,7 +53,7 @@ class Commands(MutableMapping[str, Any]):
         self._modules = {
             name: found[name] for name in sorted(found, key=lambda name: ((*PATH, name).index(name), name))
         }
-        self._made: dict[str, Any] = {}
+        self._set: dict[str, Any] = {}
 
     def declared(self, name: str) -> Any:
         """Import the function of a command, or the typer of several."""
@@ -67,20 +67,7 @@ class Commands(MutableMapping[str, Any]):
         return (text or "").partition("\n")[0]
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._made:
-            from planner.cli.options import completed
-
-            one = self.declared(name)
-            if isinstance(one, typer.Typer):
-                for command in one.registered_commands:
-                    command.callback, command.cls = completed(command.callback), Command  # type: ignore[arg-type]
-                one.info.cls = Group
-            else:
-                alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-                alone.command(name, cls=Command)(completed(one))
-                one = alone
-            self._made[name] = typer.main.get_command(one)
-        return self._made[name]
+        return self._set[name] if name in self._set else _made(name, self.declared(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
@@ -89,10 +76,25 @@ class Commands(MutableMapping[str, Any]):
         return len(self._modules)
 
     def __setitem__(self, name: str, command: Any) -> None:
-        self._made[name] = command
+        self._set[name] = command
 
     def __delitem__(self, name: str) -> None:
         del self._modules[name]
+
+
+@cache
+def _made(name: str, declared: Any) -> Any:
+    """Make the command, or the group of commands, that a module declares; once a process."""
+    from planner.cli.options import completed
+
+    if isinstance(declared, typer.Typer):
+        for command in declared.registered_commands:
+            command.callback, command.cls = completed(command.callback), Command  # type: ignore[arg-type]
+        declared.info.cls = Group
+        return typer.main.get_command(declared)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, cls=Command)(completed(declared))
+    return typer.main.get_command(alone)
 
 
 class Command(TyperCommand):
