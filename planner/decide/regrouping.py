@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -74,10 +74,13 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     """
     first, then = with_one_target([with_default_order(before[1]), with_default_order(after[1])])
     objective = first.objective
+    target = first.known["target"]
+    if target.origin == "derived":  # met where Star-Star stays as it is, though its last digit may differ there
+        met = replace(target, value=target.value * (1 + 1e-12))
+        then = replace(then, known={**then.known, "target": met})
     questions = ask(first), ask(then)
     parts = [_ranked(q, objective, first.resolution) for q in questions]
     changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
-    target = first.known["target"]
     return {
         "objective": objective,
         "target": {
