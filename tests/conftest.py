@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Several workers share the cores: threads that wait for one another there take most of the time of the tests on torch.
@@ -10,3 +11,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A machine with other load takes as long as it takes: no example may fail by the clock on the wall.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Keep the tests of a file together, as they share fixtures, and let who is done take from others."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None

@@ -20,6 +20,7 @@ from test_catalogue import points as unified_points
 from hflbounds import Bound, Step, catalogue, families
 from hflbounds.audit.checks import (
     AuditError,
+    Verdict,
     audit,
     check_cap_is_the_pole_of_the_proof,
     check_ends,
@@ -63,8 +64,13 @@ TAKEN_FOR = {
 SWAPS = {getattr(quantities, one): getattr(quantities, other) for one, other in TAKEN_FOR.items()}
 
 
+@cache
+def everything() -> tuple[Verdict, ...]:
+    return tuple(audit(catalogue().values()))
+
+
 def test_every_check_passes_on_everything_found_and_looked_at_something() -> None:
-    verdicts = list(audit(catalogue().values()))
+    verdicts = everything()
     assert not [v for v in verdicts if v.failure]
     assert all(v.facts for v in verdicts)
     assert len(verdicts) >= sum(len(checks_of(bound)) for bound in catalogue().values())
@@ -81,7 +87,7 @@ def test_a_check_with_nothing_to_check_fails() -> None:
 def test_families_with_shared_constants_owe_every_identity_and_the_others_what_they_can() -> None:
     """An identity that would compare nothing is not run, rather than passed."""
     found: dict[str, set[str]] = {}
-    for verdict in audit(catalogue().values()):
+    for verdict in everything():
         if len(families().get(verdict.subject, ())) == 4:
             found.setdefault(verdict.subject, set()).add(verdict.check)
     always = {"scaling", "many_rounds"}

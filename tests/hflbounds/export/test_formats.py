@@ -70,7 +70,9 @@ def every_symbol() -> tuple[Symbol, ...]:
 
 @pytest.mark.parametrize("name", formats())
 def test_every_bound_goes_through_every_format(name: str) -> None:
-    for style in (Style(), Style(notation="paper", aligned=True, standalone=True), Style(macros=True)):
+    styles = Style(), Style(notation="paper", aligned=True, standalone=True), Style(macros=True)
+    heeded = {tuple(str(getattr(style, option)) for option in sorted(takes(name))): style for style in styles}
+    for style in heeded.values():
         text = render(name, BOUNDS, style)
         assert text.endswith("\n")
         if name != "bibtex":

@@ -240,9 +240,15 @@ def test_piped_tables_are_neither_wrapped_nor_coloured() -> None:
 def test_titles_survive_any_terminal(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text("title = 'Zürich 北京'\n[fleet]\ngroups = 3\nclients_per_group = 4\n", encoding="utf-8")
-    for name in formats():
-        done = process("recommend", "--config", str(file), "--format", name, PYTHONIOENCODING="ascii")
-        assert (done.returncode, done.stderr) == (0, "")
+    every = (
+        "import sys\nfrom planner.cli import app as cli\n"
+        f"for name in {formats()!r}:\n"
+        f"    sys.argv = ['hfl-plan', 'recommend', '--config', {str(file)!r}, '--format', name]\n"
+        "    try:\n        cli.main()\n    except SystemExit as stop:\n        assert not stop.code, name\n"
+    )
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([sys.executable, "-c", every], capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
     done = process("recommend", "--config", str(file), "--json", PYTHONIOENCODING="ascii")
     assert json.loads(done.stdout)["title"] == "Zürich 北京"
 

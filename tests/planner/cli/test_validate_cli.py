@@ -137,6 +137,7 @@ def test_two_workers_find_what_one_finds(finished: Path, tmp_path: Path) -> None
     assert owners[0] in (1, 2)
 
 
+@pytest.mark.slow  # tests/validation/test_store.py kills sweeps at every run
 def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: Path) -> None:
     store = tmp_path / "killed.db"
     running = subprocess.Popen(

@@ -75,7 +75,7 @@ def exact(points, mass, groups, least, most, together=(), apart=()) -> float:
 
 CASES = [
     (seed, clients, groups, kind)
-    for seed in range(4)
+    for seed in range(2)  # few labels to a client, and all
     for clients, groups in ((8, 2), (9, 3), (8, 4))
     for kind in ("equal", "bounded", "free", "pairs", "samples")
 ]
@@ -242,7 +242,7 @@ def test_nothing_depends_on_the_order_of_rows_and_columns(plan, tmp_path: Path) 
     header, *rows = list(csv.reader(HOSPITALS.read_text().splitlines()))
     rng = np.random.default_rng(0)
     answers = []
-    for k in range(4):
+    for k in range(3):
         columns = [0, 1, *(2 + rng.permutation(len(header) - 2))] if k else range(len(header))
         lines = [header, *(rows[i] for i in rng.permutation(len(rows)))] if k else [header, *rows]
         file = tmp_path / "counts.csv"
