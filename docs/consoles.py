@@ -131,11 +131,13 @@ def main() -> None:
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/tutorials").glob("*.md"))]
     for page in options.pages or every:
         before = page.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "examples").symlink_to(ROOT / "examples")
+            for name, content in re.findall(r"<!-- file: (\S+) -->\n```text\n(.*?)```", before, flags=re.DOTALL):
+                Path(folder, name).write_text(content, encoding="utf-8")
             after = refreshed(before, Path(folder))
         if after != before:
             sys.stdout.write(
