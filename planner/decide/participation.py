@@ -144,7 +144,7 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
 def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str]:
     """The availability that the longest chain of turns in the recommended topologies needs."""
     trees = {t: tree for t in recommended if (tree := question.sized(t)).tiers[-1].pattern.ordered}
-    chains = {t: tree.local_steps(1) for t, tree in trees.items()}
+    chains = {t: math.prod(tier.chain for tier in tree.tiers) for t, tree in trees.items()}  # of the largest nodes
     longest = max(chains, key=lambda t: chains[t], default=None)
     if longest is None:
         return []
