@@ -4,9 +4,12 @@
     python benchmarks/confidence_record.py --write     # and writes planner/data/calibration.csv, which answers use
 
 For every row of a record (`record_METRIC.csv`, see `predictor_record.py`) errors are drawn from the nearest rows of
-other families of problems: what was measured on quadratics is judged by what was learnt on others. The share of them
-that leaves the first choice within 2 % of the best is what would be stated; a monotone table from shares to how often
-they were right makes probabilities of them. When a family is judged its rows are not in that table either.
+other families of problems and the same kind of heterogeneity: what was measured on quadratics is judged by what was
+learnt on others. As in answers, errors are centred: the median of each ratio to the first choice is the predicted one.
+The share of them that leaves the first choice within 2 % of the best is what would be stated; a monotone table from
+shares to how often they were right makes probabilities of them. When a family is judged its rows are not in that table
+either. Rows are judged by rounds, and by time: there a round of each topology takes a time of its own, drawn from a
+lognormal distribution whose logarithm has the standard deviation `SPREAD`, and known exactly.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import itertools
+import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from planner.decide.verdict import LEVEL, TOLD
 from planner.predict.evidence import predictor_record as record
 from planner.predict.evidence import table
 
@@ -29,7 +34,8 @@ Array = npt.NDArray[np.float64]
 DATA = Path(__file__).resolve().parents[1] / "planner" / "data"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 AT = np.linspace(0, 1, 11)  # shares of the table
-LEAST = 20  # rows that a step of the table averages
+LEAST = 40  # rows that a step of the table averages
+SPREAD = 1.0
 EDGES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.01)
 
 
@@ -40,39 +46,57 @@ class Judged:
     Attributes:
         share: Of nearby errors of other families that leave the choice right.
         right: Whether it was.
+        most: What is stated at most: by rounds, the share of those nearby rows in which the choice was right.
         family, scenario: Of the problems.
+        low: Ratio of another topology to the first choice, the 10 % quantile of its draws; the least of the three.
+        kind: Which data differ, as of `predictor_record.kind`.
     """
 
     share: Array
     right: npt.NDArray[np.bool_]
+    most: Array
     family: npt.NDArray[np.str_]
     scenario: npt.NDArray[np.str_]
+    low: Array
+    kind: npt.NDArray[np.int_]
 
 
-def judged(predictor: str, metric: str) -> Judged:
-    """What errors of other families say of every row."""
+def judged(predictor: str, metric: str, by: record.By) -> Judged:
+    """What errors of other families say of every row, by rounds or by time."""
     rows, known = table(record.file_of(metric)), record.record(metric)
     assert known is not None  # noqa: S101 - of those that were found
     errors = np.stack([known.errors[predictor][t] for t in TOPOLOGIES], -1)
     measured = np.log([[float(row[f"rounds_{t}"]) for t in TOPOLOGIES] for row in rows])
     predicted = measured - measured[:, :1] - errors
-    family = np.array([row["family"] for row in rows])
-    shares = np.empty(len(rows))
-    for i, place in enumerate(known.places):
-        distance = np.where(family != family[i], ((known.places - place) ** 2).sum(1), np.inf)
-        drawn = predicted[i] + errors[np.argsort(distance, kind="stable")[: record.NEAREST]]
-        first = predicted[i].argmin()
-        shares[i] = (drawn[:, first] <= drawn.min(1) + np.log1p(record.RIGHT)).mean()
     right = known.regret[predictor] <= record.RIGHT
-    return Judged(shares, right, family, np.array([row["scenario"] for row in rows]))
+    if by == "time":
+        seconds = np.random.default_rng(0).normal(0, SPREAD, predicted.shape)
+        predicted, measured = predicted + seconds, measured + seconds
+        mine = measured[np.arange(len(rows)), predicted.argmin(1)]
+        right = mine <= measured.min(1) + np.log1p(record.RIGHT)
+    family = np.array([row["family"] for row in rows])
+    shares, low, most = np.empty(len(rows)), np.empty(len(rows)), np.full(len(rows), record.CERTAIN)
+    for i, place in enumerate(known.places):
+        near, _ = known.nearest(place, int(known.kinds[i]), family != family[i])
+        off = errors[near] - errors[near][:, [predicted[i].argmin()]]
+        lead = predicted[i] - predicted[i].min() + off - np.sort(off, axis=0)[len(off) // 2]
+        if by == "rounds":
+            most[i] = (known.regret[predictor][near] <= record.RIGHT).mean()
+        others = np.delete(np.sort(lead, axis=0), predicted[i].argmin(), 1)
+        low[i] = np.exp(others[math.floor((1 - LEVEL) / 2 * (len(lead) - 1))].min())
+        shares[i] = (lead.min(1) >= -np.log1p(record.RIGHT)).mean()
+    return Judged(shares, right, most, family, np.array([row["scenario"] for row in rows]), low, known.kinds)
 
 
 def fitted(share: Array, right: npt.NDArray[np.bool_]) -> Array:
-    """How often shares of `AT` were right: means that never fall, by pooling neighbours that do."""
+    """How often shares of `AT` were right: means that never fall, by pooling neighbours that do.
+
+    By the rule of succession, (right + 1) / (rows + 2): rows that were all right make nothing certain.
+    """
     order = np.argsort(share, kind="stable")
     blocks: list[list[float]] = []  # mean share, mean right, rows
     for part in np.array_split(order, max(1, len(order) // LEAST)):
-        blocks.append([float(share[part].mean()), float(right[part].mean()), float(len(part))])
+        blocks.append([float(share[part].mean()), (right[part].sum() + 1) / (len(part) + 2), float(len(part))])
         while len(blocks) > 1 and blocks[-2][1] >= blocks[-1][1]:
             (a, b, m), (c, d, n) = blocks[-2:]
             blocks[-2:] = [[(m * a + n * c) / (m + n), (m * b + n * d) / (m + n), m + n]]
@@ -86,7 +110,7 @@ def probabilities(one: Judged) -> Array:
     for family in np.unique(one.family):
         mine = one.family == family
         found[mine] = np.interp(one.share[mine], AT, fitted(one.share[~mine], one.right[~mine]))
-    return np.minimum(found, record.CERTAIN)
+    return np.minimum(found, one.most)
 
 
 def stated(one: Judged) -> Iterator[tuple[str, int, int, float, float, float, float]]:
@@ -99,17 +123,42 @@ def stated(one: Judged) -> Iterator[tuple[str, int, int, float, float, float, fl
             rows_of, right_of = np.bincount(which), np.bincount(which, one.right[mine])
             drawn = rng.integers(len(names), size=(2000, len(names)))
             shares = right_of[drawn].sum(1) / rows_of[drawn].sum(1)
-            ends = (float(np.quantile(shares, at)) for at in (0.025, 0.975))
+            left, right = (float(np.quantile(shares, at)) for at in (0.025, 0.975))
             words = f"{low:.0%} to {min(high, record.CERTAIN):.0%}"
-            yield words, int(mine.sum()), len(names), float(sure[mine].mean()), float(one.right[mine].mean()), *ends
+            yield (
+                words,
+                int(mine.sum()),
+                len(names),
+                float(sure[mine].mean()),
+                float(one.right[mine].mean()),
+                left,
+                right,
+            )
 
 
-def recorded() -> Iterator[tuple[str, str]]:
-    """Every predictor and metric of which errors are on record."""
+def by_kind(one: Judged) -> Iterator[tuple[str, int, int, float, float]]:
+    """Rows, scenarios, mean stated and right, by which data differ."""
+    sure = probabilities(one)
+    for kind, words in enumerate(("neither", "clients", "groups", "both")):
+        mine = one.kind == kind
+        scenarios = len(np.unique(one.scenario[mine]))
+        yield words, int(mine.sum()), scenarios, float(sure[mine].mean()), float(one.right[mine].mean())
+
+
+def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
+    """Rows, scenarios, and how often the first choice was right, where it would be named alone and where not."""
+    named = (one.low > 1 + record.RIGHT) & (probabilities(one) >= TOLD)
+    for words, mine in (("one is named", named), ("toss-up", ~named)):
+        yield words, int(mine.sum()), len(np.unique(one.scenario[mine])), float(one.right[mine].mean())
+
+
+def recorded() -> Iterator[tuple[str, str, record.By]]:
+    """Every predictor and metric of which errors are on record, by rounds and by time."""
     for metric in ("loss", "accuracy", "gradient"):
         known = record.record(metric)
         for predictor in known.errors if known else ():
-            yield predictor, metric
+            yield predictor, metric, "rounds"
+            yield predictor, metric, "time"
 
 
 def main() -> None:
@@ -117,20 +166,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    lines: list[tuple[str, str, str, str]] = []
-    for predictor, metric in recorded():
-        one = judged(predictor, metric)
+    lines: list[tuple[str, str, str, str, str]] = []
+    kinds: list[str] = []
+    verdicts: list[str] = []
+    for predictor, metric, by in recorded():
+        one = judged(predictor, metric, by)
         right = fitted(one.share, one.right)
-        lines += [(predictor, metric, f"{a:.1f}", f"{b:.3f}") for a, b in zip(AT, right, strict=True)]
+        lines += [(predictor, metric, by, f"{a:.1f}", f"{b:.3f}") for a, b in zip(AT, right, strict=True)]
         for words, rows, scenarios, said, was, low, high in stated(one):
             sys.stdout.write(
-                f"| `{predictor}`, {metric} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} "
+                f"| `{predictor}`, {metric}, {by} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} "
                 f"[{low:.0%}, {high:.0%}] |\n"
             )
+        for words, rows, scenarios, said, was in by_kind(one):
+            kinds.append(
+                f"| `{predictor}`, {metric}, {by} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} |\n"
+            )
+        for words, rows, scenarios, was in by_verdict(one):
+            verdicts.append(f"| `{predictor}`, {metric}, {by} | {words} | {rows:,} | {scenarios} | {was:.0%} |\n")
+    sys.stdout.writelines([*kinds, *verdicts])
     if options.write:
         with (DATA / record.CALIBRATION).open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerows([("predictor", "metric", "stated", "right"), *lines])
+            writer.writerows([("predictor", "metric", "by", "stated", "right"), *lines])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario
 
-APART = 1.25  # ratio by which whole rounds may move topologies that tie apart without a word
+APART = (
+    1.25  # ratio of predicted rounds that are about the same, and by which whole rounds may part them without a word
+)
 
 
 def recommend(  # reason: one field of the answer after the other
@@ -69,12 +71,12 @@ def recommend(  # reason: one field of the answer after the other
     beside = tuple(one for one in beside if one.topology not in question.topologies or question.depth > 1)
     said = verdict(found, beside, met=met)
 
-    how_sure = uncertainty.assess(question, scenario, here.tied) if details else None
+    how_sure = uncertainty.assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model)
-    flips, looked = nearest_flips(question, scenario, here.tied) if asked else ((), "")
+    flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")
     records = evidence.records(question, scenario, here.judged.model)
-    doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.tied)
+    doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
     bounded = (details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees
     by_sharing = found.get("time", {})
@@ -97,7 +99,7 @@ def recommend(  # reason: one field of the answer after the other
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, how_sure),
         warnings=tuple(
-            _warnings(question, scenario, rows, here.tied, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
+            _warnings(question, scenario, rows, here.best, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
         ),
         sensitivity=tuple(_sensitivity(flips, how_sure)),
         evidence=tuple(records),
@@ -108,7 +110,7 @@ def recommend(  # reason: one field of the answer after the other
             bounds=question.family,
             constants=question.constants,
             cap=question.cap,
-            resolution=here.judged.resolution,
+            resolution=scenario.resolution,
             cost=scenario.cost,
             seed=scenario.seed,
             flips_searched=looked,
@@ -376,7 +378,8 @@ def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
 
 def _about_whole_rounds(rows: Sequence[Row], rounds: Mapping[str, float]) -> list[str]:
     """Say that topologies tie by predicted rounds which, run as whole ones, are far apart."""
-    tied = [row.id for row in rows if row.tie == 1 and not row.baseline and 0 < rounds[row.id] < math.inf]
+    first = [row.id for row in rows if row.tie == 1 and not row.baseline and 0 < rounds[row.id] < math.inf]
+    tied = [t for t in first if rounds[t] < APART * min(rounds[other] for other in first)]
     rounded = {t: ceil_rounds(rounds[t]) / rounds[t] for t in tied}
     if not tied or max(rounded.values()) < APART * min(rounded.values()):
         return []

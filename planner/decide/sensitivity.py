@@ -30,7 +30,6 @@ from planner.decide.parameters import (
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
-from planner.decide.uncertainty import agreement
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import standing
 from planner.errors import NoAnswerError, ScenarioError
@@ -185,8 +184,7 @@ def flip(  # reason: one field of the answer after the other
     scenario, question, competing = posed(scenario, among)
     objective = scenario.objective
     here = standing(question, scenario, objective, {t: float(n) for t, n in question.rounds().items()})
-    resolution = here.judged.resolution
-    first = first_tie({t: here.totals.get(t, math.inf) for t in competing}, resolution)
+    resolution, first = scenario.resolution, here.undecided(competing)
     if not first:
         raise NoAnswerError(
             "no topology reaches the target, so there is no answer that could change. "
@@ -211,7 +209,7 @@ def flip(  # reason: one field of the answer after the other
         objective=objective,
         metric=question.metric,
         target=target_of(question, scenario.known["target"]),
-        verdict=_verdict(objective, here.best if every and first[0] in here.best else first, found, every=every),
+        verdict=_verdict(objective, first, found, every=every),
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
         warnings=tuple(Caution(text=text) for text in scenario.warnings),
@@ -428,13 +426,6 @@ def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
         return ()
     tied = [t for t, total in totals.items() if total <= best * (1 + max(resolution, SAME))]
     return tuple(sorted(tied, key=lambda t: totals[t]))
-
-
-def resolution_of(question: Question, scenario: Scenario) -> float:
-    """The relative difference below which `recommend` says that topologies tie here."""
-    totals = {t: float(n) * question.price(t, scenario.objective) for t, n in question.rounds().items()}
-    finite = {t: n for t, n in totals.items() if math.isfinite(n)}
-    return agreement(question, scenario, scenario.objective, finite).resolution
 
 
 def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:

@@ -7,11 +7,11 @@ best topology by time depends on that, each of both has its own case.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hflbounds.evaluate.compare import ties
+from hflbounds.evaluate.compare import SAME, ties
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
@@ -56,13 +56,10 @@ class Standing:
 
     @cached_property
     def ties(self) -> dict[str, int]:
-        """Topologies of one number cannot be told apart."""
-        return dict(zip(self.totals, ties(self.totals.values(), self.judged.resolution), strict=True))
-
-    @cached_property
-    def tied(self) -> tuple[str, ...]:
-        """Those that cannot be told from the best, the best first."""
-        return tuple(t for t, tie in self.ties.items() if tie == 1)
+        """Number groups of topologies that cannot be told apart: 1 for those of `best`, others by the resolution."""
+        rest = [t for t in self.totals if t not in self.best]
+        numbers = ties([self.totals[t] for t in rest], self.scenario.resolution)
+        return dict.fromkeys(self.best, 1) | {t: 1 + number for t, number in zip(rest, numbers, strict=True)}
 
     @cached_property
     def confidence(self) -> float | None:
@@ -71,24 +68,35 @@ class Standing:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """Those of which one is the best, as far as can be told: the first alone, or several."""
-        if len(self.tied) > 1 or self.confidence is None or self.confidence >= TOLD or len(self.totals) < 2:
-            return self.tied
-        first, second = list(self.totals)[:2]
-        likely = self.judged.model.likely if self.judged.model else ()
-        return tuple(dict.fromkeys((first, *(likely if set(likely) - {first} else (second,)))))
+        """Those of which one is the best, as far as can be told; best first."""
+        return self.undecided(self.totals)
+
+    def undecided(self, among: Collection[str]) -> tuple[str, ...]:
+        """Of some topologies the first, and those that cannot be told from it; none where none reaches the target.
+
+        Told apart is what differs by more than the resolution, with an interval of the ratio that does not hold 1; and
+        nothing is told where the first is the best with a probability below `TOLD`.
+        """
+        first, *rest = [t for t in self.totals if t in among] or [""]
+        level = self.totals.get(first, 0.0) * (1 + max(self.scenario.resolution, SAME))
+        found = [t for t in rest if self.totals[t] <= level or not self._told(t, first)]
+        if rest and not found and self.confidence is not None and self.confidence < TOLD:
+            found = rest[:1]
+        return (first, *found) if first else ()
+
+    def _told(self, topology: str, first: str) -> bool:
+        ends = self.judged.interval(topology, first, LEVEL)
+        return ends is None or ends[0] > 1 + self.scenario.resolution
 
     def ratio(self, topology: str) -> Quantity | None:
-        """The total of a topology over that of the first, with its interval; None where either has none.
-
-        Errors on record are not centred on the prediction: the interval is widened to hold it.
-        """
+        """The total of a topology over that of the first, with its interval; None where either has none."""
         first, low, high = next(iter(self.totals)), None, None
         if topology not in self.totals or not self.totals[first]:
             return None
         number = self.totals[topology] / self.totals[first]
-        if topology != first and (ends := self.judged.interval(topology, first, LEVEL)):
-            low, high = min(ends[0], number), max(ends[1], number)
+        ends = self.judged.interval(topology, first, LEVEL)
+        if ends and all(map(math.isfinite, ends)) and ends[1] > ends[0] * (1 + SAME):
+            low, high = ends
         measured = self.question.predictor.measured
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 
@@ -155,7 +163,7 @@ def verdict(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseli
     """
     if met:
         first = next(iter(found.values()))
-        best = next(iter(first.values())).tied
+        best = next(iter(first.values())).best
         return Verdict(status="toss-up", best=best, text="The target is met before the first round.")
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     whole = cases[0].replaced(value="", text=_sentence(cases[0], next(iter(found)), found))
@@ -275,7 +283,7 @@ ONE_CHILD = {
 
 def same_by_structure(here: Standing) -> str:
     """Why topologies tie whatever the numbers are; empty where they do not."""
-    question, tied = here.question, here.tied
+    question, tied = here.question, here.best
     if len(tied) < 2:
         return ""
     reasons = []

@@ -128,7 +128,8 @@ class Verdict(Part):
     runner_up: str = field("id of the best other row", default="")
     ratio: Quantity | None = field("amount of the runner-up over that of the best", default=None)
     confidence: float | None = field(
-        "probability that the best is within 2 % of the best, at most 0.99; null where no record says", default=None
+        "probability that the first of `best` is within 2 % of the best, at most 0.99; null where no record says",
+        default=None,
     )
     baseline: Faster | None = field("the best baseline where it takes less than the best row", default=None)
     text: Text = ""

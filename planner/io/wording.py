@@ -70,8 +70,8 @@ def two(number: float) -> str:
 
 
 def _end(number: float) -> str:
-    """An end of an interval: one digit below 1, else two."""
-    return f"{number:.1g}" if number < 1 else two(float(f"{number:.2g}"))
+    """An end of an interval: one digit below 1, else two; close to 1 with three."""
+    return f"{number:.1g}" if number < 0.95 else two(number)
 
 
 def join_with_limit(words: Sequence[str], most: int = 4) -> str:

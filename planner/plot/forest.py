@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from planner.decide.sensitivity import first_tie, resolution_of, totals_of
 from planner.decide.uncertainty.draws import draws
+from planner.decide.verdict import LEVEL, standing
 from planner.errors import NoAnswerError
 from planner.io.wording import names, title, two
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading, in_short
-from planner.predict.evidence import predictor_record as record
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LEVEL = 0.8
 DRAWS = 1024
 MOST = 16  # topologies
 
@@ -49,16 +47,12 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         NoAnswerError: If fewer than two topologies reach the target.
     """
     scenario, question = posed(scenario)
-    totals = totals_of(question, scenario.objective, tuple(question.topologies))
-    reached = {t: n for t, n in sorted(totals.items(), key=lambda item: item[1]) if np.isfinite(n)}
+    here = standing(question, scenario, scenario.objective, {t: float(n) for t, n in question.rounds().items()})
+    reached = here.totals
     if len(reached) < 2 or not min(reached.values()):
         raise NoAnswerError("fewer than two topologies reach the target after a round or more, so no ratio is there.")
     best = next(iter(reached))
-    of_record = record.of(question) is not None
-    errors = (
-        (lambda rng, number: record.errors(question, rng, number)) if of_record else question.predictor.errors(question)
-    )
-    found = draws(question, scenario, scenario.objective, errors, number=DRAWS)
+    found = here.judged.found or draws(question, scenario, scenario.objective, number=DRAWS)
     mine = found.totals[found.topologies.index(best)]
     ratios = []
     for topology in list(reached)[:MOST]:
@@ -67,7 +61,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
         ratios.append(Ratio(topology, reached[topology] / reached[best], float(low), float(high)))
     what = scenario.objective
-    first = first_tie(totals, resolution_of(question, scenario))
+    first = here.best
     open_ = [one.topology for one in ratios[1:] if one.low <= 1 and one.topology not in first]
     if len(first) > 1:
         message = f"Toss-up by {what}: {names(first)}"

@@ -35,6 +35,3 @@ class ModelUncertainty(Part):
         "that the first choice is within 2 % of the best: its share, as such shares turned out on other problems",
         default=None,
     )
-    likely: tuple[str, ...] = field(
-        "the fewest topologies of which one is within 2 % of the best in 80 % of these draws", default=()
-    )

@@ -259,6 +259,7 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
     first = next((one for one in answer.evidence if one.nearest), answer.evidence[0])
     share = first.right / first.of
     level = "weak" if share < WEAK else "fair" if share < FAIR else "good"
+    level += " on rounds" * first.nearest
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of}, {first.dataset}"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
 

@@ -9,6 +9,7 @@ from planner.decide import breakpoints, sensitivity
 from planner.decide.parameters import inputs, is_drawn, largest_drawn, size_drawn
 from planner.decide.rank import recommend
 from planner.decide.recommendation import SHARING, Row
+from planner.decide.verdict import standing
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
 from planner.io.wording import names, times
@@ -94,9 +95,9 @@ def flips(tables: Mapping[str, Any], path: str) -> Data:
     paths = symbols(scenario.depth)
     if path not in paths:
         raise ScenarioError(f"{path!a:.60} is not a control of the page. Known are {', '.join(paths)}.")
-    scenario, question, among = sensitivity.posed(scenario, ())
-    resolution = sensitivity.resolution_of(question, scenario)
-    first = sensitivity.first_tie(sensitivity.totals_of(question, scenario.objective, among), resolution)
+    scenario, question, _ = sensitivity.posed(scenario, ())
+    here = standing(question, scenario, scenario.objective, {t: float(n) for t, n in question.rounds().items()})
+    first = here.best
     moved = inputs(question, scenario.objective).get(paths[path])
     sides: Data = {"below": None, "above": None}
     if moved is not None and first:

@@ -8,6 +8,8 @@ of its lattices made independent of the processor. Printed anew since, each time
   other constants give; and all of the answers with ``--predictor bound``, whose rounds are the guarantee's;
 - those with K = P = 1 among them once more, when rounds to a target were solved where a round chains one step;
 - ``flips`` of two, when inputs that are 0, and sigma beside a preset, were looked at too;
+- ``recommended``, ``tie``, ``resolution``, ``flips`` and what the record says of 20, when errors on record were centred
+  and those of one kind of heterogeneity, and intervals decided between a winner and a toss-up;
 - the counts of choices on digits, which are made with presets, when presets became measured ones.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds

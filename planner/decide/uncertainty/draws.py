@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,7 +29,6 @@ Model = Callable[[np.random.Generator, int], FloatArray]
 DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
 DRAWS_TIMED = 128  # at most, where each draw times rounds with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
-COVERED = 0.8  # of the draws, by the topologies that are named where one cannot be told
 HIGH = 0.9  # quantile of the regret that is shown; by sorting, as numpy's imports its masked arrays
 AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache, fewer cost overhead
 
@@ -268,18 +267,6 @@ def p_best(found: Draws, tolerance: float = SAME) -> dict[str, Estimate]:
     return {t: mean(best[i].astype(float)) for i, t in enumerate(found.topologies)}
 
 
-def likely(found: Draws, covered: float = COVERED) -> tuple[str, ...]:
-    """The fewest topologies of which one is right in so many of the draws, each the one that adds most."""
-    least = found.totals.min(axis=0)
-    right = np.isfinite(least) & (found.totals <= least * (1 + record.RIGHT))
-    left, kept = right.any(axis=0), []
-    most = (1 - covered) * left.sum()
-    while left.sum() > most:
-        kept.append(int((right & left).sum(axis=1).argmax()))
-        left = left & ~right[kept[-1]]
-    return tuple(found.topologies[i] for i in kept)
-
-
 def regret(found: Draws, topology: str) -> Regret:
     """Relative excess of a topology's total over the least of each draw, over draws in which there is one."""
     own, least = found.totals[found.topologies.index(topology)], found.totals.min(axis=0)
@@ -309,20 +296,43 @@ class Agreement(NamedTuple):
     """What is known of how well topologies are told apart."""
 
     model: ModelUncertainty | None  # record of the predictor near the question
-    resolution: float  # relative difference below which topologies tie
     probability: float | None  # that the first is within 2 % of the best
-    found: Draws | None  # draws of inputs and of errors like those measured
+    found: Draws | None  # draws of inputs and of errors like those measured, centred
 
     def interval(self, topology: str, first: str, level: float) -> tuple[float, float] | None:
         """Where the total of a topology over that of another lies in this share of draws; None if it is not known."""
         if self.found is None:
             return None
-        own, other = (self.found.totals[self.found.topologies.index(t)] for t in (topology, first))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.sort(own / other)
-        outside = (1 - level) / 2 * (ratios.size - 1)
-        ends = float(ratios[math.floor(outside)]), float(ratios[-1 - math.floor(outside)])
-        return ends if all(map(math.isfinite, ends)) else None
+        ratios = _ratios(self.found, topology, first)
+        outside = math.floor((1 - level) / 2 * (ratios.size - 1))
+        return float(ratios[outside]), float(ratios[-1 - outside])
+
+
+def _ratios(found: Draws, topology: str, first: str) -> FloatArray:
+    """Totals of a topology over those of another, sorted; those of draws in which neither is finite are last."""
+    own, other = (found.totals[found.topologies.index(t)] for t in (topology, first))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sort(own / other)
+
+
+def centred(found: Draws, totals: Mapping[str, float]) -> Draws:
+    """Move draws such that the median of each ratio to the first is the predicted one.
+
+    What is drawn says how far off a prediction may be, and not where: errors of the nearest measured cases lean to one
+    side by chance of the cases, and on families that were left out the lean made predictions no better.
+
+    Args:
+        found: Draws.
+        totals: Predicted, of every topology that reaches the target.
+    """
+    first = min(totals, key=lambda t: totals[t])
+    factors = np.ones((len(found.topologies), 1))
+    for i, topology in enumerate(found.topologies):
+        ratios = _ratios(found, topology, first)
+        ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
+        if topology in totals and totals[first] > 0 and ratios.size:
+            factors[i] = totals[topology] / totals[first] / ratios[ratios.size // 2]
+    return replace(found, totals=found.totals * factors)
 
 
 def agreement(question: Question, scenario: Scenario, objective: Objective, totals: Mapping[str, float]) -> Agreement:
@@ -333,27 +343,24 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
 
     Args:
         question: what was asked.
-        scenario: says what is known how far, and which difference still ties.
+        scenario: says what is known how far.
         objective: of the totals.
         totals: the objective of every topology that reaches the target.
     """
     near = record.of(question)
     model = partial(record.errors, question) if near is not None else question.predictor.errors(question)
     if model is None:
-        resolution = max(scenario.resolution, question.predictor.resolution(question, totals))
-        return Agreement(None, resolution, None, None)
+        return Agreement(None, None, None)
     if scenario.draws:
         found = draws(question, scenario, objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
     else:
         base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
         errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
         found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
+    found = centred(found, totals)
     shares = {t: share.value for t, share in p_best(found, record.RIGHT).items()}
     first = min(totals, key=lambda t: totals[t])
     if near is None:
-        resolution = max(scenario.resolution, question.predictor.resolution(question, totals))
-        return Agreement(None, resolution, shares[first], found)
-    sure = round(record.calibrated(near.predictor, question.metric, shares[first]), 2)
-    near = near.replaced(p_best=shares, probability=sure, likely=likely(found))
-    widened = record.widened(near, dict(sorted(totals.items(), key=lambda item: item[1])))
-    return Agreement(near, max(scenario.resolution, widened), sure, found)
+        return Agreement(None, shares[first], found)
+    sure = round(record.calibrated(near, question.metric, objective, shares[first]), 2)
+    return Agreement(near.replaced(p_best=shares, probability=sure), sure, found)

@@ -7,7 +7,6 @@ benchmarks/order_by_regime.py, on small problems with known constants; see docs/
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -123,13 +122,8 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
 
 def _split(question: Question) -> str:
     """The preset that the deviations are nearest to, by ratios to the noise."""
-    noise, presets = question.values["sigma"] or 1e-9, heterogeneity.PRESETS
-    own = (presets["iid"], presets["both"])
-    differ = tuple(
-        question.values[name] / noise > math.sqrt(low * high)
-        for name, low, high in zip(("zeta", "delta"), *own, strict=True)
-    )
-    return PARTITION[KINDS[differ[1]], KINDS[differ[0]]]
+    kind = int(predictor_record.kind(question.values))
+    return PARTITION[KINDS[kind >= 2], KINDS[kind % 2]]
 
 
 def not_covered(question: Question) -> list[str]:

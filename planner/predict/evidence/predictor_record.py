@@ -1,9 +1,10 @@
 """How a predictor did in measured scenarios like this one: how often its first choice was right, and what it cost.
 
 There is a file of measured scenarios for each metric, ``planner/data/record_METRIC.csv``, written by
-``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Nearest are
-the scenarios that are closest in noise, heterogeneity and target, in units of the initial gap and the smoothness, and
-in the sizes of the fleet. docs/predictors.md has the whole record, and how probabilities are made of it.
+``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Nearest are,
+of the scenarios of the same kind of heterogeneity, those that are closest in noise, heterogeneity and target, in units
+of the initial gap and the smoothness, and in the sizes of the fleet. docs/predictors.md has the whole record, and how
+probabilities are made of it.
 """
 
 from __future__ import annotations
@@ -13,23 +14,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from statistics import median, quantiles  # numpy's import its masked arrays
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.data.heterogeneity import PRESETS
 from planner.predict.evidence import table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
+from planner.scenario.fields import Objective
 
 CALIBRATION = "calibration.csv"
 CERTAIN = 0.99  # no probability is stated above it
-NEAREST = 100
+NEAREST = 100  # scenarios, or all of a kind where there are fewer
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
 Array = NDArray[np.float64]
+By = Literal["rounds", "time"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +41,29 @@ class Record:
     """Measured scenarios, one row each."""
 
     places: Array  # as of `place`, shape (rows, features)
+    kinds: NDArray[np.int_]  # as of `kind`, shape (rows,)
     most_steps: float  # P K, the local steps of a client in a global round, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
 
-    def nearest(self, at: Array) -> tuple[NDArray[np.intp], float]:
-        """The `NEAREST` rows, nearest first, and how far the median of them is."""
-        distance = np.sqrt(((self.places - at) ** 2).sum(1))
+    def nearest(self, at: Array, kind: int, among: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.intp], float]:
+        """The `NEAREST` rows of a kind, of all or of some, nearest first, and how far the median of them is."""
+        alike = np.flatnonzero((self.kinds == kind) & (True if among is None else among))
+        distance = np.sqrt(((self.places[alike] - at) ** 2).sum(1))
         order = np.argsort(distance, kind="stable")[:NEAREST]
-        return order, float(median(distance[order].tolist()))
+        return alike[order], float(median(distance[order].tolist()))
+
+
+def kind(values: Mapping[str, Any]) -> Any:
+    """Which data differ: 1 for those of clients in a group, 2 for those of groups, their sum, or 0 for neither.
+
+    A deviation differs from the geometric middle of the presets ``iid`` and ``both`` on, in units of the noise.
+    """
+    noise = np.maximum(values["sigma"], 1e-9)
+    edges = (math.sqrt(low * high) for low, high in zip(PRESETS["iid"], PRESETS["both"], strict=True))
+    zeta, delta = (values[name] / noise > edge for name, edge in zip(("zeta", "delta"), edges, strict=True))
+    return zeta + 2 * delta
 
 
 def place(values: Mapping[str, Any], target: Any, drawn: Any) -> Array:
@@ -90,7 +107,7 @@ def record(metric: str) -> Record | None:
     values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
     drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
     most_steps = float((values["P"] * values["K"]).max())
-    return Record(place(values, numbers("target"), drawn), most_steps, regret, errors)
+    return Record(place(values, numbers("target"), drawn), np.asarray(kind(values)), most_steps, regret, errors)
 
 
 def covers(question: Question) -> bool:
@@ -119,7 +136,7 @@ def of(question: Question) -> ModelUncertainty | None:
     known = record(question.metric)
     if known is None or question.predictor.id not in known.errors or not covers(question):
         return None
-    rows, distance = known.nearest(_here(question))
+    rows, distance = known.nearest(_here(question), kind(question.values))
     regret = known.regret[question.predictor.id][rows]
     return ModelUncertainty(
         predictor=question.predictor.id,
@@ -132,21 +149,6 @@ def of(question: Question) -> ModelUncertainty | None:
     )
 
 
-def widened(agreement: ModelUncertainty | None, totals: Mapping[str, float]) -> float:
-    """How far topologies may differ and still tie, by the record; 0 where it supports the choice.
-
-    Where most first choices were wrong in scenarios like this, what one in ten of them cost. Where another topology is
-    first more often once errors like those measured are drawn, as much as sets the two apart. ``totals`` are of every
-    topology that reaches the target, best first.
-    """
-    if agreement is None or len(totals) < 2:
-        return 0.0
-    poor = agreement.regret_p90 if 2 * agreement.right < agreement.scenarios else 0.0
-    likely = max(totals, key=lambda t: agreement.p_best.get(t, 0.0))
-    least = next(iter(totals.values()))
-    return max(poor, (totals[likely] / least - 1) * (1 + 1e-9) if least > 0 else 0.0)
-
-
 def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     """Draws of how far measured rounds were from the typical ones near a question; (topologies, number).
 
@@ -154,19 +156,22 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     """
     known = record(question.metric)
     assert known is not None  # noqa: S101 - asked only where `of` has an answer
-    rows, _ = known.nearest(_here(question))
+    rows, _ = known.nearest(_here(question), kind(question.values))
     drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
     return np.stack([mine[_measured_as(question, topology)][drawn] for topology in question.topologies])
 
 
-def calibrated(predictor: str, metric: str, share: float) -> float:
+def calibrated(near: ModelUncertainty, metric: str, objective: Objective, share: float) -> float:
     """The probability of being right that goes with a share of draws, where a predictor's share was that by a metric.
 
     By the shares of rows that turned out right, with errors and table from other families of problems; linear between
-    them, and at most `CERTAIN`.
+    them, and at most `CERTAIN`. Traffic goes by the table of rounds, as topologies send about as much in a round, and
+    all else by that of time. By rounds it is at most the share of the nearest scenarios in which the choice was right.
     """
-    rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"]) == (predictor, metric)]
+    by: By = "rounds" if objective in ("rounds", "traffic") else "time"
+    asked = (near.predictor, metric, by)
+    rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"], row["by"]) == asked]
     if rows:
         stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
         share = float(np.interp(share, stated, right))
-    return min(share, CERTAIN)
+    return min(share, CERTAIN, near.right / near.scenarios if by == "rounds" else CERTAIN)

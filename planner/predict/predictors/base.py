@@ -106,15 +106,6 @@ class Predictor(ABC):
         """Draws of the logarithms of how far rounds are off, of shape (topologies, draws); None where it knows none."""
         return None
 
-    def resolution(self, question: Question, totals: Mapping[str, float]) -> float:
-        """The relative difference below which topologies tie, by what it knows of its own errors.
-
-        Args:
-            question: What was asked.
-            totals: The objective of every topology that has one, best first.
-        """
-        return 0.0
-
     def beside(self, question: Question, system: str) -> float | None:
         """Rounds to the target that a system which is no tree was measured to take; None where it was not."""
         return None

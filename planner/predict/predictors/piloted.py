@@ -113,12 +113,6 @@ class Piloted(Predictor):
         spreads = np.array([[self.spread(topology, rounds)] for topology in question.topologies])
         return lambda rng, number: spreads * rng.standard_normal((len(spreads), number))
 
-    def resolution(self, question: Question, totals: Mapping[str, float]) -> float:
-        """How far apart two topologies must be to be told apart: those of the first two, one standard deviation."""
-        rounds = self._like(float(question.goal()))
-        two = [self.spread(topology, rounds) for topology in list(totals)[:2]]
-        return min(1.0, math.expm1(math.hypot(*two)))
-
     def notes(self, question: Question) -> tuple[str, ...]:
         """What the rounds stand on, and how far beyond the pilot they are."""
         pilot, rounds = self.pilot, self._like(float(question.goal()))

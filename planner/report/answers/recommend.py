@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import Corrected, Division, Drawn, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
+from planner.decide.verdict import TOLD
 from planner.io.answers import Quantity, Verdict
 from planner.io.wording import input_words, join, join_with_limit, percent, times, title
 from planner.predict.participation import OWN_BOUNDS
@@ -297,6 +298,11 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
             f"{percent(model.probability or 0)}. In the {model.scenarios} measured cases {like} the first choice was "
             f"right in {model.right}. Regret in rounds: {percent(model.regret_median)} in the median, "
             f"{percent(model.regret_p90)} in one of ten."
+        )
+    if answer.verdict.confidence is not None or model is not None:
+        yield Sentences(
+            f"One topology is named if this probability is at least {percent(TOLD)} and every other ratio to it has "
+            "its 80 % interval above 1. Otherwise the answer is the set of those that are not told apart."
         )
     if inputs.draws:
         share = min(inputs.p_best[inputs.regret.of].value, 0.99)

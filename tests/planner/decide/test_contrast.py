@@ -23,7 +23,7 @@ OWN = """
 groups = 12
 clients_per_group = 25
 [problem]
-heterogeneity = "both"
+heterogeneity = "inter"
 [model]
 size = "45MB"
 [network.client_link]

@@ -386,8 +386,8 @@ def test_the_exact_bound_orders_by_no_proof() -> None:
 
 def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma() -> None:
     """Zeta from 0, and sigma alone; each as `flip` has it."""
-    given = {"G": 10, "M": 10, "H": "zeta=0,delta=1", "R": 1000, "sigma": 1, "L": 1}
-    named = {"plan.metric": ("", "gradient"), "plan.predictor": ("", "typical"), "plan.objective": ("", "rounds")}
+    given = {"G": 10, "M": 10, "H": "zeta=0,delta=0.2", "R": 1000, "sigma": 1, "L": 1}
+    named = {"plan.metric": ("", "gradient"), "plan.predictor": ("", "spectrum"), "plan.objective": ("", "rounds")}
     scenario = load(options={KEYS[k]: (k, v) for k, v in given.items()} | named)
     whole = follow(scenario, only=("zeta", "sigma"))
     short = {f.parameter: f for f in flips_of(recommend(scenario)) if f.parameter in ("zeta", "sigma")}
@@ -468,8 +468,8 @@ def test_of_topologies_that_take_one_round_each_the_one_with_less_left_comes_fir
 def test_topologies_that_tie_and_run_different_whole_rounds_are_named() -> None:
     asked = {"G": 4, "M": 2, "rounds": 3, "heterogeneity": "iid", "objective": "rounds"}
     answer = planner.recommend(**asked, details=False)
-    tied = [row.id for row in answer.rows if row.tie == 1]
     predicted = ask(planner.load_scenario(**asked)).rounds()
+    tied = [row.id for row in answer.rows if row.tie == 1 and predicted[row.id] < 1.25]
     assert [float(answer.row(t).rounds) for t in tied] == [math.ceil(predicted[t]) for t in tied] == [1, 2]
     said = [one.text for one in answer.warnings if "whole" in one.text]
     numbers = " and ".join(f"{predicted[t]:.2g}" for t in tied)

@@ -514,7 +514,19 @@ def kept(document: dict[str, object], folder: Path) -> Path:
 def test_every_format_has_what_was_searched(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    words = ["recommend", "--clients", "36", "-H", "both", "--local-steps", "1:20", "--set", "plan.draws=0"]
+    words = [
+        "recommend",
+        "--clients",
+        "36",
+        "-H",
+        "both",
+        "--link-sharing",
+        "per-client",
+        "--local-steps",
+        "1:20",
+        "--set",
+        "plan.draws=0",
+    ]
 
     def plan(form: str) -> str:
         code, out, err = run(*words, "--format", form, capsys=capsys, monkeypatch=monkeypatch)

@@ -548,42 +548,21 @@ def test_a_place_is_logarithms_in_units_of_the_problem() -> None:
 def test_the_nearest_of_a_line_of_scenarios() -> None:
     """Rows at 0, 1, ..., 249 along a diagonal; from 120.4 on it are 71 to 170, in the median 25 steps away."""
     along = np.array([3.0, 4.0]) / 5
-    made = record.Record(np.arange(250.0)[:, None] * along, {}, {}, {})
-    rows, distance = made.nearest(120.4 * along)
+    made = record.Record(np.arange(250.0)[:, None] * along, np.zeros(250, dtype=int), 12, {}, {})
+    rows, distance = made.nearest(120.4 * along, 0)
     assert rows[:4].tolist() == [120, 121, 119, 122]
     assert sorted(rows) == list(range(71, 171))
     assert distance == pytest.approx(np.median(np.abs(np.arange(71, 171) - 120.4)))
+    thirds = replace(made, kinds=np.arange(250) % 3)
+    assert thirds.nearest(120.4 * along, 1)[0][:3].tolist() == [121, 118, 124]
+    assert sorted(thirds.nearest(120.4 * along, 1)[0]) == list(range(1, 250, 3))  # all there are
+    assert thirds.nearest(120.4 * along, 1, np.arange(250) < 120)[0][:2].tolist() == [118, 115]
 
 
-def agreement(right: int, p90: float, **p_best: float) -> Any:
-    from planner.decide.recommendation import ModelUncertainty
-
-    return ModelUncertainty(
-        predictor="typical", scenarios=100, right=right, regret_median=0.0, regret_p90=p90, like=True,
-        p_best={name.replace("_", "-"): share for name, share in p_best.items()},
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("known", "totals", "wanted"),
-    [
-        (None, {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
-        (agreement(90, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
-        (agreement(49, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.4),
-        (agreement(50, 0.4, star_star=0.7, ring_ring=0.3), {"star-star": 10.0, "ring-ring": 11.0}, 0.0),
-        (agreement(90, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0, "ring-ring": 11.0}, 0.1),
-        (agreement(10, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0, "ring-ring": 11.0}, 0.4),
-        (agreement(10, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 10.0}, 0.0),
-        (agreement(90, 0.4, star_star=0.4, ring_ring=0.6), {"star-star": 0.0, "ring-ring": 1.0}, 0.0),
-    ],
-)
-def test_a_tie_is_as_wide_as_the_record_makes_it(known: Any, totals: dict[str, float], wanted: float) -> None:
-    from hflbounds.evaluate.compare import ties
-
-    width = record.widened(known, totals)
-    assert width == pytest.approx(wanted, rel=1e-6, abs=1e-15)
-    if wanted == 0.1:  # wide enough to hold whom it is for
-        assert ties(totals.values(), width) == [1, 1]
+@pytest.mark.parametrize(("zeta", "delta", "kind"), [(0.9, 0.3, 0), (1.1, 0.3, 1), (0.9, 0.32, 2), (1.1, 0.32, 3)])
+def test_kinds_part_halfway_between_alike_and_different(zeta: float, delta: float, kind: int) -> None:
+    """By the presets, in units of sigma: zeta 0.33 and 3.0, delta 0.10 and 0.95."""
+    assert record.kind({"sigma": 2.0, "zeta": 2 * zeta, "delta": 2 * delta}) == kind
 
 
 # --- what recommend makes of it ------------------------------------------------------------------------------------
@@ -729,9 +708,12 @@ def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() 
         squared += [math.log(there["S1"] / there["G"]), math.log(there["S2"] / there["M"]), kind(row) != "fixed"]
         return sum(x * x for x in squared)
 
-    nearest = sorted(rows, key=distance)[:100]
+    alike = [r for r in rows if float(r["zeta"]) < float(r["sigma"]) and float(r["delta"]) > 0.31 * float(r["sigma"])]
+    nearest = sorted(alike, key=distance)[:100]
     exact = asked(**GIVEN, **TYPICAL).rounds()
     off = np.array([[float(r[f"error_typical_{t}"]) for t in TOPOLOGIES] for r in nearest])
+    off -= off[:, [TOPOLOGIES.index(min(exact, key=lambda t: float(exact[t])))]]
+    off -= np.median(off, axis=0)
     totals = np.array([float(exact[t]) for t in TOPOLOGIES]) * np.exp(off)
     share = dict(zip(TOPOLOGIES, (totals <= totals.min(1, keepdims=True) * 1.02).mean(0), strict=True))
     model = answer.recommend.uncertainty.model
@@ -769,7 +751,7 @@ def test_evidence_on_digits_is_about_the_metric_and_the_predictor(given: dict[st
 
 def test_the_answer_says_what_loss_would_change() -> None:
     told: dict[str, object] = {
-        "fleet__groups": 12, "fleet__clients_per_group": 25, "problem__heterogeneity": "both", "problem__sigma": 0.3,
+        "fleet__groups": 12, "fleet__clients_per_group": 4, "problem__heterogeneity": "inter", "problem__sigma": 0.3,
         "plan__objective": "rounds",
     }  # fmt: skip
     by_gradient = recommend(load_scenario(**told, plan__metric="gradient"))

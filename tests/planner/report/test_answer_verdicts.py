@@ -16,7 +16,7 @@ from planner.report import document
 
 NAMES = {"star-star": "Star-Star", "star-ring": "Star-Ring", "ring-star": "Ring-Star", "ring-ring": "Ring-Ring"}
 FIELDS = {"time": "time_seconds", "rounds": "rounds", "traffic": "traffic_bytes"}
-DRAWN = 40  # scenarios
+DRAWN = 100  # scenarios
 QUICK = 8  # of these; the others are slow checks
 
 
@@ -80,6 +80,30 @@ def test_the_best_takes_least_of_what_decides(answer: planner.Recommendation) ->
             assert verdict.runner_up not in verdict.best
             ratio = amounts[verdict.runner_up] / amounts[verdict.best[0]]
             assert verdict.ratio == pytest.approx(ratio, rel=slack**2 - 1)
+
+
+def test_one_rule_decides_from_probability_and_intervals(answer: planner.Recommendation) -> None:
+    """As the table has them: a set is the first and all whose interval reaches down to 1; else one is named."""
+    said = answer.to_json()
+    for objective, value, verdict in cases(answer.verdict, answer.objective):
+        if objective != answer.objective or not verdict.best:
+            continue
+        known = {row.id: {case.value: case.ratio for case in row.cases}.get(value, row.ratio) for row in answer.ranking}
+        ratios = {id_: ratio for id_, ratio in known.items() if ratio is not None}
+        for ratio in ratios.values():
+            assert ratio.low is None or ratio.low * (1 - 1e-12) <= ratio <= ratio.high * (1 + 1e-12)
+        beyond = {id_ for id_, ratio in ratios.items() if ratio > 1.02 and ratio.high is None}  # no end, or none known
+        reach = {id_ for id_, ratio in ratios.items() if (ratio if ratio.low is None else ratio.low) <= 1.02}
+        assert ratios[verdict.best[0]] == 1
+        if reach - beyond == {verdict.best[0]} and verdict.confidence is not None and verdict.confidence < 0.6:
+            assert set(verdict.best) - beyond <= {verdict.best[0], answer.ranking[1].id} or value
+        else:
+            assert set(verdict.best) - beyond == reach - beyond
+        assert verdict.text.lower().startswith("toss-up") == (len(verdict.best) > 1)
+        if verdict.status == "best" and verdict.confidence is not None:
+            assert verdict.confidence >= 0.6
+            assert f"{100 * verdict.confidence:.0f} %" in f"{verdict.text} {answer.verdict.text}"
+        assert ("pilot" in {word for step in said["next"] for word in step["argv"]}) >= (verdict.status == "toss-up")
 
 
 def test_the_words_name_what_the_data_name(answer: planner.Recommendation) -> None:
