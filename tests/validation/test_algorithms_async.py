@@ -12,6 +12,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from reference_async import Server, Settings, arrivals  # noqa: E402
+
 from hflbounds import get  # noqa: E402
 from validation.algorithms.asynchronous import FIRST, MAKERS, Asynchronous  # noqa: E402
 from validation.algorithms.asynchronous_clock import BLOCK, DURATIONS  # noqa: E402
@@ -20,7 +22,6 @@ from validation.claims.hga_setting import gaps  # noqa: E402
 from validation.engine import ValidationError, chunk, generator, simulate  # noqa: E402
 from validation.experiment import make_algorithm, part  # noqa: E402
 from validation.problems.controlled import controlled  # noqa: E402
-from validation.reference_async import Server, Settings, arrivals  # noqa: E402
 
 ABOVE = ("hga-fl", "fedbuff", "ca2fl", "fedasync", "synchronous")
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}

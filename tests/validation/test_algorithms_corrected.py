@@ -10,6 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from reference_corrected import Mtgc  # noqa: E402
+from reference_corrected import Scaffold as Literal  # noqa: E402
 from test_algorithms_async import Bumps, Steps, last  # noqa: E402
 
 from validation.algorithms.gradient_corrected import FIRST, Corrected, Scaffold, mtgc, mtgc_tree  # noqa: E402
@@ -19,8 +21,6 @@ from validation.algorithms.two_tier import two_tier  # noqa: E402
 from validation.engine import ValidationError, generator, simulate  # noqa: E402
 from validation.experiment import make_algorithm, part  # noqa: E402
 from validation.problems.controlled import controlled  # noqa: E402
-from validation.reference_corrected import Mtgc  # noqa: E402
-from validation.reference_corrected import Scaffold as Literal  # noqa: E402
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-11}
 RATES, SEEDS, ROUNDS = [0.3, 0.05, 0.3], [4, 9, 9], 4

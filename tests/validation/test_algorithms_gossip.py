@@ -13,6 +13,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from reference_gossip import (  # noqa: E402
+    epidemic_mixing,
+    fedavg_round,
+    hhfl,
+    hub_mixing,
+    local_steps,
+    sequential_round,
+    torus_mixing,
+)
 from test_engine import Bumps  # noqa: E402
 
 from hflbounds import get  # noqa: E402
@@ -28,15 +37,6 @@ from validation.engine import Moment, ValidationError, average, generator, simul
 from validation.experiment import make_algorithm, part  # noqa: E402
 from validation.mixing import Gossip, distance, mix, numpy_generator  # noqa: E402
 from validation.problems.controlled import controlled  # noqa: E402
-from validation.reference_gossip import (  # noqa: E402
-    epidemic_mixing,
-    fedavg_round,
-    hhfl,
-    hub_mixing,
-    local_steps,
-    sequential_round,
-    torus_mixing,
-)
 
 RUNS = ((0.3, 4), (0.05, 9), (0.3, 9))  # rates and seeds
 CLOSE = {"rtol": 1e-12, "atol": 1e-13}

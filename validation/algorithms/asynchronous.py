@@ -14,7 +14,7 @@ HGA-FL's is C.1 and (48) of the supplement of xie2024; Algorithm 1 itself is in 
 change of the model: with the sign of Algorithm 3, line 17, the server would ascend. Whether the cache takes the
 arrivals before or after the step is not said; before, a full buffer is the synchronous mean.
 
-`validation.reference_async` is the literal transcription that this file is tested against.
+`reference_async` of the tests is the literal transcription that this file is tested against.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ group and y_j the group to the whole. When K steps of the clients of a group are
 was off the average over K eta; when groups are averaged, y_j grows in the same way over P K eta. Here a tier of any
 tree of stars has such a correction, with the chain of a call of its children for K or P K; two tiers are the paper's.
 
-`validation.reference_corrected` is the literal transcription that this file is tested against.
+`reference_corrected` of the tests is the literal transcription that this file is tested against.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Hubs and Spokes Learning: sharma2025, Section 3.
 
-The text that was read describes Algorithm 1 in words and has lost its formulas. `validation.reference_gossip` is the
+The text that was read describes Algorithm 1 in words and has lost its formulas. `reference_gossip` of the tests is the
 transcription of those words that this file is tested against.
 """
 
