@@ -610,7 +610,6 @@ def _c6() -> Evidence:
 
 
 TABLE_2 = {"star-star": 74.20, "star-ring": 72.53}  # CINIC-10, ResNet-18, Non-IID between and IID within groups
-VGG = {"intra": 84.21, "inter": 85.00}  # CIFAR-10, VGG-9, Star-Star: Non-IID within groups only, between groups only
 
 
 def _c7() -> Evidence:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from planner.data.documents import Part, read, written
 from planner.errors import ScenarioError
-from planner.io.text_files import capped
 
-SCHEMA = "hfl-plan/pilot/1"
 LARGEST_FILE = 1 << 24  # bytes
 DIGITS = 7  # significant ones that are kept of every number
 Metric = Literal["loss", "accuracy"]
@@ -22,14 +20,6 @@ Counts = Annotated[list[Count], Field(min_length=1, max_length=8)]
 Seed = Annotated[int, Field(ge=0)]
 Number = float | None
 """Null where a run has diverged, or a target was not reached."""
-
-
-class Part(BaseModel):
-    """A part of a pilot: frozen, closed, finite."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True
-    )
 
 
 class Interval(Part):
@@ -169,19 +159,11 @@ class Pilot(Part):
 
     def text(self) -> str:
         """The file."""
-        return json.dumps(_rounded(self.model_dump(mode="json")), indent=1, allow_nan=False) + "\n"
+        return written(self.model_dump(mode="json"), DIGITS)
 
     def runner(self, topology: str) -> Runner | None:
         """The runner that a topology is, or is the same algorithm as, or a system beside; None where it did not run."""
         return next((one for one in (*self.topologies, *self.beside) if topology in (one.id, *one.alike)), None)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    return [_rounded(inner) for inner in value] if isinstance(value, list) else value
 
 
 def read_pilot(path: Path) -> Pilot:
@@ -191,23 +173,7 @@ def read_pilot(path: Path) -> Pilot:
         ScenarioError: naming the file, the field, the fact and the way out.
     """
     way = "Write it with `hfl-plan pilot HOOK.py -o pilot.json`."
-    raw = capped(path, LARGEST_FILE, ", which no pilot is. Check the path.")
-    try:
-        document = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ScenarioError(f"{path}: is not JSON{where}. {way}", code="E031") from None
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != SCHEMA:
-        raise ScenarioError(f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. {way}", code="E036")
-    try:
-        pilot = Pilot.model_validate_json(json.dumps(document))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        at = ".".join(str(part) for part in first["loc"]) or "the document"
-        raise ScenarioError(f"{path}: {at}: {first['msg']}. {way}") from None
-    except ValueError as error:
-        raise ScenarioError(f"{path}: {error}. {way}") from None
+    pilot = read(path, Pilot, LARGEST_FILE, "pilot", way)
     _whole(path, pilot, [one.id for one in pilot.topologies], way)
     return pilot
 

@@ -6,35 +6,29 @@ private: of very few clients an aggregate still tells something, and the warning
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from planner.data import documents
 from planner.errors import ScenarioError
-from planner.io.text_files import capped
 
 if TYPE_CHECKING:
     from planner.data.dirichlet import Concentration
     from planner.data.label_counts import LabelCounts
     from planner.data.label_shift import Interval, Measured, Weighting
 
-SCHEMA = "hfl-plan/profile/1"
 LARGEST_FILE = 1 << 20  # bytes
 FEW = 5  # clients or groups of which an aggregate still tells about each
 DIGITS = 5  # significant ones that are kept of every number
 Positive = Annotated[float, Field(ge=0, le=1e100)]
 
 
-class Part(BaseModel):
-    """A part of a profile: frozen, closed, finite."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, serialize_by_alias=True, strict=True
-    )
+class Part(documents.Part, strict=True):
+    """A part of a profile, whose numbers are no text."""
 
 
 class Range(Part):
@@ -103,15 +97,7 @@ class Profile(Part):
     def text(self) -> str:
         """The file."""
         document = self.model_dump(mode="json", exclude={"tiers"} if self.tiers is None else None)
-        return json.dumps(_rounded(document), indent=1, allow_nan=False) + "\n"
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
-    if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    return [_rounded(inner) for inner in value] if isinstance(value, list) else value
+        return documents.written(document, DIGITS)
 
 
 def read_profile(path: Path) -> Profile:
@@ -120,34 +106,14 @@ def read_profile(path: Path) -> Profile:
     Raises:
         ScenarioError: naming the file, the field, the fact and the way out.
     """
-    raw = capped(path, LARGEST_FILE, ", which no profile is. Check the path.")
-    try:
-        document = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise ScenarioError(
-            f"{path}: is not JSON{where}. Write it with `hfl-plan measure --output`.", code="E031"
-        ) from None
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != SCHEMA:
-        raise ScenarioError(
-            f"{path}: its schema is {schema!r:.60}, and {SCHEMA} is read. Write it with `hfl-plan measure --output`.",
-            code="E036",
-        )
-    try:
-        profile = Profile.model_validate_json(json.dumps(document))
-    except (ValidationError, ValueError) as error:
-        at, said = "the document", str(error)
-        if isinstance(error, ValidationError):
-            first = error.errors(include_url=False)[0]
-            at, said = ".".join(str(part) for part in first["loc"]) or at, first["msg"]
-        raise ScenarioError(f"{path}: {at}: {said}. Write it with `hfl-plan measure --output`.") from None
+    way = "Write it with `hfl-plan measure --output`."
+    profile = documents.read(path, Profile, LARGEST_FILE, "profile", way)
     if profile.unit == "label shares" and profile.labels is None:
         raise ScenarioError(
             f"{path}: labels: is missing, and label shares need it. Add how many labels occur.", code="E003"
         )
     if profile.zeta2.value is None or profile.delta2.value is None:
-        raise ScenarioError(f"{path}: zeta2 and delta2 need a value. Write it with `hfl-plan measure --output`.")
+        raise ScenarioError(f"{path}: zeta2 and delta2 need a value. {way}")
     return profile
 
 

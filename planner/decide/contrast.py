@@ -19,7 +19,6 @@ from planner.io.answers import Verdict
 from planner.scenario.resolve import Load, Scenario, load
 
 MOST = 40  # differences that are followed
-UNHEARD = ("title", "schema_version")  # keys that no answer depends on
 Told = Mapping[str, Any]
 Turn = tuple[Any, ...]
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 import torch
 
 from hflbounds.catalog.liu2026 import paper
-from hflbounds.catalog.related import li2023
 from hflbounds.topology import Order, Tier, Topology, TopologyError
 from validation.algorithms.tree import Tree
 from validation.engine import Moment, Parameters, Problem, ValidationError, spread
 from validation.mixing import at_least_one, mix, shares
 
 SOURCE = paper.at("Section II-A, eqs. (1)-(2)")
-SOURCE_SEQUENTIAL = li2023.at("sequential federated learning, as compared with in zhou2026, Appendix B.2")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

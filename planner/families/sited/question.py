@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from hflbounds.topology import Topology
 from planner.errors import ScenarioError
 from planner.families.framing import Frame
@@ -184,8 +182,3 @@ def _patterns(text: str, grouped: bool) -> tuple[str, ...]:
             f"--tiers: {text!a:.40} has groups, and the fleet has none. Add the column group to --fleet."
         )
     return patterns
-
-
-def at_places(question: Question, indices: Indices) -> list[str]:
-    """Names of places."""
-    return [question.network.places[i] for i in np.asarray(indices).tolist()]

@@ -19,7 +19,7 @@ from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
 from planner.data.label_counts import LabelCounts, read_counts
 from planner.data.label_shift import deviations, measure, nested_spread, noise, weights
-from planner.data.profile import SCHEMA, Profile, from_counts, read_profile
+from planner.data.profile import Profile, from_counts, read_profile
 from planner.errors import ScenarioError
 from planner.report.answers import measure as answer
 
@@ -500,7 +500,7 @@ def test_the_profile_tells_of_nobody_and_goes_back_in(plan, tmp_path: Path, coun
     assert plan("measure", str(file), "--output", str(profile))[0] == 0
     text = profile.read_text()
     jsonschema.validate(json.loads(text), Profile.model_json_schema())
-    assert json.loads(text)["schema"] == SCHEMA
+    assert json.loads(text)["schema"] == "hfl-plan/profile/1"
     for secret in (*counts.clients, *counts.groups, *counts.labels, "counts.csv"):
         assert secret not in text
     code, _, err = plan("measure", str(file), "--output", str(profile))
