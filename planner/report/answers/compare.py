@@ -16,7 +16,8 @@ from planner.report.page import about, count, duration, size, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
-LISTED = 8  # differences on the page
+LISTED = 5  # differences on the page
+TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
 
 
@@ -61,7 +62,7 @@ def answered(found: Contrast) -> Compared:
     status = "measured" if found.same else "best" if len(decide) == 1 else "toss-up" if found.decisive else "depends"
     objective = found.first.answer.objective
     return Compared(
-        title=" and ".join(side.name for side in sides),
+        title=" and ".join(dict.fromkeys(side.name for side in sides)),
         objective=objective if objective == found.second.answer.objective else "",
         metric=found.first.answer.metric,
         target=found.first.answer.target if found.first.answer.target == found.second.answer.target else None,
@@ -102,7 +103,8 @@ def _row(row: Row) -> dict[str, Any]:
 
 def document(answer: Compared) -> Document:
     """Lay the answer out."""
-    return told(answer, [_differences(answer), _topologies(answer)], kind="Comparison", facts=_facts(answer))
+    differences = [_differences(answer)] * bool(answer.rows)
+    return told(answer, [*differences, _topologies(answer)], kind="Comparison", facts=_facts(answer))
 
 
 # ---------------------------------------------------------------- in words
@@ -178,28 +180,27 @@ def _cell(value: Any) -> str:
 
 
 def _topologies(answer: Compared) -> Table:
-    """The amount of every topology on both sides: of the objective where both have one, else of time."""
+    """The amount of every topology on both sides, or of one where they are the same: of one objective, else of time."""
     name, write = _amount(answer.objective)
     sides = [{row["id"]: row for row in side["rows"]} for side in answer.compare["sides"]]
-    ids = dict.fromkeys((*sides[0], *sides[1]))
-    rows = tuple(
-        (
-            (sides[0].get(id_) or sides[1][id_])["title"],
-            *(_written(side.get(id_), name, write) for side in sides),
-            _ratio(sides[0].get(id_), sides[1].get(id_), name),
-        )
-        for id_ in ids
-    )
-    best = [set(side["verdict"]["best"]) for side in answer.compare["sides"]]
+    best = {id_ for side in answer.compare["sides"] for id_ in side["verdict"]["best"]}
+    every = dict.fromkeys((*sides[0], *sides[1]))
+    first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
+    ids, word = [id_ for id_ in every if id_ in first], answer.objective or "time"
+    which = frozenset(i for i, id_ in enumerate(ids) if id_ in best)
+    titles = {id_: row["title"] for side in sides for id_, row in side.items()}
+    if not answer.rows:
+        one = tuple((titles[id_], _written(sides[0].get(id_), name, write)) for id_ in ids)
+        columns: tuple[Column, ...] = (Column("topology"), Column(word, "number"))
+        return Table(columns, one, label=f"Topologies by {word}", best=which, indent=2, apart=False)
     heads = [shortened(side["name"], LONGEST) for side in answer.compare["sides"]]
-    word = answer.objective or "time"
-    return Table(
-        (Column(word), Column(heads[0], "number"), Column(heads[1], "number"), Column("ratio", "number")),
-        rows,
-        label=f"Topologies by {word}",
-        best=frozenset(i for i, id_ in enumerate(ids) if id_ in best[0] | best[1]),
-        indent=2,
+    columns = (Column(word), *(Column(head, "number") for head in (*heads, "ratio")))
+    rows = tuple(
+        (titles[id_], *(_written(one, name, write) for one in both), _ratio(both[0], both[1], name))
+        for id_ in ids
+        for both in ([side.get(id_) for side in sides],)
     )
+    return Table(columns, rows, label=f"Topologies by {word}", best=which, indent=2)
 
 
 def _amount(objective: str) -> tuple[str, Callable[[float], str]]:
@@ -225,20 +226,24 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
     left = len(answer.rows) - LISTED
     if left > 0:
         yield "More", f"{counted(left, 'difference')}: --explain differences"
-    targets = [side["target"] for side in answer.compare["sides"]]
+    sides = answer.compare["sides"]
+    targets = [side["target"] for side in sides]
     if targets[0] != targets[1] and all(targets):
-        said = [f"{target['defined_by']} ({target['value']:.3g})" for target in targets if target["value"] is not None]
-        words = {target["defined_by"] for target in targets}
-        if len(words) == 1 and len(said) == 2:
-            values = " and ".join(f"{target['value']:.3g}" for target in targets)
-            said = [f"each its own, {words.pop()}: {values}"]
-        yield "Targets", " and ".join(said)
-    for side in answer.compare["sides"]:
-        yield shortened(side["name"], LONGEST), side["verdict"]["text"]
+        values = [target["value"] for target in targets]
+        if None not in values and targets[0]["metric"] == targets[1]["metric"]:
+            yield "Targets", f"{targets[0]['metric']} {values[0]:.2g} and {values[1]:.2g}: --explain targets"
+        else:
+            yield "Targets", " and ".join(target["defined_by"] for target in targets)
+    for side in sides if answer.rows else sides[:1]:
+        yield shortened(side["name"], LONGEST), side["verdict"]["text"].partition(". ")[0].rstrip(".") + "."
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "differences", tuple(_alone(one) for one in found.alone)
+    yield (
+        "targets",
+        tuple(f"{side.name}: {t.defined_by}." for side in (found.first, found.second) if (t := side.answer.target)),
+    )
     if found.jointly:
         yield "jointly", (f"Together, and none spared: {', '.join(found.jointly)}.",)
 
