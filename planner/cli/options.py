@@ -87,6 +87,8 @@ OUTPUT: Mapping[str, tuple[Any, Any]] = {
 }
 """Options of every answer."""
 
+LETTER = len("--G")
+"""Letters of an option that has a longer name beside it."""
 FAMILY = (
     *(
         "problem.heterogeneity",
@@ -217,9 +219,10 @@ class Shape:
         return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
 
     def said(self, given: Mapping[str, Any]) -> Said:
-        """Return what the options of a command line say of a scenario."""
+        """Return what the options of a command line say of a scenario, each by the word that was written."""
+        written = {word.partition("=")[0] for word in sys.argv if word.startswith("--") and len(word) > LETTER}
         options = {
-            field.key: (left[0], given[name])
+            field.key: (next((word for word in left if word in written), left[0]), given[name])
             for name, (field, left, _) in self.fields.items()
             if given[name] is not None
         }

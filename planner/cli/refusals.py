@@ -18,6 +18,8 @@ THEORY = {
     "SolverError": "N004",
 }
 """Codes of what `hflbounds` refuses, by the names of its errors."""
+GONE = {"diff": "Use `hfl-plan compare A B`: it says which difference decides."}
+"""Commands of earlier versions, and what does their work."""
 USAGE = {
     "NoSuchOption": "E012",
     "MissingParameter": "E011",
@@ -60,7 +62,8 @@ def of_command_line(error: Any) -> int:
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
         fact = f"there is no command {word!a:.60}"
-        help_ = suggest(word, where.command.commands if where is not None else ()) or f"`{path} --help` lists them."
+        near = suggest(word, where.command.commands if where is not None else ())
+        help_ = GONE.get(word) or near or f"`{path} --help` lists them."
     elif kind == "BadArgumentUsage" or fact.startswith("Got unexpected extra"):
         code = "E014"
         word = fact.partition(" (")[2].rpartition(")")[0]

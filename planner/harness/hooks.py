@@ -25,7 +25,8 @@ def refused() -> Iterator[None]:
     try:
         yield
     except HookError as error:
-        raise ScenarioError(str(error)) from None
+        code = "E030" if "cannot be read" in str(error) else None
+        raise ScenarioError(str(error), code=code) from None
 
 
 def run(hook: Path, text: bytes, seed: int) -> Hook:

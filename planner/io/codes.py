@@ -24,7 +24,9 @@ def explained(code: str) -> list[tuple[str, str]]:
     """
     known, name = read(), code.strip().upper()
     if name not in known:
-        raise ScenarioError(f"{code!a:.40} is no code of a message. `hfl-plan explain` lists all codes.", code="E016")
+        near = f"{name[:1]}{name[1:]:0>3}"
+        way = f"Did you mean {near}?" if near in known else "`hfl-plan explain` lists all codes."
+        raise ScenarioError(f"{code!a:.40} is no code of a message. {way}", code="E016")
     kind = "no answer, exit code 1" if name.startswith("N") else "error, exit code 2"
     row = known[name]
     pairs = [(f"{name}", f"{row['title']} ({kind})."), ("Meaning", row["meaning"])]

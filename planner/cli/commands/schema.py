@@ -10,8 +10,9 @@ from typing import Annotated, Any
 from typer import Argument
 
 from planner.cli import completion
+from planner.errors import ScenarioError
 from planner.io.listings import OWN
-from planner.io.text import one_of
+from planner.io.text import suggest
 
 ANSWERS = {
     "recommend": "planner.decide.recommendation:Recommendation",
@@ -61,13 +62,16 @@ def schema(
         )
         told = (textwrap.fill(text, 80, subsequent_indent=" " * 9, break_on_hyphens=False) for text in listed)
         return "\n".join((*told, ""))
-    name = one_of(of, OF, "schema")
+    if of not in OF:
+        way = suggest(of, OF) or "`hfl-plan schema` lists them."
+        raise ScenarioError(f"schema: {of!a:.60} is not the name of a schema. {way}", code="E020")
+    name = ALIASES.get(of, of)
     if name in OWN:
         from planner.io.listings import class_of
 
         made = class_of(name)
     else:
-        module, _, word = {**ANSWERS, **FILES}[ALIASES.get(name, name)].partition(":")
+        module, _, word = {**ANSWERS, **FILES}[name].partition(":")
         made = getattr(importlib.import_module(module), word)
     return json.dumps(_schema(made), indent=2) + "\n"
 

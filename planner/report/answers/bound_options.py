@@ -121,6 +121,12 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
+def lacking(what: str, names: Sequence[str]) -> ScenarioError:
+    """Say which quantities are missing, and how to give them."""
+    way = " ".join(f"--set {name}=NUMBER" for name in names[:2]) + " ..." * (len(names) > 2)
+    return ScenarioError(f"--set: {what} also needs {', '.join(names)}. Add {way}", code="E003")
+
+
 def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
     """Refuse numbers that no bound has a use for.
 

@@ -87,7 +87,7 @@ def stated(tiers: str, shape: Mapping[str, str | None], values: Mapping[str, Any
         return _lettered(tiers, shape), dict(values)
     K = values.get("K")
     if not isinstance(K, int | float) or int(K) != K:
-        raise ScenarioError("--set: a tree with sizes also needs K, a whole number. Write --set K=10.")
+        raise ScenarioError("--set: a tree with sizes also needs K, a whole number. Write --set K=10.", code="E003")
     tree = sized(tiers, shape)
     try:
         bound = tree_bound(tree, K=int(K), draws=cast(Draws, shape.get("draws") or "common"))

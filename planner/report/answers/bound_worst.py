@@ -116,7 +116,7 @@ def _question(
     draws: Literal["common", "fresh"],
 ) -> Question:
     if missing := [name for name in NEEDED if name not in numbers]:
-        raise ScenarioError(f"--set: a worst case also needs {', '.join(missing)}.")
+        raise options.lacking("a worst case", missing)
     topology = _tree(bound, numbers, tiers, shape)
     deltas = bound_tree.split("--deltas", shape.get("deltas"), topology.depth)
     if deltas is None:
@@ -161,7 +161,7 @@ def _tree(
             if bound is None:
                 raise ScenarioError("bounds worst-case: name a bound, or a tree with --tiers ring:2/star:2.")
             if lacking := [name for name in ("G", "M") if name not in numbers]:
-                raise ScenarioError(f"--set: {bound.id} also needs {', '.join(lacking)}.")
+                raise options.lacking(bound.id, lacking)
             P = numbers.get("P", 1)
             return two_tier(str(bound.topology), G=numbers["G"], M=numbers["M"], P=P, order=order)
         return bound_tree.sized(tiers, shape, order)

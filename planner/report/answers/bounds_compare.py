@@ -72,8 +72,7 @@ def _page(found: Comparison) -> Document:
     names = [*cells[0]] if cells else []
     over = names[:1]
     rows = [dict(zip(("id", "first", "second", "ratio"), row.values(), strict=True)) for row in cells]
-    missing = found.lacking
-    following = [f"... --set {missing[0]}=NUMBER ..."] if missing else []
+    following = [f"... --set {found.lacking[0]}=NUMBER ..."] if found.lacking else []
     answer = listing("bounds-compare", first, found.as_data(), rows, warnings=found.notes, next=following)
     blocks: list[Block] = [Sentences(text) for text in others]
     if cells:
@@ -203,4 +202,5 @@ def _refusals() -> Iterator[None]:
     except ConditionError as error:
         raise NoAnswerError(f"{error}.") from None
     except (ComparisonError, DomainError, TypeError) as error:
-        raise ScenarioError(f"{str(error).rstrip('.')}.", code="E042") from None
+        code = "E003" if " also needs " in str(error) else "E042"
+        raise ScenarioError(f"{str(error).rstrip('.')}.", code=code) from None

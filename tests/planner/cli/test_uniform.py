@@ -147,6 +147,26 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
     assert exit_code == (1 if code.startswith("N") else 2)
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ("bounds show zhou2026.thm1.star-ring --set G=3", "E003", "Add --set M=NUMBER --set P=NUMBER ..."),
+        ("bounds worst-case hflbounds.exact.star-star --set G=2", "E003", "also needs K, R, A, eta_eff"),
+        ("bounds plot zhou2026.thm1.star-ring --over zeta --set G=3 -o x.svg", "E003", "also needs M"),
+        ("estimate no-such.py", "E030", "cannot be read"),
+        ("explain e26", "E016", "Did you mean E026?"),
+        ("recommend --data x.toml -G 3 -M 3", "E020", "--data: 'x.toml' is a scenario"),
+        ("diff a.json b.json", "E010", "hfl-plan compare A B"),
+        ("schema recomend", "E020", "Did you mean recommend?"),
+    ],
+)
+def test_refusals_name_the_kind_and_the_way_out(plan, words: str, code: str, said: str) -> None:
+    _, out, err = plan(*shlex.split(words))
+    assert out == ""
+    assert err.startswith(f"error[{code}]: ")
+    assert said in err
+
+
 def test_explain_lists_and_explains(plan) -> None:
     assert all(code in plan("explain")[1] for code in codes.read())
     code, out, err = plan("explain", "e012")

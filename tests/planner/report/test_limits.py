@@ -39,6 +39,8 @@ DOCUMENTED = (
     "bounds show --tiers any",
     f"bounds compare zhou2026.thm1.star-ring zhou2026.thm1.ring-star --over zeta {NUMBERS}",
     "network place geant",
+    "compare examples/phones.toml examples/phones.toml",
+    "compare examples/phones.toml examples/regions.toml",
     "network overlays gaia --model-size 45MB -H both",
 )
 

@@ -286,7 +286,7 @@ def test_every_command_that_answers_makes_a_report() -> None:
     for name, command in leaves().items():
         options = {option for p in parameters(command) for option in p.opts}
         without |= {name} - ({name} if "--report" in options else set())
-    assert without == {"bounds export", "diff", "help", "picture", "schema", "serve"}
+    assert without == {"bounds export", "help", "schema", "serve"}
 
 
 def test_answers_without_a_frame_make_a_report_too(plan, tmp_path: Path) -> None:
