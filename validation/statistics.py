@@ -150,31 +150,6 @@ def best_rate(rates: Sequence[float], values: Array) -> Best:
     return Best(index, rates[index], 0 < index < len(rates) - 1, math.exp(mean[index]))
 
 
-def kendall(
-    predicted: Sequence[float], measured: Array, level: float = LEVEL, draws: int = 2000, seed: int = 0
-) -> Interval:
-    """Kendall's tau-b between a prediction and measured means, with a bootstrap interval over seeds.
-
-    Args:
-        predicted: a score per item.
-        measured: of shape (items, seeds); seeds are paired, so whole seeds are drawn again.
-        level: of the interval.
-        draws: bootstrap samples.
-        seed: of the bootstrap.
-
-    Returns:
-        the interval; nan where either side is one large tie.
-    """
-    with np.errstate(divide="ignore"):
-        logs = np.log(measured)
-    rng = np.random.default_rng(seed)
-    picks = rng.integers(0, measured.shape[1], (draws, measured.shape[1]))
-    sampled = [tau_b(predicted, logs[:, pick].mean(axis=1)) for pick in picks]
-    known = [value for value in sampled if not math.isnan(value)]
-    ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if known else (math.nan, math.nan)
-    return Interval(tau_b(predicted, logs.mean(axis=1)), float(ends[0]), float(ends[1]), measured.shape[1])
-
-
 def pooled_kendall(
     predicted: Sequence[Sequence[float]],
     measured: Sequence[Array],

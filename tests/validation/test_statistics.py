@@ -16,8 +16,8 @@ from validation.statistics import (  # noqa: E402
     best_rate,
     compare,
     judge,
-    kendall,
     paired_ratio,
+    pooled_kendall,
     regret,
     tau_b,
 )
@@ -95,13 +95,13 @@ def test_tau_b_is_that_of_scipy() -> None:
 def test_rank_agreement_has_an_interval() -> None:
     rng = np.random.default_rng(3)
     clear = np.exp(np.arange(4)[:, None] + 0.01 * rng.normal(size=(4, 8)))
-    found = kendall([1, 2, 3, 4], clear)
+    found = pooled_kendall([[1, 2, 3, 4]], [clear])
     assert (found.estimate, found.low, found.high) == (1, 1, 1)
     vague = np.exp(0.01 * np.arange(4)[:, None] + rng.normal(size=(4, 8)))
-    found = kendall([1, 2, 3, 4], vague)
+    found = pooled_kendall([[1, 2, 3, 4]], [vague])
     assert found.low < 0.34
     assert found.high > found.low
-    assert math.isnan(kendall([1, 1, 1, 1], clear).estimate)
+    assert pooled_kendall([[1, 1, 1, 1]], [clear]).estimate == 0
 
 
 def test_regret_is_a_ratio() -> None:

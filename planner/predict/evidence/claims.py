@@ -6,9 +6,8 @@ tables, and says what the sizes are.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from planner.predict.evidence import table
 
@@ -36,10 +35,6 @@ class Verdict:
         turned = [f"by {metric} {verdict}" for metric, verdict in self.by.items() if verdict != own]
         also = f"; {' and '.join(turned)} at {self.by_size} size" if turned else ""
         return f"{self.claim} {self.verdict} ({self.holds} of {of}, {self.size} size{also}): {self.statement}"
-
-    def as_json(self) -> dict[str, Any]:
-        """As data."""
-        return asdict(self)
 
 
 @cache
