@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from planner.errors import ScenarioError
 
 if TYPE_CHECKING:
     from planner.decide.recommendation import Recommendation
+    from planner.scenario.resolve import Scenario
 
 
 def saved(path: Path | None, said: Said) -> tuple[Said, Recommendation] | None:
@@ -39,6 +40,37 @@ def saved(path: Path | None, said: Said) -> tuple[Said, Recommendation] | None:
         raise ScenarioError(f"{path}: an answer has its scenario, and takes no options. Give a scenario file.")
     answer = documents.checked(path, Recommendation, document)
     return _said(path, answer.command), answer
+
+
+def asked_of(path: Path | None, said: Said) -> tuple[Scenario, dict[str, Any], Recommendation | None]:
+    """Read a scenario that is a file, a kept run, or what a saved answer was asked for.
+
+    Args:
+        path: A file in place of ``--config``; None where there is none.
+        said: What else is said.
+
+    Returns:
+        The scenario, its tables as they were told, and the saved answer; None where there is none.
+
+    Raises:
+        ScenarioError: If two of them contradict each other, or it is none.
+    """
+    from planner.runs import manifest
+    from planner.scenario.resolve import load
+
+    answer = None
+    if (found := saved(path, said)) is not None:
+        said, answer = found
+        path = None
+    if path is not None and said.config is not None:
+        raise ScenarioError("--config: the scenario is named twice. Leave out --config, or the argument.", code="E002")
+    if path is not None and path.suffix.lower() == ".json":
+        if said.options:
+            raise ScenarioError(f"{path}: a run has its scenario, and takes no options. Give a scenario file.")
+        run = manifest.open_manifest(path)
+        return manifest.scenario_of(run, path), run.scenario, None
+    config = path or said.config
+    return load(config, said.options), manifest.told(config, said.options), answer
 
 
 def _said(path: Path, command: tuple[str, ...]) -> Said:

@@ -301,16 +301,7 @@ class Answer(Kept):
         """Return what ``--format csv`` writes: one flat mapping for each row, all with the same keys, in SI units."""
         return Rows(self.rows).records()
 
-    def to_frame(self, library: frames.Library | None = None) -> Any:
-        """Return the rows as a data frame of pandas or polars, with the columns of ``--format csv``.
-
-        Args:
-            library: ``pandas`` or ``polars``; None for the one imported, else for the one installed.
-
-        Raises:
-            NoAnswerError: Where it is not installed.
-        """
-        return frames.made(self.records(), library)
+    to_frame = Rows.to_frame
 
     def explain(self, section: str = "all") -> str:
         """Return what ``--explain`` prints: all details, or one section.

@@ -1,7 +1,7 @@
 """An answer as blocks: what is said, and in which order. The formats of `planner.report.render` decide how it looks.
 
 >>> table = Table((Column("topology"), Column("time", "duration")), (("Star-Star", 5400.0), ("Ring-Ring", None)))
->>> Document("Two wards", (Paragraph("Star-Star is first.", "bold"), table), {"first": "star-star"}).table.texts()
+>>> Document("Two wards", (Sentences("Star-Star is first.", "bold"), table), {"first": "star-star"}).table.texts()
 [('Star-Star', '1 h 30 min'), ('Ring-Ring', '-')]
 """
 
@@ -65,30 +65,6 @@ class Heading:
     """The heading of what follows."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """A sentence or more on lines of their own."""
-
-    text: str
-    style: Style = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A remark on the block before, such as the number of rows left out."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """Sentences below a heading; nothing is shown where there are none."""
-
-    heading: str
-    sentences: tuple[str, ...]
-    style: Style = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +234,7 @@ class Figure:
 TICKS = 5  # labels of columns that are shown
 COLUMNS = 80  # of a page, on whatever it is shown
 UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}
-Block = Heading | Paragraph | Sentences | Facts | Note | Items | Table | Figure
+Block = Heading | Sentences | Facts | Table | Figure
 
 
 @dataclass(frozen=True, slots=True)

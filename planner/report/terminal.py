@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from planner.report.document import Block, Document, Facts, Figure, Heading, Items, Note, Sentences, Table
+from planner.report.document import Block, Document, Facts, Figure, Heading, Table
 
 STYLES = {"warning": "yellow"}
 
@@ -54,25 +54,16 @@ def _show(block: Block, console: Console) -> None:
     elif isinstance(block, Figure):
         for line in block.lines(console.width):
             console.print(Text.assemble(*line))
-    elif isinstance(block, Items):
-        if block.sentences:
-            _show_heading(block.heading, console)
-        for sentence in block.sentences:
-            console.print(Padding(Text(sentence, style=STYLES.get(block.style, block.style)), (0, 0, 0, 2)))
     elif isinstance(block, Facts):
         if block.apart and block.entries:
             console.print()
         for label, text in block.lines():
             console.print(Text.assemble((label, "dim" if block.strong else ""), text), soft_wrap=True)
-    elif isinstance(block, Sentences):
-        style = STYLES.get(block.style, block.style)
-        for sentence in block.lines():
-            console.print(Text(sentence, style=style), soft_wrap=True)
     elif isinstance(block, Heading):
         _show_heading(block.text, console)
     else:
-        style = "dim" if isinstance(block, Note) else STYLES.get(block.style, block.style)
-        console.print(Text(block.text, style=style))
+        for text in block.lines():
+            console.print(Text(text, style=STYLES.get(block.style, block.style)), soft_wrap=True)
 
 
 def _show_heading(text: str, console: Console) -> None:

@@ -31,16 +31,20 @@ def compare(
         hfl-plan compare own.toml shared.toml
         hfl-plan compare scenario.toml measured.json
     """
-    from planner.cli.saved import saved
+    from planner.cli.saved import asked_of
     from planner.io import json_documents
 
     if str(second).lower().endswith(".json") and json_documents.read(second).get("schema") == "hfl-plan/measured/1":
-        from planner.report.answers.measured import compared, document
+        from planner.decide.rank import recommend
+        from planner.export.measured import compare as against
+        from planner.predict.question import with_default_order
+        from planner.report.answers.measured import document
+        from planner.runs.check import unchanged
 
-        if (found := saved(first, said)) is None:
-            return document(compared(said.config, said.options, first, second))
-        told, answer = found
-        return document(compared(told.config, told.options, None, second, answer))
+        scenario, _, answer = asked_of(first, said)
+        if answer is not None:
+            unchanged(answer, recommend(with_default_order(scenario), details=False))
+        return document(against(scenario, second))
     from planner.decide.contrast import contrast
     from planner.errors import ScenarioError
     from planner.io.progress import progress

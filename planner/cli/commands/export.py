@@ -39,10 +39,8 @@ def export(  # reason: one parameter for every option
     """
     if output is None:
         raise typer.BadParameter("--output: is missing. Name a new folder: -o my-project")
-    from planner.cli.saved import saved
+    from planner.cli.saved import asked_of
     from planner.report.answers.export import document, exported
 
-    if (found := saved(source, said)) is None:
-        return document(exported(said.config, said.options, source, to, topology, rate, groups, output))
-    told, answer = found
-    return document(exported(told.config, told.options, None, to, topology, rate, groups, output, answer))
+    scenario, told, answer = asked_of(source, said)
+    return document(exported(scenario, told, to, topology, rate, groups, output, answer))

@@ -18,7 +18,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.listings import listing
 from planner.report.answers import bound_options as options
-from planner.report.document import Block, Column, Document, Note, Section, Sentences, Table
+from planner.report.document import Block, Column, Document, Section, Sentences, Table
 from planner.report.page import brief
 
 COMMON = ("smaller", "left", "right")  # at a common step
@@ -162,7 +162,7 @@ def _silent(cells: Sequence[Sequence[Any]]) -> list[Block]:
     """Why a table has empty cells."""
     if not any(cell is None for row in cells for cell in row):
         return []
-    return [Note("Without a number: the conditions of the bound do not hold there; mostly the step is too large.")]
+    return [Sentences("Without a number: the conditions of the bound do not hold there; mostly the step is too large.")]
 
 
 def _table(found: figure.Curves) -> Table:

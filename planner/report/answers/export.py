@@ -7,50 +7,43 @@ from pathlib import Path
 from typing import Any
 
 from planner.decide.recommendation import Recommendation
-from planner.errors import ScenarioError
 from planner.export.plan import plan
 from planner.export.project import Exported, export, target_of
 from planner.io.listings import listing
 from planner.io.wording import counted, title
 from planner.report.document import Column, Document, Table
 from planner.report.page import brief
-from planner.runs import manifest
 from planner.runs.check import unchanged
-from planner.scenario.resolve import Scenario, load
-
-Spoken = Mapping[str, tuple[str, Any]]
+from planner.scenario.resolve import Scenario
 
 
 def exported(  # reason: an option each
-    config: Path | None,
-    options: Spoken,
-    source: Path | None,
+    scenario: Scenario,
+    told: Mapping[str, Any],
     to: str,
     topology: str | None,
     rate: float | None,
     groups: Path | None,
     folder: Path,
-    saved: Recommendation | None = None,
+    saved: Recommendation | None,
 ) -> Exported:
     """Write the project of a scenario.
 
     Args:
-        config: Scenario file.
-        options: What else was said, by key.
-        source: A scenario file, or a manifest of a run, in place of ``config``.
+        scenario: Any.
+        told: Its tables, as they were told.
         to: Id of the target.
         topology: Id; None for the best.
         rate: Raw learning rate; None for the predicted one.
         groups: CSV of names; None for that of label counts, if there is one.
         folder: New or empty.
-        saved: An answer to the scenario, which is to be the same now.
+        saved: An answer to the scenario, which is to be the same now; None where there is none.
 
     Raises:
         ScenarioError: For what cannot be exported so.
         NoAnswerError: If there is no answer, or the folder cannot be written.
     """
     target = target_of(to)
-    scenario, told = scenario_of(config, options, source)
     counts = told.get("problem", {}).get("heterogeneity")
     named = scenario.listed is not None or groups is not None
     if not named and isinstance(counts, str) and counts.strip().lower().endswith(".csv"):
@@ -59,28 +52,6 @@ def exported(  # reason: an option each
     if saved is not None:
         unchanged(saved, made.answer)
     return export(made, target, folder)
-
-
-def scenario_of(config: Path | None, options: Spoken, source: Path | None) -> tuple[Scenario, dict[str, Any]]:
-    """Read a scenario, and its tables as they were told.
-
-    Args:
-        config: Scenario file.
-        options: What else was said, by key.
-        source: A scenario file, or a manifest of a run, in place of ``config``.
-
-    Raises:
-        ScenarioError: If two of them contradict each other, or it is none.
-    """
-    if source is not None and config is not None:
-        raise ScenarioError("--config: the scenario is named twice. Leave out --config, or the argument.", code="E002")
-    if source is not None and source.suffix.lower() == ".json":
-        if options:
-            raise ScenarioError(f"{source}: a run has its scenario, and takes no options. Give a scenario file.")
-        run = manifest.open_manifest(source)
-        return manifest.scenario_of(run, source), run.scenario
-    config = source or config
-    return load(config, options), manifest.told(config, options)
 
 
 def document(answer: Exported) -> Document:

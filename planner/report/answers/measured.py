@@ -2,47 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from planner.decide.rank import recommend
-from planner.decide.recommendation import Recommendation
-from planner.export.measured import Comparison, compare
+from planner.export.measured import Comparison
 from planner.io.listings import listing
 from planner.io.wording import counted, names, title
-from planner.predict.question import with_default_order
-from planner.report.answers.export import scenario_of
 from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import brief
-from planner.runs.check import unchanged
 from planner.scenario.units import format_amount
-
-
-def compared(
-    config: Path | None,
-    options: Mapping[str, tuple[str, Any]],
-    source: Path | None,
-    run: Path,
-    saved: Recommendation | None = None,
-) -> Comparison:
-    """Compare a run with the scenario, the answer or the kept run that its project was exported from.
-
-    Args:
-        config: Scenario file.
-        options: What else was said, by key.
-        source: A scenario file, or a manifest of a run, in place of ``config``.
-        run: What the project wrote.
-        saved: An answer to the scenario, which is to be the same now.
-
-    Raises:
-        ScenarioError: For files that are none of these, or not of one plan.
-        NoAnswerError: If nothing can be predicted.
-    """
-    scenario, _ = scenario_of(config, options, source)
-    if saved is not None:
-        unchanged(saved, recommend(with_default_order(scenario), details=False))
-    return compare(scenario, run)
 
 
 def document(answer: Comparison) -> Document:

@@ -21,8 +21,6 @@ from planner.report.document import (
     Column,
     Document,
     Facts,
-    Items,
-    Note,
     Section,
     Sentences,
     Table,
@@ -60,7 +58,7 @@ def _table(answer: Recommendation) -> list[Block]:
     whole = _rows(answer, intervals=True)
     left = len(answer.ranking) - SHOWN
     shown = whole if whole.width() <= COLUMNS else _rows(answer, intervals=False)
-    return [shown, *([Note(f"{left} more topologies: --explain table")] if left > 0 else [])]
+    return [shown, *([Sentences(f"{left} more topologies: --explain table", "dim")] if left > 0 else [])]
 
 
 def _rows(answer: Recommendation, *, intervals: bool) -> Table:
@@ -268,7 +266,7 @@ def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[
     )
     yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
     if left := len(rows) - len(shown):
-        yield Note(f"{left} more, none better: --format csv")
+        yield Sentences(f"{left} more, none better: --format csv", "dim")
 
 
 def _terms(answer: Recommendation) -> Iterator[Block]:
@@ -482,8 +480,7 @@ def _record(answer: Recommendation) -> Iterator[Block]:
 
 
 def _warnings(answer: Recommendation) -> Iterator[Block]:
-    if answer.warnings:
-        yield Items("", tuple(f"{one.text} {one.help}".strip() for one in answer.warnings), "warning")
+    yield from (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings)
 
 
 def _provenance(answer: Recommendation) -> Iterator[Block]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.report.document import Document, Facts, Figure, Items, Table, Typeset
+from planner.report.document import Document, Facts, Figure, Table, Typeset
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -39,7 +39,7 @@ def render(document: Document, *, width: int, color: bool) -> str:
 
 
 def _lines(document: Document) -> Iterator[str]:
-    texts = [block.text for block in document.blocks if not isinstance(block, Items | Facts | Table | Figure)]
+    texts = [block.text for block in document.blocks if not isinstance(block, Facts | Table | Figure)]
     captioned = texts[0] if texts and document.table.rows and not document.table.heading else ""
     said: list[str] = []  # below the float that it is about
     for block in document.blocks:
@@ -52,8 +52,6 @@ def _lines(document: Document) -> Iterator[str]:
         elif isinstance(block, Figure):
             lines = ("".join(text for text, _ in line) for line in block.lines(WIDE))
             yield from (r"\begin{verbatim}", *lines, r"\end{verbatim}")
-        elif isinstance(block, Items):
-            said += (f"% {_one_line(f'{block.heading}: {sentence}')}" for sentence in block.sentences)
         elif isinstance(block, Facts):
             said += (f"% {_one_line(f'{label}: {text}'.removeprefix(': '))}" for label, text in block.entries)
         elif block.text != captioned:

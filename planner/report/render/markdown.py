@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planner.report.document import Block, Document, Facts, Figure, Heading, Items, Table
+from planner.report.document import Block, Document, Facts, Figure, Heading, Table
 
 WIDE = 200  # columns of a figure
 SUFFIX = ".md"
@@ -25,10 +25,6 @@ def _parts(block: Block) -> list[str]:
         lines = ["| " + " | ".join(map(escape, row)) + " |" for row in [block.headings(), *block.texts()]]
         lines.insert(1, "|" + "".join("---:|" if column.right else "---|" for column in block.columns))
         return [*heading, "\n".join(lines)]
-    if isinstance(block, Items):
-        return [f"## {escape(block.heading)}", "\n".join(f"- {escape(s)}" for s in block.sentences)] * bool(
-            block.sentences
-        )
     if isinstance(block, Figure):
         return ["\n".join(["```text", *("".join(text for text, _ in line) for line in block.lines(WIDE)), "```"])]
     if isinstance(block, Facts):

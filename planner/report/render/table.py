@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from planner.report.document import Block, Document, Facts, Figure, Heading, Items, Sentences, Table
+from planner.report.document import Block, Document, Facts, Figure, Heading, Table
 
 WIDEST = 10_000  # columns of a figure
 STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
@@ -32,19 +32,13 @@ def _texts(block: Block) -> Iterator[str]:
             yield from (" " * block.indent + line for line in _grid(block))
     elif isinstance(block, Figure):
         yield from ("".join(text for text, _ in line) for line in block.lines(WIDEST))
-    elif isinstance(block, Items):
-        if block.sentences:
-            yield from _heading(block.heading)
-        yield from ("  " + line for sentence in block.sentences for line in _lines(sentence))
     elif isinstance(block, Facts):
         yield from [""] * (block.apart and bool(block.entries))
         yield from (label + text for label, text in block.lines())
-    elif isinstance(block, Sentences):
-        yield from block.lines()
     elif isinstance(block, Heading):
         yield from _heading(block.text)
     else:
-        yield block.text
+        yield from block.lines()
 
 
 def _heading(text: str) -> Iterator[str]:

@@ -25,10 +25,11 @@ from planner.io.answers import Answer, Assumption
 from planner.io.version import version
 from planner.io.wording import input_words
 from planner.plot.lettering import in_short
-from planner.report.document import Block, Column, Document, Facts, Figure, Items, Sentences, Table
+from planner.report import blocks
+from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
 from planner.report.page import as_typed, change
 from planner.report.render import render
-from planner.report.sheet import blocks, drawing, gallery
+from planner.report.sheet import drawing, gallery
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -178,8 +179,13 @@ def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
 
 def _warnings(answer: Answer | None) -> Iterator[str]:
     if answer and answer.warnings:
-        said = tuple(f"{one.text} {one.help}".strip() for one in answer.warnings)
-        yield from blocks.html([Items("", said, "warning")])
+        yield from _listed((f"{one.text} {one.help}".strip() for one in answer.warnings), ' class="warning"')
+
+
+def _listed(texts: Iterable[str], kind: str = "") -> Iterator[str]:
+    yield f"<ul{kind}>"
+    yield from (f"<li>{escape(text)}</li>" for text in texts)
+    yield "</ul>"
 
 
 def _assumed(answer: Answer | None) -> Iterator[str]:
@@ -227,7 +233,7 @@ def _changes(answer: Answer | None) -> Iterator[str]:
     points = tuple(change(one, names) for one in answer.sensitivity if one.break_even is not None)
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
     if points:
-        yield from blocks.html([Items("", points)])
+        yield from _listed(points)
     if shares:
         text = ", ".join(f"{input_words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
         yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import all_topologies
+from planner.decide.recommendation import SHARING
 from planner.report.sheet.drawing import Draw, Drawn
 
 if TYPE_CHECKING:
     from planner.io.answers import Answer
     from planner.scenario.values import Scenario
 
-SHARING = "client_link.sharing"
 CASES: Mapping[str, str] = {"per-client": "own links", "per-server": "shared links"}
 RANKED = ("recommend", "flip", "phase")  # commands whose answer is an order of topologies
 POINTS = 6  # topologies in the picture of time against traffic

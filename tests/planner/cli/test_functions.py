@@ -92,7 +92,10 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[str, ...]]] = {
     "tune": (
         (), {"G": 4, "M": 3, "local_steps": [1, 2], "group_rounds": range(1, 3)}, ("-G4", "-M3", "-K1,2", "-P1,2"),
     ),
-    "flip": ((), {**FLEET, "parameter": "uplink"}, ("-G4", "-M3", "-H", "zeta=1,delta=0.5", "-p", "uplink")),
+    "flip": (
+        (), {**FLEET, "parameter": "uplink"},
+        ("-G4", "-M3", "-H", "zeta=1,delta=0.5", "-p", "uplink", "--set", "plan.draws=0"),
+    ),
     "bounds list": ((), {"search": "ring noise"}, ("--search", "ring noise")),
     "bounds show": (
         ("hflbounds.exact.star-star",), {"notation": "paper"}, ("hflbounds.exact.star-star", "--notation", "paper"),

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from planner.report import terminal
-from planner.report.document import Column, Document, Figure, Heading, Items, Note, Paragraph, Table
+from planner.report.document import Column, Document, Figure, Heading, Sentences, Table
 from planner.report.render import formats, render
 
 HOSTILE = "<b>a|b</b> 100% \\input{x} $x_1$ # ~^ `c` [d](e) & *f*"
@@ -32,14 +32,15 @@ FIGURE = Figure(
 WHOLE = Document(
     HOSTILE,
     (
-        Paragraph("Star-Star is first.", "bold"),
+        Sentences("Star-Star is first.", "bold"),
         Heading("What follows"),
-        Paragraph(HOSTILE),
+        Sentences(HOSTILE),
         TABLE,
-        Note("2 more are in --json."),
+        Sentences("2 more are in --json.", "dim"),
         FIGURE,
-        Items("Warnings", (HOSTILE, "Second."), "warning"),
-        Items("Nothing", ()),
+        Heading("Warnings"),
+        Sentences(HOSTILE, "warning", 2),
+        Sentences("Second.", "warning", 2),
     ),
     {"schema": "x/1", "first": "star-star"},
 )
@@ -52,13 +53,15 @@ def test_every_format_for_people_says_all_of_it(name: str, color: bool) -> None:
     for said in ("Star-Star", "12,000", "1 h 30 min", "2.5 GB", "By group", "2 more are in", "Warnings", "Second."):
         assert said in text, said
     assert "Star-Star is first." in text
-    assert "Nothing" not in text
     assert [line for line in text.splitlines() if line != line.rstrip()] == [] or name != "table"
 
 
-def test_a_pipe_is_never_wrapped_and_a_terminal_always() -> None:
-    long = Document("", (Paragraph("word " * 100), TABLE, FIGURE, Items("Warnings", ("word " * 50,))), {})
-    assert max(map(len, render("table", long, width=60).splitlines())) > 400
+def test_sentences_are_wrapped_at_80_and_tables_only_on_a_terminal() -> None:
+    wide = Table((Column("a"), Column("b")), (("word " * 60, "x"),))
+    shown = render("table", Document("", (Sentences("word " * 100), wide), {}), width=60).splitlines()
+    assert max(map(len, shown)) > 300
+    assert max(len(line) for line in shown[: shown.index("")]) <= 80
+    long = Document("", (TABLE, FIGURE), {})
     shown = re.sub(r"\x1b\[[0-9;]*m", "", render("table", long, width=60, color=True))
     lines = [line for line in shown.splitlines() if "input" not in line]
     assert max(map(len, lines)) <= 60
@@ -72,8 +75,8 @@ STRANGE = "Zürich 東京 e\u0301\tafter\x07\rbell\nsecond line"
     "document",
     [
         WHOLE,
-        Document("", (Paragraph(""), Heading(""), Items("Said", (STRANGE, ""))), {}),
-        Document(STRANGE, (Paragraph(STRANGE, "bold"), Note(STRANGE)), {}),
+        Document("", (Sentences(""), Heading(""), Sentences(STRANGE, "", 2)), {}),
+        Document(STRANGE, (Sentences(STRANGE, "bold"), Heading(STRANGE)), {}),
         Document(
             "",
             (Table((Column("a"), Column("b", "count")), ((STRANGE.replace("\t", ""), 1), ("x", 100_000)), indent=3),),

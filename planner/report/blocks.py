@@ -6,18 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from planner.report.document import (
-    Amount,
-    Block,
-    Cell,
-    Column,
-    Facts,
-    Figure,
-    Heading,
-    Items,
-    Note,
-    Table,
-)
+from planner.report.document import Amount, Block, Cell, Column, Facts, Figure, Heading, Table
 
 BARS = frozenset(("time", "traffic", "airtime", "energy", "carbon", "money", "cost"))  # columns that have them
 ASKED = re.compile(r"--explain ([a-z-]+)")
@@ -41,12 +30,6 @@ def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level:
             yield from _table(block, level)
         elif isinstance(block, Figure):
             yield from _figure(block)
-        elif isinstance(block, Items):
-            if block.sentences:
-                yield f"<p>{escape(block.heading)}</p>" if block.heading else ""
-                yield f'<ul class="{block.style}">' if block.style else "<ul>"
-                yield from (f"<li>{_linked(sentence, sections)}</li>" for sentence in block.sentences)
-                yield "</ul>"
         elif isinstance(block, Facts):
             if block.entries:
                 yield "<dl>"
@@ -57,12 +40,8 @@ def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level:
         elif isinstance(block, Heading):
             yield f"<h{level + 1}>{escape(block.text)}</h{level + 1}>"
         elif block.text.strip():
-            kind = "note" if isinstance(block, Note) else block.style
-            yield (
-                f'<p class="{kind}">{_linked(block.text, sections)}</p>'
-                if kind
-                else f"<p>{_linked(block.text, sections)}</p>"
-            )
+            kind = f' class="{block.style}"' if block.style else ""
+            yield f"<p{kind}>{_linked(block.text, sections)}</p>"
 
 
 def _linked(text: str, sections: frozenset[str]) -> str:
