@@ -65,11 +65,13 @@ class AffineRound:
         map: ``alpha``, and the logarithm of its size.
         noise: Mean square of the noise for ``sigma = 1``, over ``eta^2``.
         tiers: Of the offset, top tier first.
+        whole: Whether what a tier adds anew and what it keeps make up its mean square.
     """
 
     map: LinearMap
     noise: Array
     tiers: tuple[TierShare, ...]
+    whole: bool = False
 
 
 def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "worst") -> AffineRound:
@@ -130,7 +132,7 @@ def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "
             noise = noise * squares * passes.squares
     shape = given.shape  # that of a number is lost where a pattern's weights are an array of one
     found = (TierShare(*(one.reshape(shape) for one in (t.kept, t.anew, t.both))) for _, t in reversed(tiers))
-    return AffineRound(call, noise.reshape(shape), tuple(found))
+    return AffineRound(call, noise.reshape(shape), tuple(found), placement == "shuffled")
 
 
 def _uneven(topology: Topology, K: int, step: Array, placement: Placement) -> AffineRound:
@@ -139,7 +141,7 @@ def _uneven(topology: Topology, K: int, step: Array, placement: Placement) -> Af
     with np.errstate(all="ignore"):
         one = uneven_round(topology, K, step)
     shares = (TierShare(kept, both - kept, both) for kept, both in zip(one.kept[::-1], one.both[::-1], strict=True))
-    return AffineRound(one.map, one.noise, tuple(shares))
+    return AffineRound(one.map, one.noise, tuple(shares), whole=True)
 
 
 def _scaled(one: TierShare, kept: Any, anew: Any, both: Any) -> TierShare:
@@ -180,13 +182,14 @@ def coefficients(
     return accumulated(affine_round(topology, K, step, placement), R, measure)
 
 
-def accumulated(one: AffineRound, R: Any, measure: Measure = "loss") -> Array:
+def accumulated(one: AffineRound, R: Any, measure: Measure = "loss", *, tiers_alone: bool = False) -> Array:
     """The `coefficients` of a round that was composed before.
 
     Args:
         one: Of the tree, at the steps.
         R: As of `coefficients`; real numbers are taken where the map keeps the side, as between two whole ones.
         measure: As of `coefficients`.
+        tiers_alone: Leave out start and noise.
 
     Raises:
         DomainError: If ``measure`` is none of `MEASURES`.
@@ -196,9 +199,12 @@ def accumulated(one: AffineRound, R: Any, measure: Measure = "loss") -> Array:
     if measure not in MEASURES:
         raise DomainError(f"measure = {measure!r} is not one of {', '.join(MEASURES)}.")
     start, still, moving = _over_rounds(one.map, np.asarray(R, dtype=float), last=measure == "loss")
-    more = np.maximum(still - moving, 0.0)
-    tiers = (np.minimum(still * t.kept + moving * t.anew, more * t.kept + moving * t.both) for t in one.tiers)
-    found = (start, moving * one.noise, *tiers)
+    if one.whole:  # then the second of two bounds is never the less
+        tiers = [still * t.kept + moving * t.anew for t in one.tiers]
+    else:
+        more = np.maximum(still - moving, 0.0)
+        tiers = [np.minimum(still * t.kept + moving * t.anew, more * t.kept + moving * t.both) for t in one.tiers]
+    found = tiers if tiers_alone else [start, moving * one.noise, *tiers]
     out = np.empty((len(found), *np.broadcast_shapes(*(each.shape for each in found))))
     for k, each in enumerate(found):
         out[k] = each
@@ -213,9 +219,10 @@ def _over_rounds(map_: LinearMap, R: Array, last: bool) -> tuple[Array, Array, A
     alpha, log_size = map_.factor, map_.log_size
     with np.errstate(all="ignore"):
         left, left2 = map_.one_less, map_.one_less_square
-        odd = (alpha < 0) & (R % 2 == 1)
-        end, gone = np.exp(R * log_size), -np.expm1(R * log_size)
-        once = np.where(odd, 1 + end, gone) / left
+        all_ = R * log_size
+        end, gone = np.exp(all_), -np.expm1(all_)
+        turned = R % 2 == 1
+        once = (np.where((alpha < 0) & turned, 1 + end, gone) if turned.any() else gone) / left
         twice = gone * (1 + end) / left2
         if last:
             return end**2, once**2, twice
@@ -579,7 +586,9 @@ def log_uniform(decades: float = 4.0, curvatures: int = 32) -> Array:
     return np.asarray(10.0 ** np.linspace(-decades, 0, curvatures))
 
 
-def mean_over(h: Array, one: AffineRound, R: Any, step: Any, measure: Measure = "loss") -> Array:
+def mean_over(
+    h: Array, one: AffineRound, R: Any, step: Any, measure: Measure = "loss", *, tiers_alone: bool = False
+) -> Array:
     """The `tilt_mean` of a round that was composed before.
 
     Args:
@@ -588,13 +597,15 @@ def mean_over(h: Array, one: AffineRound, R: Any, step: Any, measure: Measure = 
         R: As of `accumulated`; broadcast with ``step``.
         step: Raw learning rate times L.
         measure: As of `coefficients`.
+        tiers_alone: As of `accumulated`.
 
     Raises:
         DomainError: As of `accumulated`.
 
     Source: docs/theory/tilted-quadratics.md, section 6.
     """
-    found = accumulated(one, np.asarray(R, dtype=float)[..., None], measure)
+    found = accumulated(one, np.asarray(R, dtype=float)[..., None], measure, tiers_alone=tiers_alone)
     of_start, of_others = (2 * h, h * h) if measure == "gradient" else (np.ones_like(h), h / 2)
-    start, others = found[:1] @ (of_start / h.size), found[1:] @ (of_others / h.size)
-    return np.concatenate([start, others * np.asarray(step, dtype=float) ** 2])
+    first = 0 if tiers_alone else 1
+    others = found[first:] @ (of_others / h.size) * np.asarray(step, dtype=float) ** 2
+    return np.concatenate([found[:first] @ (of_start / h.size), others])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -15,8 +16,8 @@ import numpy.typing as npt
 import pytest
 
 from hflbounds import ConditionError, DomainError, get, tilt_bound, tilt_tuned
-from hflbounds.tilted import Measure, Placement, coefficients, tilt_mean
-from hflbounds.topology import Tier, Topology, all_topologies, two_tier
+from hflbounds.tilted import Measure, Placement, accumulated, affine_round, coefficients, tilt_mean
+from hflbounds.topology import Order, Tier, Topology, all_topologies, two_tier
 
 Array = npt.NDArray[np.float64]
 Node = tuple[int, ...]
@@ -373,6 +374,18 @@ def test_sums_over_rounds_keep_their_digits() -> None:
         moving = sum(sum(alpha ** (2 * i) for i in range(r)) for r in range(40)) / 40
         start = sum(alpha ** (2 * r) for r in range(40)) / 40
         assert found == pytest.approx([float(start), float(moving * noise), float(still * offset)], rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("text", ["ring:4/star:5", "star:3/ring:4", "ring:2/ring:3/star:4"])
+@pytest.mark.parametrize("order", ["fixed", "random"])
+def test_of_shuffled_rounds_one_of_two_bounds_says_all(text: str, order: Order, measure: Measure) -> None:
+    """What a tier adds anew is then what it does not keep, so that the other bound is never the less."""
+    tree = Topology(tuple(replace(tier, order=order) for tier in Topology.parse(text).tiers))
+    one, rounds = affine_round(tree, 3, np.geomspace(1e-6, 1.9, 60), "shuffled"), np.array([[1.0], [7.0], [1e4]])
+    told = accumulated(one, rounds, measure)
+    np.testing.assert_allclose(told, accumulated(replace(one, whole=False), rounds, measure), rtol=1e-12)
+    np.testing.assert_array_equal(accumulated(one, rounds, measure, tiers_alone=True), told[2:])
 
 
 def test_the_mean_over_a_spectrum_is_that_of_its_curvatures() -> None:

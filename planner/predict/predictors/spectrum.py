@@ -71,13 +71,14 @@ class Fleet(envelopes.Fleet):
 
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
-        found = mean_over(CURVATURES, _round(self.topology, self.K), rounds, self.steps, self.measure)
-        if self.scatter:
+        steps, alone = self.steps, self.scatter > 0
+        found = mean_over(CURVATURES, _round(self.topology, self.K), rounds, steps, self.measure, tiers_alone=alone)
+        if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
             with np.errstate(over="ignore"):
                 start = np.exp(rounds * log_factor).mean(-1)
-                moved = (np.expm1(rounds * base) * noise) @ (CURVATURES / 2 / CURVATURES.size) * self.steps**2
-            found[:2] = np.minimum((start, moved), TOP)
+                moved = (np.expm1(rounds * base) * noise) @ (CURVATURES / 2 / CURVATURES.size) * steps**2
+            found = np.concatenate([np.minimum((start, moved), TOP), found])
         return np.concatenate([found[:2], found[:1:-1]])  # the lowest tier first
 
 
