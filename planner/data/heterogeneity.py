@@ -35,6 +35,8 @@ PRESETS: Mapping[str, tuple[float, float]] = {
     "both": (3.0, 0.95),
 }
 """``zeta / sigma`` and ``delta / sigma``, measured there with Dirichlet 0.1 over labels."""
+DIFFER = tuple(math.sqrt(low * high) for low, high in zip(PRESETS["iid"], PRESETS["both"], strict=True))
+"""From which of these ratios on clients in a group and groups differ: halfway between alike and different."""
 
 
 @dataclass(frozen=True, slots=True)

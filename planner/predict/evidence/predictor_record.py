@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.data.heterogeneity import PRESETS
+from planner.data.heterogeneity import DIFFER
 from planner.predict.evidence import table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
@@ -61,8 +61,7 @@ def kind(values: Mapping[str, Any]) -> Any:
     A deviation differs from the geometric middle of the presets ``iid`` and ``both`` on, in units of the noise.
     """
     noise = np.maximum(values["sigma"], 1e-9)
-    edges = (math.sqrt(low * high) for low, high in zip(PRESETS["iid"], PRESETS["both"], strict=True))
-    zeta, delta = (values[name] / noise > edge for name, edge in zip(("zeta", "delta"), edges, strict=True))
+    zeta, delta = (values[name] / noise > edge for name, edge in zip(("zeta", "delta"), DIFFER, strict=True))
     return zeta + 2 * delta
 
 
