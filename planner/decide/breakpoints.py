@@ -76,8 +76,9 @@ class Effort:
     nobody: bool = True
 
 
-THOROUGH, QUICK = Effort(), Effort(12, 12, 1e-4, nobody=False)
-SCANNED = 16  # points on either side that are looked at quickly,
+THOROUGH, QUICK = Effort(), Effort(12, 12, 1e-5, nobody=False)
+SCANNED = 64  # points on either side that are looked at quickly, as many as `along` begins with,
+SCANNED_DEARLY = 16  # of counts, and where compute times are drawn or who comes is worked out for each,
 SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds
 
 
@@ -184,9 +185,10 @@ def nearest(
         The change, and whether it was solved for.
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
+    timed = each.value and each.timed and not is_drawn(question) and not question.partly_available
+    solved = walk.solved(*walk.range()) if timed else None
     for side in (-1, 1):
-        solved = walk.solved_near(side) if each.value and each.timed and not is_drawn(question) else None
-        found = solved or walk.scanned(side)
+        found = walk.scanned(side) if solved is None else walk.change(solved, side, solved=True)
         if found:
             yield found, solved is not None
 
@@ -296,31 +298,11 @@ class _Walk:
         marks = np.insert(np.array(at), place, now)
         return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), np.zeros(0))
 
-    def solved_near(self, side: int) -> Change | None:
-        """The nearest root on one side, where totals are affine about the present value and as far as there."""
-        now, power = self.each.value, self.each.power
-        at = now * np.array([0.5, 1.0, 3.0]) ** power
-        totals = self.totals(at)
-        finite: Truths = np.asarray(np.isfinite(totals).all(axis=1))
-        fitted = _line(at**power, np.where(np.isfinite(totals), totals, 0.0)[finite], 1e-12)
-        if fitted is None:
-            return None
-        base, slope = fitted
-        roots = [float(root**power) for root in self.roots(base, slope) if root > 0]
-        for value in sorted((r for r in roots if 1 < (r / now) ** side <= REACH), key=lambda r: side * r):
-            just = value * (1 + side * 1e-9)
-            there = self.totals(np.array([just]))
-            affine = base + slope * just**power
-            if np.any(np.abs(affine - there[finite, 0]) > 1e-9 * there[finite, 0]):
-                return None  # a rate stops being the bottleneck on the way
-            if self.overtaken(there)[0]:
-                return Change(value, value, self.newcomers(there[:, 0]), None)
-        return None
-
     def scanned(self, side: int) -> Change | None:
         """The first of a few values on one side at which another topology leads, brought near."""
         now, whole = self.each.value, self.each.whole
-        count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED
+        dear = whole or self.question.partly_available or is_drawn(self.question)
+        count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED_DEARLY if dear else SCANNED
         at = now * (REACH_OF_COUNTS if whole else REACH) ** (side * np.arange(1, count + 1) / count)
         if now == 0:
             at = self.each.scale * np.geomspace(1 / REACH, REACH, count) if side > 0 else np.zeros(0)

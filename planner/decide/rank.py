@@ -160,9 +160,9 @@ def _sensitivity(flips: Sequence[Flip], how_sure: Uncertainty | None) -> Iterato
             now=flip.now,
             unit=flip.unit,
             break_even=flip.at,
-            best_beyond=(flip.to,),
+            best_beyond=flip.to,
             sobol_total=index.get(flip.parameter),
-            method="exact" if flip.exact else "searched",
+            method=flip.method,
         )
     for name, share in sorted(index.items(), key=lambda item: -item[1]):
         if name not in {flip.parameter for flip in flips}:

@@ -14,7 +14,7 @@ from hflbounds.evaluate.compare import SAME, crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation
-from planner.decide.advice import LINK_SHARING, UNASKED, assumptions
+from planner.decide.advice import UNASKED, ask_sharing, assumptions
 from planner.decide.explain import target_of
 from planner.decide.parameters import (
     NICKNAMES,
@@ -40,7 +40,7 @@ from planner.io.wording import input_words, join, names_or, title
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_amount
+from planner.scenario.units import format_break_even
 
 Way = Literal["exact", "searched", "sampled", "setting"]
 WAYS: dict[changes.Method, Way] = {
@@ -56,21 +56,30 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The nearest value of one input, all others fixed, at which another topology is best.
+    """The nearest value of one input, or another word for a setting, at which another topology is best; all else fixed.
 
     Attributes:
         parameter, unit: Of the input.
         now, at: Its value, and the value at which that happens.
-        to: Which topology.
-        exact: Whether it comes from a closed form, and not from a search.
+        to: Which topologies.
+        method: How it was found.
+        assumed: Whether the value was not given.
     """
 
     parameter: str
-    now: float | int
-    at: float | int
-    to: str
+    now: float | int | str
+    at: float | int | str
+    to: tuple[str, ...]
     unit: str
-    exact: bool
+    method: Way
+    assumed: bool
+
+    @property
+    def far(self) -> float:
+        """How far it is on a logarithmic scale; settings that were not given come first, and those that were last."""
+        if isinstance(self.at, str) or isinstance(self.now, str):
+            return -1.0 if self.assumed else math.inf
+        return abs(math.log(self.at / self.now)) if self.now and self.at else math.inf
 
 
 class Change(Part):
@@ -214,7 +223,7 @@ def flip(  # reason: one field of the answer after the other
         assumptions=assumptions(scenario, question, None),
         warnings=tuple(Caution(text=text) for text in scenario.warnings),
         sensitivity=tuple(_sensitivities(found, lines)),
-        next=tuple(_next(question, found)),
+        next=tuple(_next(question, scenario, found)),
         flip=Followed(
             predictor=question.predictor.id,
             bounds=question.family,
@@ -259,7 +268,7 @@ def _either(topologies: Sequence[str]) -> str:
 def _at(row: Change) -> str:
     """Where a change is, with three digits."""
     at = row.break_even
-    return at if isinstance(at, str) else format_amount(at if isinstance(at, int) else float(f"{at:.3g}"), row.unit)
+    return format_break_even(at, row.unit)
 
 
 def _decides(row: Change) -> bool:
@@ -307,10 +316,10 @@ def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Se
             yield Sensitivity(parameter=line.parameter, now=line.now, unit=line.unit, method=WAYS[line.method])
 
 
-def _next(question: Question, rows: Sequence[Change]) -> Iterator[NextStep]:
+def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Iterator[NextStep]:
     """Ask what decides; a map of the two inputs with the nearest changes, and all details."""
     if any(_decides(row) and row.parameter == SHARING for row in rows):
-        yield NextStep(argv=LINK_SHARING, why="Does a group share one link?", asks=True)
+        yield ask_sharing(scenario)
     short = {name: word for word, name in NICKNAMES.items() if "-" not in word}
     counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
     numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
@@ -344,14 +353,20 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
             parameter=name,
             now=_number(each, each.value),
             at=_number(each, change.at),
-            to=change.to[0],
+            to=change.to[:1],
             unit=each.unit,
-            exact=solved,
+            method="exact" if solved else "sampled",
+            assumed=_is_assumed(name, scenario),
         )
         for name, each in looked.items()
         for change, solved in changes.nearest(each, few, objective, [t for t in first if t in few.topologies])
     ]
-    found.sort(key=lambda flip: abs(math.log(float(flip.at) / float(flip.now))) if flip.now else math.inf)
+    found += [
+        Flip(one.parameter, one.now, one.other, one.best, "", "setting", _is_assumed(one.parameter, scenario))
+        for one in _settings(few, scenario, tuple(few.topologies), first)
+        if one.flips and one.best and one.parameter != "objective"
+    ]
+    found.sort(key=lambda flip: flip.far)
     far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g}; from 0 what is 0)"
     return tuple(found), f"one input at a time, {far}{among}: {', '.join(looked)}"
 

@@ -211,8 +211,8 @@ def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
 
 def _in_a_case(found: Verdict, here: Standing) -> str:
     said = _choice(found, here.objective, float)
-    if here.scenario.objective_open:
-        said = said.partition(" than ")[0]
+    if here.scenario.objective_open:  # the case names the objective
+        said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:
         said += f"; {_sure(found.confidence)}"
     return said

@@ -18,7 +18,7 @@ from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivi
 from planner.io.text import suggest
 from planner.io.wording import input_words, times, title, two
 from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
-from planner.scenario.units import format_amount
+from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
 OWN_LEVEL = "% interval"  # in the name of a column that says it
@@ -214,8 +214,10 @@ def _until(parts: Sequence[str], most: int, mark: str = ", ") -> str:
 def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     """List the nearest break-even points; one where the verdict has cases itself."""
     most = 1 if answer.verdict.cases else 2
+    decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
+    known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     names = {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows}
-    found = [change(one, names) for one in answer.sensitivity if one.break_even is not None]
+    found = [change(one, names) for one in known]
     if found:
         left = f"; {len(found) - most} more: --explain break-even" if len(found) > most else ""
         yield "Changes", "; ".join(found[:most]) + left
@@ -228,8 +230,7 @@ def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({})) ->
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         return f"{input_words(one.parameter)} {even} -> {beyond}"
     side = "above" if even > now else "below"
-    shown = format_amount(even if isinstance(even, int) else float(f"{even:.2g}"), one.unit)
-    return f"{input_words(one.parameter)} {side} {shown} -> {beyond}"
+    return f"{input_words(one.parameter)} {side} {format_break_even(even, one.unit)} -> {beyond}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

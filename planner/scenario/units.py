@@ -397,6 +397,15 @@ def format_amount(value: float | str | None, unit: str = "") -> str:
     return f"{value:,.0f}" if abs(value) < 1e9 and value == round(value) else f"{value:.4g}"
 
 
+def format_break_even(at: float | str, unit: str = "") -> str:
+    """A break-even point for people: three digits of a number, a count or a word whole.
+
+    >>> format_break_even(1853211.0, "bit/s"), format_break_even(1957), format_break_even("per-server")
+    ('1.85 Mbit/s', '1,957', 'per-server')
+    """
+    return format_amount(at if isinstance(at, int | str) else float(f"{at:.3g}"), unit)
+
+
 def format_duration(duration: float) -> str:
     """A duration [s] for people: three significant digits below two minutes, two units above.
 

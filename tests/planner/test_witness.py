@@ -10,6 +10,7 @@ of its lattices made independent of the processor. Printed anew since, each time
 - ``flips`` of two, when inputs that are 0, and sigma beside a preset, were looked at too;
 - ``recommended``, ``tie``, ``resolution``, ``flips`` and what the record says of 20, when errors on record were centred
   and those of one kind of heterogeneity, and intervals decided between a winner and a toss-up;
+- ``flips``, when those of the clock were solved for as `flip` does, and others looked for at more values;
 - the counts of choices on digits, which are made with presets, when presets became measured ones.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
@@ -86,7 +87,7 @@ def as_version_1(now: dict[str, Any]) -> dict[str, Any]:
             {**under_old_names(flip, {"from": "now", "at": "break_even"}), "to": flip["best_beyond"][0]}
             | {"exact": flip["method"] == "exact"}
             for flip in now["sensitivity"]
-            if flip["break_even"] is not None
+            if flip["break_even"] is not None and flip["method"] != "setting"
         ],
         "evidence": [{**one, "agrees": one["right"]} for one in now["evidence"]],
         "divisions": [under_old_names(row, searched) for row in own["divisions"]],

@@ -16,7 +16,7 @@ from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
 from planner.report.page import brief, cell, count, duration, page, shortened_to, size
-from planner.scenario.units import format_amount
+from planner.scenario.units import format_amount, format_break_even
 
 SHOWN = 9  # changes on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
@@ -76,8 +76,7 @@ def _from(row: Change) -> str:
     if isinstance(at, str):
         return at
     sign = ">" if at > float(row.now) else "<"
-    shown = at if isinstance(at, int) else float(f"{at:.3g}")
-    return f"{sign}{'=' * isinstance(at, int)} {format_amount(shown, row.unit)}"
+    return f"{sign}{'=' * isinstance(at, int)} {format_break_even(at, row.unit)}"
 
 
 def _facts(answer: Flips) -> Iterator[tuple[str, str]]:

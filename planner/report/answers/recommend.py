@@ -359,7 +359,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
 
 def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
-    how = {"exact": "exact", "searched": "sampled: a change between two samples may be missed"}
+    how = {"sampled": "sampled: a change between two samples may be missed"}
     columns = (Column("change"), Column("now", "number"), Column("method"))
     rows = tuple((change(one), format_amount(one.now, one.unit), how.get(one.method, one.method)) for one in found)
     if rows:
