@@ -59,6 +59,27 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
         assert len(table(tmp_path / "runs.db")) == 2 * 2 * 2 * 2
 
 
+def test_every_number_of_the_finished_is_told(tmp_path: Path) -> None:
+    path, (done, waiting) = tmp_path / "runs.db", cells(2)
+    with Store(path) as store:
+        store.put(done, done.run(), EFFORT)
+        store.add([waiting])
+        told = [(cell.hash, *others) for cell, *others in store.numbers()]
+    assert sorted(told) == sorted(table(path))
+    assert {name for name, *_ in told} == {done.hash}
+
+
+@pytest.mark.parametrize("change", ["number = 'x'", "run = 2", "run = -1"])
+def test_numbers_that_were_altered_are_refused(tmp_path: Path, change: str) -> None:
+    path, (done,) = tmp_path / "runs.db", cells(1)
+    with Store(path) as store:
+        store.put(done, done.run(), EFFORT)
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE results SET {change} WHERE run = 1 AND round = 1")  # noqa: S608 - written above
+    with Store(path) as store, pytest.raises(ValidationError, match=f"results of cell {done.hash:.12}.* as a number"):
+        list(store.numbers())
+
+
 def test_divergence_is_kept_as_infinity(tmp_path: Path) -> None:
     problem = part("controlled", G=1, M=2, seed=1)
     cell = Cell(problem, part("two-tier", topology="star-star", G=1, M=2), (1e300, 0.1), (0, 0), 9, (9,))

@@ -175,6 +175,21 @@ def test_numbers_of_a_chosen_preset_are_taken_as_given() -> None:
     assert uncertainty.columns(ask(told), told, "time") == ()
 
 
+def test_powers_of_a_preset_are_measured_and_those_with_limits_are_given() -> None:
+    told = scenario(
+        footprint__device="phone",
+        footprint__training_power="2:8W",
+        compute__step_time="1s",
+        network__client_link__preset="5g",
+        network__tiers="1",
+        model__size="1MB",
+        plan__objective="energy",
+    )
+    found = {c.name: c.kind for c in uncertainty.columns(ask(told), told, "energy")}
+    assert found.pop("training_power") == "given"
+    assert found and set(found.values()) == {"measured"}
+
+
 def test_a_gap_with_limits_stays_apart_from_a_smoothness_that_nobody_gave() -> None:
     told = scenario(A="1:4", L=None)
     found = {c.name: (c.kind, c.spread.width) for c in uncertainty.columns(ask(told), told, "rounds")}
