@@ -622,7 +622,7 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
     import jsonschema
 
-    schema = json.loads(plan("schema")[1])
+    schema = json.loads(plan("schema", "recommend")[1])
     for words in (
         ["--metric", "accuracy"],
         ["--predictor", "bound"],
