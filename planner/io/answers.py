@@ -347,13 +347,10 @@ class Answer(Kept):
 
     def __repr__(self) -> str:
         verdict = self.verdict
-        said: dict[str, Any] = {"best": verdict.best[0] if len(verdict.best) == 1 else verdict.best}
-        if verdict.status == "depends":
-            said = {"depends_on": verdict.on}
-        elif verdict.status not in ("best", "toss-up"):
-            said = {"status": verdict.status, **said}
-        if self.objective:
-            said["objective"] = self.objective
+        said: dict[str, Any] = {case.value.replace("-", "_"): _chosen(case) for case in verdict.cases}
+        if not said:
+            told = {"best": _chosen(verdict), "status": verdict.status, "objective": self.objective}
+            said = {name: word for name, word in told.items() if word and not (name == "status" and verdict.best)}
         if verdict.ratio is not None:
             said["vs_next"] = float(f"{verdict.ratio:.2g}")
         if verdict.confidence is not None:
@@ -375,6 +372,11 @@ class Answer(Kept):
         if (shown := type(self).shown) is None:
             raise NotImplementedError("import planner to show answers.")
         return shown(self, form, section)
+
+
+def _chosen(verdict: Verdict) -> str:
+    """What is best, in a few words: ``star-ring or ring-ring``."""
+    return " or ".join(verdict.best) or (f"depends on {verdict.on}" if verdict.on else "")
 
 
 def _flat(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.io.wording import percent
@@ -186,6 +186,37 @@ class Table:
         cells = zip([column.name for column in self.columns], *self.texts(), strict=True)
         return self.indent + sum(max(map(len, column)) + 2 for column in cells) - 2
 
+    def fitted(self, most: int) -> Iterator[Table]:
+        """Break the widest column of sentences into lines, or the columns into tables, where it is too wide."""
+        over = self.width() - most
+        texts = [self.headings(), *self.texts()]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)] if self.columns else []
+        wordy = [i for i, c in enumerate(self.columns) if not c.right and any(" " in row[i] for row in texts[1:])]
+        widest = max(wordy, key=lambda i: widths[i], default=0)
+        if over <= 0 or self.above or len(self.columns) < 2:
+            yield self
+        elif wordy and widths[widest] - over >= NARROWEST:
+            room = widths[widest] - over
+            cells = [[*row] for row in self.texts()]
+            for row in cells:
+                row[widest] = "\n".join(textwrap.wrap(row[widest], room, **UNBROKEN))
+            yield replace(self, rows=tuple(map(tuple, cells)))
+        else:
+            kept, room = [0], most - self.indent - widths[0]
+            for i in range(1, len(widths)):
+                if widths[i] + 2 > room and len(kept) > 1:
+                    break
+                kept.append(i)
+                room -= widths[i] + 2
+            left = [0, *range(kept[-1] + 1, len(widths))]
+            yield self.of(kept)
+            yield from replace(self.of(left), heading="", apart=True).fitted(most) if len(left) > 1 else ()
+
+    def of(self, places: Sequence[int]) -> Table:
+        """Return the table of some of the columns."""
+        rows = tuple(tuple(row[i] for i in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in places), rows=rows)
+
     def headings_above(self, widths: Sequence[int]) -> str:
         """Write the names of groups of columns, each over the first of its own; columns are so wide, 2 apart."""
         line = ""
@@ -231,6 +262,7 @@ class Figure:
         return [*lines, [(" " * (margin + 1) + axis, "")]]
 
 
+NARROWEST = 16  # columns of a terminal that sentences are broken at
 TICKS = 5  # labels of columns that are shown
 COLUMNS = 80  # of a page, on whatever it is shown
 UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}

@@ -80,12 +80,7 @@ def _fitting(table: Table, width: int) -> Table:
     for name in table.spared:
         if sum(widths[i] for i in kept) > width:
             kept = [i for i in kept if names[i] != name]
-    return replace(
-        table,
-        columns=tuple(table.columns[i] for i in kept),
-        rows=tuple(tuple(row[i] for i in kept) for row in table.rows),
-        above=tuple((sum(i < place for i in kept), text) for place, text in table.above),
-    )
+    return replace(table.of(kept), above=tuple((sum(i < place for i in kept), text) for place, text in table.above))
 
 
 def _grid(table: Table) -> Grid:

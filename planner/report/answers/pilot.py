@@ -17,7 +17,7 @@ from planner.io.atomic import place
 from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.io.wording import counted, join, names, percent, title
-from planner.report.document import Block, Column, Document, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Document, Section, Sentences, Table
 from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
@@ -196,7 +196,9 @@ def document(
     """
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
-    blocks: list[Block] = [_table(pilot)] * bool(pilot.rounds)
+    table = _table(pilot)
+    narrow = table if table.width() <= COLUMNS else table.of(range(len(table.columns) - 1))  # without ratios
+    blocks: list[Block] = [narrow] * bool(pilot.rounds)
     if pilot.rounds and any(one.at_nodes for one in pilot.beside):
         blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
     rates = tuple(
@@ -205,6 +207,7 @@ def document(
         if one.good_rates
     )
     sections = (
+        Section("rows", "The race", (table,) * bool(pilot.rounds)),
         Section("rates", "Good rates", rates),
         Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in limits)),
     )
@@ -269,7 +272,7 @@ def _table(pilot: Pilot) -> Table:
     shows = any(getattr(one, other) for one in rows)
     columns = [Column("topology"), Column(pilot.metric, "number")]
     columns += [Column(other, "number")] * shows
-    columns += [Column("best rate", "number")]
+    columns += [Column("rate", "number")]
     if last is not None:
         columns += [
             Column(f"rounds to {last.value:.3g}", "number"),
@@ -297,14 +300,13 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> t
         rounds = (last.rounds if of_trees else last.beside).get(one.id)
         ratio = (last.ratios if of_trees else last.beside_ratios).get(one.id)
         cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
-        cells.append(None if ratio is None else _shown(ratio))
+        cells.append(None if ratio is None else _shown(ratio, 2))
     return tuple(cells)
 
 
-def _shown(number: Interval) -> str:
-    if number.low is None or number.high is None:
-        return f"{number.value:.3g}"
-    return f"{number.value:.3g} [{number.low:.3g}, {number.high:.3g}]"
+def _shown(number: Interval, digits: int = 3) -> str:
+    said = [f"{n:.{digits}g}" for n in (number.value, number.low, number.high) if n is not None]
+    return said[0] if len(said) < 3 else f"{said[0]} [{said[1]}, {said[2]}]"
 
 
 def _warnings(pilot: Pilot) -> Iterator[str]:

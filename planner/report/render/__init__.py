@@ -32,7 +32,7 @@ def render(name: str, document: Document, *, width: int = 100, color: bool = Fal
         name: Of the format, one of `formats`.
         document: Any.
         width: Of the terminal, in columns.
-        color: Whether somebody looks: else lines are never wrapped.
+        color: Whether somebody looks: else pages are 80 columns wide.
     """
     text: str = importlib.import_module(f"{__name__}.{name}").render(document, width=width, color=color)
     return text

@@ -1,12 +1,13 @@
-"""For a terminal; and the same without colours, never wrapped, for pipes."""
+"""For a terminal; and the same without colours, 80 columns wide, for pipes."""
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from planner.report.document import Block, Document, Facts, Figure, Heading, Table
+from planner.report.document import COLUMNS, Block, Document, Facts, Figure, Heading, Table
 
 WIDEST = 10_000  # columns of a figure
 STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
@@ -14,7 +15,7 @@ SUFFIX = ".txt"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
-    """The blocks for a terminal of this width; in a pipe (no colour asked for) lines are never wrapped."""
+    """The blocks for a terminal of this width; in a pipe (no colour asked for) of 80 columns."""
     if color:
         from planner.report import terminal
 
@@ -27,9 +28,9 @@ def render(document: Document, *, width: int, color: bool) -> str:
 
 def _texts(block: Block) -> Iterator[str]:
     if isinstance(block, Table):
-        if not block.detail:
-            yield from _heading(block.heading) if block.apart else ()
-            yield from (" " * block.indent + line for line in _grid(block))
+        for part in () if block.detail else block.fitted(COLUMNS):
+            yield from _heading(part.heading) if part.apart else ()
+            yield from (" " * part.indent + line for line in _grid(part))
     elif isinstance(block, Figure):
         yield from ("".join(text for text, _ in line) for line in block.lines(WIDEST))
     elif isinstance(block, Facts):
@@ -44,7 +45,7 @@ def _texts(block: Block) -> Iterator[str]:
 def _heading(text: str) -> Iterator[str]:
     yield ""
     if text:
-        yield text
+        yield from textwrap.wrap(text, COLUMNS) if len(text) > COLUMNS else [text]
 
 
 def _grid(table: Table) -> Iterator[str]:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -56,11 +57,20 @@ def test_every_format_for_people_says_all_of_it(name: str, color: bool) -> None:
     assert [line for line in text.splitlines() if line != line.rstrip()] == [] or name != "table"
 
 
-def test_sentences_are_wrapped_at_80_and_tables_only_on_a_terminal() -> None:
-    wide = Table((Column("a"), Column("b")), (("word " * 60, "x"),))
-    shown = render("table", Document("", (Sentences("word " * 100), wide), {}), width=60).splitlines()
-    assert max(map(len, shown)) > 300
-    assert max(len(line) for line in shown[: shown.index("")]) <= 80
+def test_a_pipe_is_80_columns_wide_and_loses_nothing() -> None:
+    names = [f"number {i}" for i in range(20)]
+    numbers = Table((Column("a"), *(Column(name, "count") for name in names)), (("x", *range(1000, 1020)),))
+    words = Table((Column("a"), Column("b"), Column("c", "count")), (("x", "word " * 60, 7), ("y", "short", 8)))
+    text = render("table", Document("", (Sentences("word " * 100), numbers, words), {}), width=60)
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("word") == 160
+    heads = [line.split("  ") for line in text.splitlines() if "number" in line]
+    assert [name.strip() for head in heads for name in head[1:] if name.strip()] == names
+    assert sorted(int(n.replace(",", "")) for n in text.split() if n.startswith("1,0")) == list(range(1000, 1020))
+    assert all(line.startswith("x ") for line in text.splitlines() if "1,000" in line or "1,019" in line)
+
+
+def test_a_terminal_is_as_wide_as_it_says() -> None:
     long = Document("", (TABLE, FIGURE), {})
     shown = re.sub(r"\x1b\[[0-9;]*m", "", render("table", long, width=60, color=True))
     lines = [line for line in shown.splitlines() if "input" not in line]
@@ -74,7 +84,7 @@ STRANGE = "Zürich 東京 e\u0301\tafter\x07\rbell\nsecond line"
 @pytest.mark.parametrize(
     "document",
     [
-        WHOLE,
+        replace(WHOLE, blocks=tuple(replace(TABLE, rows=TABLE.rows[:1]) if b is TABLE else b for b in WHOLE.blocks)),
         Document("", (Sentences(""), Heading(""), Sentences(STRANGE, "", 2)), {}),
         Document(STRANGE, (Sentences(STRANGE, "bold"), Heading(STRANGE)), {}),
         Document(

@@ -77,6 +77,7 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
     assert verdict in " ".join(page.split())
     whole = plan(*shlex.split(command), "--explain")[1]
     assert len(whole) > len(page)
+    assert [line for line in whole.splitlines() if len(line) > COLUMNS] == []
     name = command.split()[0]
     if name not in ("measure", "group", "overlap", "hubs", "async", "flip", "tune"):
         return
