@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommendation import SHARING, Uncertainty
-from planner.io.answers import Assumption, NextStep, Verdict
+from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
@@ -52,6 +52,19 @@ def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
     parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
     return NextStep(argv=LINK_SHARING, why=f"Does a {parent} share one link?", asks=True)
+
+
+def sharing_assumed(scenario: Scenario, effect: str) -> Assumption:
+    """Name how links are shared as an assumption, with what depends on it."""
+    return Assumption(key=SHARING, value=scenario.known[SHARING].value, effect=effect)
+
+
+def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:
+    """Say that shared links have another best topology, or none; nothing where they have the same."""
+    if best in beyond:
+        return ()
+    now = str(scenario.known[SHARING].value)
+    return (Sensitivity(parameter=SHARING, now=now, break_even="per-server", best_beyond=beyond, method="setting"),)
 
 
 def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:

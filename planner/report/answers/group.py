@@ -15,11 +15,14 @@ from planner.data import grouping, label_shift
 from planner.data.label_counts import LabelCounts, read_costs, read_counts, read_gram, read_pairs
 from planner.data.label_shift import Floats, Indices
 from planner.decide import regrouping
+from planner.decide.advice import ask_sharing, sharing_assumed, sharing_turns
+from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import counted, names_or, percent, shortened, title
+from planner.predict.question import ask
 from planner.report.document import Column, Document, Kind, Table
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario import divisions
@@ -244,7 +247,7 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
     chosen, made = task.solved(wanted)
     present, problem, table = task.present, task.problem, task.table
     after, before = task.summary(chosen), None if present is None else task.summary(present)
-    bought, about = _effect(scenario, path, task, chosen, wanted.seed)
+    bought, about, unknown = _effect(scenario, path, task, chosen, wanted.seed)
     steps = _steps(made, task.unit, table, task.names, task.start, before["delta2"] if before else 0.0)
     data = {
         "file": str(path),
@@ -263,13 +266,15 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
         "front": task.front(wanted),
     }
     cautions = (*table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names))
-    return _answer(path, data, cautions), _regrouped(table, [task.names[g] for g in chosen])
+    return _answer(path, data, cautions, unknown), _regrouped(table, [task.names[g] for g in chosen])
 
 
 def _effect(
     read: Callable[..., Scenario], path: Path, task: _Task, chosen: Indices, seed: int
-) -> tuple[dict[str, Any] | None, list[str]]:
+) -> tuple[dict[str, Any] | None, list[str], dict[str, Any]]:
     """What the new groups do to the recommendation, and warnings about that; none where there is no answer.
+
+    The third has the answer's fields about sharing of links, where it is unknown.
 
     Raises:
         ScenarioError: where the options of the scenario contradict each other.
@@ -295,12 +300,29 @@ def _effect(
     after = of("new", chosen)
     scenarios = posed(before), posed(after)
     if any(s.divisions for s in scenarios):
-        return None, ["The effect on the recommendation is of one plan: give numbers in place of ranges to see it."]
+        return None, ["The effect on the recommendation is of one plan: give numbers in place of ranges to see it."], {}
     try:
         found = regrouping.effect((before.kind, scenarios[0]), (after.kind, scenarios[1]))
     except NoAnswerError as error:
-        return None, [f"The effect on the recommendation is not known: {error}"]
-    return found, list(scenarios[1].warnings)
+        return None, [f"The effect on the recommendation is not known: {error}"], {}
+    return found, list(scenarios[1].warnings), _unknown(scenarios, (before.kind, after.kind), found)
+
+
+def _unknown(
+    scenarios: tuple[Scenario, Scenario], kinds: tuple[regrouping.Kind, regrouping.Kind], found: dict[str, Any]
+) -> dict[str, Any]:
+    """The answer's fields about sharing of links: assumption, question, and whether it changes what is best."""
+    after = scenarios[1]
+    if not sharing_is_open(ask(after), after):
+        return {}
+    shared = [one.with_link(sharing="per-server") for one in scenarios]
+    other = regrouping.effect((kinds[0], shared[0]), (kinds[1], shared[1]))
+    own, beyond = (_gain("time", one).after for one in (found, other))
+    return {
+        "assumptions": (sharing_assumed(after, "the row by time"),),
+        "sensitivity": sharing_turns(after, own[0], beyond[:1]) if own else (),
+        "next": (ask_sharing(after),),
+    }
 
 
 def _present(table: LabelCounts, servers: Sequence[str], count: int) -> tuple[tuple[str, ...], Indices | None]:
@@ -398,7 +420,7 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Grouping:
+def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any]) -> Grouping:
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in AMOUNTS) if effect else ()
     target = effect and effect["target"]
@@ -414,7 +436,9 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Gro
         group=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
         details=dict(_details(data, cautions)),
-        next=tuple(following),
+        next=(*unknown.get("next", ()), *following),
+        assumptions=unknown.get("assumptions", ()),
+        sensitivity=unknown.get("sensitivity", ()),
     )
 
 

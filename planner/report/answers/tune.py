@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from planner.decide import participation, tuning
-from planner.decide.advice import ask_sharing, assumptions
+from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
 from planner.decide.explain import target_of
 from planner.decide.recommendation import SHARING
 from planner.decide.sensitivity import known_values
@@ -235,6 +235,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     rates = _rates(question, chosen, tried.among)
     near = predictor_record.of(asked)
     shared = sharing_is_open(question, scenario)
+    beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
     warnings = [
         *_beyond_record(question, rows),
         *scenario.warnings,
@@ -255,6 +256,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         rows=tuple(rows),
         assumptions=_assumptions(scenario, question, shared=shared),
         warnings=tuple(Caution(text=text) for text in warnings),
+        sensitivity=sharing_turns(scenario, chosen.topology, beyond) if shared else (),
         evidence=tuple(orderings.records(asked, scenario, near)),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
@@ -287,6 +289,16 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             "warnings": tuple(warnings),
         },
     )
+
+
+def _shared(question: Question, scenario: Scenario, tried: _Tried, aim: Aim, budget: Budget) -> tuple[str, ...]:
+    """The topology that would be recommended if clients shared their link; none where the budget does not allow any."""
+    network = scenario.with_link(sharing="per-server").network
+    found = tried.choices(question.varied(network=network))
+    best = tuning.front(dict.fromkeys(found), tuning.weighed(aim, budget))
+    if not any(budget.overrun(choice) <= 1 for choice in best):
+        return ()
+    return (tuning.recommended(best, aim, budget, scenario.resolution).topology,)
 
 
 def _id(choice: Choice) -> str:
@@ -460,7 +472,7 @@ def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tup
     found = assumptions(scenario, question, None)
     if not shared:
         return found
-    first = Assumption(key=SHARING, value=scenario.known[SHARING].value, effect="the time of every choice")
+    first = sharing_assumed(scenario, "the time of every choice")
     return (first, *(one for one in found if one.key != SHARING))
 
 

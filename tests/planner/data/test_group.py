@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import itertools
+import json
 import math
 import shlex
 from pathlib import Path
@@ -28,6 +29,8 @@ from planner.predict.question import ask
 from planner.scenario.resolve import load
 
 PAGES = Path(__file__).parents[3] / "docs"
+
+MODES = ("per-client", "per-server")
 
 
 @pytest.fixture
@@ -528,6 +531,20 @@ def test_where_the_first_place_changes() -> None:
     assert change_of_leaders((before, Race({"zeta": 0.9, "delta": 0.4})), "time", ["steady"]) is None
     assert change_of_leaders((before, after), "time", ["steady", "quick"]) is None
     assert change_of_leaders((Race({"zeta": 1.0, "delta": 0.0}), after), "time", ["quick"]) is None
+
+
+def test_links_that_nobody_told_of_are_an_assumption_and_a_question(plan, file: Path) -> None:
+    """What shared links change is what the same command says with them."""
+    code, out, _ = plan("group", str(file), "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert [one["key"] for one in document["assumptions"]] == ["client_link.sharing"]
+    assert document["next"][0]["asks"]
+    told = [json.loads(plan("group", str(file), "--link-sharing", mode, "--json")[1]) for mode in MODES]
+    assert [(one["assumptions"], [step for step in one["next"] if step["asks"]]) for one in told] == [([], [])] * 2
+    own, shared = (next(row for row in one["rows"] if row["id"] == "time")["after"] for one in told)
+    turns = [(one["break_even"], one["best_beyond"]) for one in document["sensitivity"]]
+    assert turns == ([] if own[0] in shared[:1] else [("per-server", shared[:1])])
 
 
 def test_who_comes_first_before_and_after(tmp_path: Path, plan) -> None:

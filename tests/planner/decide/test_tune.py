@@ -369,6 +369,9 @@ def test_shared_links_are_asked_for_where_nobody_said(plan, words: list[str], op
     assert code == 0
     assert ("Assumed link sharing per-client?" in said) == open_
     assert ("Ask Does a group share one link? --link-sharing per-client|per-server" in said) == open_
+    assert ("Changes link sharing per-server -> Star-Ring" in said) == open_  # as the same command with it finds
+    if words == ["--link-sharing", "per-server"]:
+        assert said.startswith(("Use Star-Ring", "Keep Star-Ring"))
 
 
 def test_one_group_or_one_client_and_rates_without_a_step(plan) -> None:
