@@ -146,7 +146,7 @@ def schemas() -> str:
         "Written by docs/reference.py. `hfl-plan schema NAME` prints a schema whole, for editors and validators.",
         "",
     ]
-    for name in schema.OF:
+    for name in (*schema.ANSWERS, *schema.OWN, *schema.FILES):
         whole = json.loads(schema.schema(name))
         lines += [f"## {name}", "", *keys(whole)]
         for part, inner in sorted(whole.get("$defs", {}).items()):

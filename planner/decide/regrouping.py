@@ -76,7 +76,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     objective = first.objective
     target = first.known["target"]
     if target.origin == "derived":  # met where Star-Star stays as it is, though its last digit may differ there
-        met = replace(target, value=target.value * (1 + 1e-12))
+        met = replace(target, value=first.number("target") * (1 + 1e-12))
         then = replace(then, known={**then.known, "target": met})
     questions = ask(first), ask(then)
     parts = [_ranked(q, objective, first.resolution) for q in questions]

@@ -197,10 +197,11 @@ class Table:
             yield self
         elif wordy and widths[widest] - over >= NARROWEST:
             room = widths[widest] - over
-            cells = [[*row] for row in self.texts()]
+            cells = [[*row] for row in ([c.name for c in self.columns], *self.texts())]
             for row in cells:
-                row[widest] = "\n".join(textwrap.wrap(row[widest], room, **UNBROKEN))
-            yield replace(self, rows=tuple(map(tuple, cells)))
+                row[widest] = "\n".join(textwrap.wrap(row[widest], room, break_on_hyphens=False))
+            columns = [replace(c, name=name) for c, name in zip(self.columns, cells[0], strict=True)]
+            yield replace(self, columns=tuple(columns), rows=tuple(map(tuple, cells[1:])))
         else:
             kept, room = [0], most - self.indent - widths[0]
             for i in range(1, len(widths)):
@@ -262,7 +263,7 @@ class Figure:
         return [*lines, [(" " * (margin + 1) + axis, "")]]
 
 
-NARROWEST = 16  # columns of a terminal that sentences are broken at
+NARROWEST = 10  # columns of a terminal that sentences are broken at
 TICKS = 5  # labels of columns that are shown
 COLUMNS = 80  # of a page, on whatever it is shown
 UNBROKEN: Any = {"break_long_words": False, "break_on_hyphens": False}

@@ -13,7 +13,7 @@ from typing import Any, cast, get_args
 from hflbounds import catalogue, families
 from hflbounds.core.bound import Bound, Notation
 from hflbounds.core.quantities import ABOUT, ARRAYS
-from hflbounds.errors import ConditionError, FormatError, UnknownBoundError
+from hflbounds.errors import ComparisonError, ConditionError, FormatError, UnknownBoundError
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import letter
 from planner.errors import NoAnswerError, ScenarioError
@@ -164,9 +164,12 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except ConditionError as error:
-        raise NoAnswerError(f"{error}.") from None
+        raise NoAnswerError(f"{error}.", code="N005") from None
+    except ComparisonError as error:
+        raise ScenarioError(f"{str(error).rstrip('.')}.", code="E042") from None
     except (TypeError, OverflowError) as error:
-        raise ScenarioError(f"--set: {error}.") from None
+        code = "E003" if " also needs " in str(error) else None
+        raise ScenarioError(f"--set: {str(error).rstrip('.')}.", code=code) from None
 
 
 def plain(text: str) -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from hflbounds import figure
 from hflbounds.comparable import listed
 from hflbounds.comparison import Comparison, compare
-from hflbounds.errors import ComparisonError, ConditionError, DomainError
 from hflbounds.evaluate.tuning import Cap
 from planner import plot as pictures
-from planner.errors import NoAnswerError, ScenarioError
+from planner.errors import ScenarioError
 from planner.io import text
 from planner.io.listings import listing
 from planner.report.answers import bound_options as options
@@ -61,7 +59,7 @@ def compared(
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
     asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
-    with _refusals():
+    with options.refusals():
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
     return _page(found)
 
@@ -136,7 +134,7 @@ def plotted(
     options.heeded(values, bounds)
     pictures.checked(output, force)
     asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
-    with _refusals():
+    with options.refusals():
         found = figure.curves(bounds, over, **asked, **values)
     with pictures.style():
         drawn = found.figure
@@ -192,15 +190,3 @@ def _span(given: str) -> tuple[float, float]:
     if not sign:
         raise ScenarioError(f"--range: {given!a:.40} is not a range. Write 0.1:10.", code="E024")
     return text.number(low.strip(), "--range", zero=True), text.number(high.strip(), "--range")
-
-
-@contextlib.contextmanager
-def _refusals() -> Iterator[None]:
-    """What comparisons raise, as what the command line says."""
-    try:
-        yield
-    except ConditionError as error:
-        raise NoAnswerError(f"{error}.") from None
-    except (ComparisonError, DomainError, TypeError) as error:
-        code = "E003" if " also needs " in str(error) else "E042"
-        raise ScenarioError(f"{str(error).rstrip('.')}.", code=code) from None
