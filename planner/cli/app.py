@@ -40,7 +40,6 @@ PATH = (
         "help",
     ),
 )
-WHOLE = "hfl-plan.whole"  # says that every option is asked for
 """Commands in the order in which people meet them; others come after."""
 WHOLE = "hfl-plan.whole"  # says that every option is asked for
 

@@ -27,9 +27,9 @@ from planner.report.document import COLUMNS, Block, Column, Document, Facts, Sec
 from planner.report.page import brief
 
 BOUNDED = 60  # letters of what is bounded, on a page
-WHERE = 3  # parts of a formula on a page
-CONDITIONS = 200  # letters of all conditions on a page
-LETTERS = 8  # of quantities on a page
+WHERE, PARTS = 3, 80  # parts of a formula on a page, and their letters
+CONDITIONS = 100  # letters of all conditions on a page
+LETTERS = 5  # of quantities on a page
 QUANTITY = 24  # letters of a bounded quantity in a list
 FILTERS = "--search, --paper, --status, --metric"
 
@@ -163,7 +163,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     if len(conditions) > CONDITIONS:
         where.append(("if", conditions))
         conditions = f"{counted(len(letters.conditions), 'condition')}: --explain where"
-    few = len(where) <= WHERE and sum(len(name) + len(text) for name, text in where) <= CONDITIONS
+    few = len(where) <= WHERE and sum(len(name) + len(text) for name, text in where) <= PARTS
     misprints = [
         f"{e.id} ({e.gravity}), {plain(letters.prose(e.place))}: printed {plain(printed)}; supported {plain(proved)}. "
         f"{plain(wording.capital(letters.prose(e.because))).rstrip('.')}."

@@ -134,7 +134,7 @@ def test_show_shows_every_bound(plan, bound: Bound) -> None:
     assert (code, err) == (0, "")
     assert page.startswith(f"{bound.id}\n")
     assert max(map(len, page.splitlines())) <= 80
-    assert len(page.splitlines()) <= 28
+    assert len(page.splitlines()) <= 27
     assert bound.source.paper.authors in " ".join(page.split())
     assert ("constants explicit" in " ".join(page.split())) == (bound.constants == "explicit")
     out = plan("show", bound.id, "--explain")[1]
