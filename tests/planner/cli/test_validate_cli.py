@@ -169,8 +169,8 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
     ("number", "code", "workers"),
     [
         (signal.SIGINT, 130, 1),
-        (signal.SIGTERM, 143, 2),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 2))),
+        (signal.SIGTERM, 143, 1),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2))),
     ],
 )
 def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
