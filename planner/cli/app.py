@@ -216,8 +216,7 @@ def main() -> None:
     except CommandError as error:
         code = refusals.of_command_line(error)
     except BrokenPipeError:
-        # The reader has gone; say nothing, and keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        output.let_go()  # the reader has gone: say nothing
         code = 0
     except Exception as error:
         if os.environ.get("HFL_PLAN_DEBUG", "0") not in ("", "0"):

@@ -220,8 +220,17 @@ def write(text: str) -> None:
         raise OSError(9, "standard output is closed")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a title may have letters that the terminal has not
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        let_go()
+        raise
+
+
+def let_go() -> None:
+    """Send what is left for stdout nowhere, as Python tries it again at exit and complains."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def told(text: str) -> None:

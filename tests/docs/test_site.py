@@ -90,7 +90,7 @@ def test_every_public_name_is_in_the_reference_with_signature_and_docstring(
 
 def test_every_key_of_every_schema_is_in_the_reference(built: dict[str, str]) -> None:
     page = built["schemas.md"]
-    for name in schema.OF:
+    for name in (one for one in schema.OF if one not in schema.ALIASES):
         whole = json.loads(schema.schema(name))
         section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
         objects = [whole, *whole.get("$defs", {}).values()]

@@ -109,7 +109,10 @@ def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:
     """An amount, and from where to where it reaches by its sources."""
     if amount is None:
         return None
-    ends = "" if amount.low is None or amount.high is None else f" ({write(amount.low)} to {write(amount.high)})"
+    low, high = (None if one is None else write(one).partition(" ") for one in (amount.low, amount.high))
+    ends = ""
+    if low and high:  # the unit once, where it is that of both
+        ends = f" ({''.join(low)} to {''.join(high)})" if low[2] != high[2] else f" ({low[0]}-{high[0]})"
     return Amount(f"~{write(amount)}{ends}", amount)
 
 
