@@ -228,7 +228,7 @@ def test_frames_of_both_libraries_go_in_and_out(name: Any) -> None:
     library = importlib.import_module(name)
     table = library.read_csv(ROOT / "examples" / "hospitals.csv")
     assert planner.measure(table).rows == planner.measure(ROOT / "examples" / "hospitals.csv").rows
-    answer = planner.recommend(data=table, settings={"plan.draws": 0})
+    answer = planner.recommend(data=table, link_sharing="per-client", settings={"plan.draws": 0})
     for rows in (answer.rows, answer.assumptions, answer.sensitivity, answer.evidence, answer.warnings, answer.next):
         found = rows.to_frame(name)
         assert type(found).__module__.startswith(name)
