@@ -245,7 +245,9 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         return f"Depends on one unknown: do the {clients} of a {parent} share {rate}?"
     by = objective if len(standings) == 1 else "time, rounds and traffic"
     if len(here.totals) == 1:
-        parts = [f"{title(found.best[0])} is the only topology that reaches the target."]
+        reaches = "reaches" if question.predictor.measured else "is predicted to reach"
+        reaches = "has a bound that reaches" if question.predictor.guarantees else reaches
+        parts = [f"{title(found.best[0])} is the only topology that {reaches} the target."]
         if len(question.topologies) == 1:
             parts = [f"{title(found.best[0])} is the only topology asked about."]
     elif found.status == "toss-up":

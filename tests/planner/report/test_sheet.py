@@ -252,7 +252,7 @@ def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a
     words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--report", str(file), "-q")
     code, out, err = plan("recommend", *words)
     assert (code, err) == (0, "")
-    assert "the only topology that reaches the target" in out.replace("\n", " ")
+    assert "Star-Star is the only topology that is predicted to reach the target." in out.replace("\n", " ")
     named = [one["aria-label"] for one in Reader(file.read_text(encoding="utf-8")).of("svg") if "aria-label" in one]
     assert named
     assert not any(says.startswith("Lead of") or "inf" in says.split() for says in named)
