@@ -246,10 +246,11 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     by = objective if len(standings) == 1 else "time, rounds and traffic"
     if len(here.totals) == 1:
         reaches = "reaches" if question.predictor.measured else "is predicted to reach"
-        reaches = "has a bound that reaches" if question.predictor.guarantees else reaches
+        reaches = "is proved to reach" if question.predictor.guarantees else reaches
         parts = [f"{title(found.best[0])} is the only topology that {reaches} the target."]
         if len(question.topologies) == 1:
-            parts = [f"{title(found.best[0])} is the only topology asked about."]
+            what = "with a bound here" if question.predictor.guarantees else "asked about"
+            parts = [f"{title(found.best[0])} is the only topology {what}."]
     elif found.status == "toss-up":
         parts = [_choice(found, objective, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
     else:

@@ -64,9 +64,9 @@ def published(question: Question) -> Evidence:
 
 
 def records(question: Question, scenario: Scenario, agreement: ModelUncertainty | None) -> list[Evidence]:
-    """What was published, and what was measured nearest to this question."""
+    """What was published, and what was measured nearest to this question; nothing where there is nothing to order."""
     whose = question.predictor
-    if whose.measured or not predictor_record.covers(question):
+    if whose.measured or len(question.topologies) < 2 or not predictor_record.covers(question):
         return []
     # A predictor that runs something for each question says nothing of the table's.
     found = [] if scenario.partial or whose.shows_progress else [published(question)]

@@ -258,6 +258,14 @@ def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a
     assert not any(says.startswith("Lead of") or "inf" in says.split() for says in named)
 
 
+def test_one_bound_alone_is_an_answer_where_none_covers_rings_of_unequal_groups(plan) -> None:
+    words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--predictor", "bound")
+    code, out, err = plan("recommend", *words)
+    assert (code, err) == (0, "")
+    assert "Star-Star is the only topology with a bound here." in " ".join(out.split())
+    assert "right in" not in out  # of one topology there is no order
+
+
 def test_groups_before_and_after_are_drawn(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     assert plan("measure", COUNTS, "--report", str(file), "-q")[0] == 0
