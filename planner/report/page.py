@@ -272,12 +272,15 @@ def steps(answer: Answer) -> Iterator[tuple[str, str]]:
         if asks:
             yield from ((label, f"{one.why}   {as_typed(one)}") for one in found[:1])
         elif found:
-            yield label, "    ".join(map(as_typed, found[:2]))
+            other = any(one.argv[0] != "..." for one in found[:2])
+            this = f"hfl-plan {answer.schema.split('/')[1].replace('-', ' ')} ..." if other else "..."
+            yield label, "    ".join(as_typed(one, this) for one in found[:2])
 
 
-def as_typed(one: NextStep) -> str:
-    """Write a command as it is typed; the choices of a question, as in ``a|b``, stay as they are."""
-    return " ".join(word if word == "..." or one.asks else shlex.quote(word) for word in one.argv)
+def as_typed(one: NextStep, this: str = "...") -> str:
+    """Write a command as it is typed, ``this`` for the answer's own; the choices of a question stay as they are."""
+    first, *rest = (word if word == "..." or one.asks else shlex.quote(word) for word in one.argv)
+    return " ".join((this if first == "..." else first, *rest))
 
 
 def legend(blocks: Sequence[Block]) -> str:

@@ -54,7 +54,7 @@ def compare(
         raise ScenarioError("--config: two scenarios are named already. Leave it out.")
     names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
     sides = [_side(name, path, said) for name, path in zip(names, (first, second), strict=True)]
-    return answered(contrast(sides[0], sides[1], progress))
+    return answered(contrast(sides[0], sides[1], progress), str(second))
 
 
 def _side(name: str, path: Path, said: Said) -> Side:

@@ -42,8 +42,8 @@ class Compared(Told):
     compare: dict[str, Any] = field("both sides with title, verdict and rows; keys that decide alone, or only jointly")
 
 
-def answered(found: Contrast) -> Compared:
-    """Return the answer as data."""
+def answered(found: Contrast, second: str) -> Compared:
+    """Return the answer as data, with a next step where the second side was read from a scenario file."""
     rows = tuple(
         Difference(
             id=one.key,
@@ -85,8 +85,8 @@ def answered(found: Contrast) -> Compared:
             "jointly": list(found.jointly),
         },
         details=dict(_details(found)),
-        next=(NextStep(argv=("hfl-plan", "recommend", "--config", found.second.name), why="the second in full"),)
-        if found.second.name.endswith(".toml")
+        next=(NextStep(argv=("hfl-plan", "recommend", "--config", second), why="the second in full"),)
+        if second.endswith(".toml")
         else (),
     )
 

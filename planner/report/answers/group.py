@@ -261,6 +261,7 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
         "assignment": {c: task.names[g] for c, g in zip(table.clients, chosen.tolist(), strict=True)},
         "moved": None if present is None else int((chosen != present).sum()),
         "moves": steps,
+        "most_moves": wanted.moves,
         "moves_from_present": None if task.start is None else len(steps),
         "effect": bought,
         "front": task.front(wanted),
@@ -425,8 +426,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
     rows = tuple(_gain(objective, effect) for objective in AMOUNTS) if effect else ()
     target = effect and effect["target"]
     following = [NextStep(argv=("...", "--output", "regrouped.csv"), why="writes the counts in the new groups")]
-    if data["moves"] and len(data["moves"]) > 1:
-        most = next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
+    if (most := _enough(data)) is not None and len(data["moves"]) > 1:
         following.insert(0, NextStep(argv=("...", "--moves", str(most)), why="gives 90 % of the gain"))
     return Grouping(
         objective=effect["objective"] if effect else "",
@@ -440,6 +440,13 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         assumptions=unknown.get("assumptions", ()),
         sensitivity=unknown.get("sensitivity", ()),
     )
+
+
+def _enough(data: Mapping[str, Any]) -> int | None:
+    """How many moves give 90 % of the gain; None where there are none, or where they were limited."""
+    if not data["moves"] or data["most_moves"] is not None:
+        return None
+    return next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
 
 
 def _defined(target: Mapping[str, Any]) -> str:
@@ -521,11 +528,8 @@ def _facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         )
         yield "Measured", "; ".join(f"{word} {was:.2g} -> {now:.2g}" for word, was, now in pairs)
     if d["moves"]:
-        most = next(i for i, step in enumerate(d["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
-        yield (
-            "Moves",
-            f"{len(d['moves'])} moves and swaps, {d['moved']} of {d['clients']} clients; the first {most} give 90 %",
-        )
+        share = "" if (most := _enough(d)) is None else f"; the first {most} give 90 %"
+        yield "Moves", f"{len(d['moves'])} moves and swaps, {d['moved']} of {d['clients']} clients{share}"
 
 
 def _details(d: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -445,6 +445,10 @@ def test_the_page_says_what_few_moves_give(plan, file: Path) -> None:
     assert (code, err) == (0, "")
     assert "24 clients in 4 groups of 6" in out
     assert "give 90 %" in out
+    limited = plan("group", str(file), "--moves", "2")[1]
+    assert "2 moves and swaps" in limited
+    assert "give 90 %" not in limited
+    assert "--moves" not in limited.partition("Next")[2]
     out = plan("group", str(file), "--explain", "warnings")[1]
     assert "For the clients themselves expect delta^2" in " ".join(out.split())
 
