@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,12 @@ def matched(a: Bound, b: Bound, assume_both: bool = False) -> tuple[str, ...]:
     """
     if a.bounds is not b.bounds:
         raise ComparisonError(
-            f"{a.id} bounds the {a.bounds.id}, {b.id} the {b.bounds.id}: there is no common order. "
-            f"{_instead(a, b, lambda x: x.bounds is a.bounds and x.constants == a.constants)}"
+            f"{a.id} bounds the {a.bounds.id}, {b.id} the {b.bounds.id}: there is no common order. {_instead(a, b)}"
         )
     if a.constants != b.constants:
         raise ComparisonError(
             f"{a.id} has {a.constants} constants, {b.id} {b.constants} ones: there is no common measure. "
-            f"{_instead(b, a, lambda x: x.bounds is b.bounds and x.constants == b.constants)}"
+            f"{_instead(b, a)}"
         )
     notes = []
     both = "To take the same number for both, add --assume-both (assume_both=True)."
@@ -65,15 +64,29 @@ def matched(a: Bound, b: Bound, assume_both: bool = False) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _instead(a: Bound, b: Bound, fits: Callable[[Bound], bool]) -> str:
-    """What could be compared with ``a`` in place of ``b``, as a sentence."""
-    close = [x for x in catalogue().values() if x is not a and fits(x)]
-    same = [x for x in close if x.source.paper == b.source.paper and x.topology == b.topology]
-    same = [x for x in same if x.assumes == b.assumes] or same
-    same = same or [x for x in close if x.topology == b.topology] or close
-    if not same:
+def _instead(a: Bound, b: Bound) -> str:
+    """What can be compared with ``a``, the nearest to ``b`` first, then the family of ``a``, as a sentence."""
+    family = a.id.rpartition(".")[0]
+
+    def near(x: Bound) -> tuple[bool, ...]:
+        of_b = x.source.paper == b.source.paper
+        own = x.id.rpartition(".")[0] == family
+        return of_b and x.topology == b.topology, of_b, own, x.source.paper == a.source.paper, x.assumes == b.assumes
+
+    alike = [x for x in catalogue().values() if x is not a and (x.bounds, x.constants) == (a.bounds, a.constants)]
+    found = [x.id for x in sorted(alike, key=near, reverse=True) if _can(a, x)][:NAMED]
+    if not found:
         return f"No other bound is about what {a.id} is; see `hfl-plan bounds show {a.id}`."
-    return f"Compare {a.id} with {' or '.join(x.id for x in same[:NAMED])}."
+    return f"Compare {a.id} with {' or '.join(found)}."
+
+
+def _can(a: Bound, b: Bound) -> bool:
+    """Whether two bounds of one metric can be compared as they are."""
+    try:
+        matched(a, b)
+    except ComparisonError:
+        return False
+    return True
 
 
 def numbers_of(bounds: Sequence[Bound], over: str | None, values: Mapping[str, Any]) -> dict[str, float]:

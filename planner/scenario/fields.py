@@ -599,7 +599,7 @@ FIELDS: Final = (
     Field(
         "problem.heterogeneity",
         Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}, "KIND"),
-        "heterogeneity: iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
+        "heterogeneity (also --data): iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
         "dirichlet:intra=0.1,inter=0.3; label counts counts.csv; profile.json",
         "both, marked as an assumption (?)",
         "--heterogeneity -H --data",

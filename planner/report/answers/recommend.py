@@ -200,7 +200,8 @@ def _links(answer: Recommendation) -> Iterator[Block]:
 def _target(answer: Recommendation) -> Iterator[Block]:
     target = answer.target
     if target is not None and target.value is not None:
-        yield Sentences(f"Target: {target.defined_by}; a {target.metric} of {target.value:.3g}.")
+        value = f"a {target.metric} of {target.value:.3g}"
+        yield Sentences(f"Target: {'; '.join(dict.fromkeys((target.defined_by, value)))}.")
     whose = answer.recommend.predictor
     yield Sentences(
         f"Rounds: expected by the predictor {whose}; no guarantee." if not guaranteed(whose) else _bound_rounds(answer)

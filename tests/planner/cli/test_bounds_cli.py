@@ -549,6 +549,15 @@ def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], want
     assert len(err) < 1500
 
 
+@pytest.mark.parametrize("other", ["liu2026.thm1", "hflbounds.exact.ring-star"])
+def test_what_a_refused_comparison_suggests_can_be_compared(plan, other: str) -> None:
+    err = plan("compare", "zhou2026.thm1.star-ring", other)[2]
+    assert "error[E042]" in err
+    (suggested,) = re.findall(r"Compare zhou2026.thm1.star-ring with (.*)\.$", err.strip())
+    for id_ in suggested.split(" or "):
+        assert plan("compare", "zhou2026.thm1.star-ring", id_)[0] == 0
+
+
 @pytest.mark.parametrize("command", [["show"], ["export"]])
 def test_where_the_bound_does_not_apply_is_exit_1_with_both_numbers(plan, command: list[str]) -> None:
     code, out, err = plan(*command, RING, *SET, "--set", "eta_eff=0.5")

@@ -96,6 +96,7 @@ def test_a_short_page_names_the_whole_one(plan) -> None:
     assert "--help all" in short
     assert "--curvature-scatter" in whole
     assert "--curvature-scatter" not in short
+    assert "--data" in short
     assert "--help all" not in whole
 
 

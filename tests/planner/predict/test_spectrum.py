@@ -245,6 +245,8 @@ def test_an_answer_says_that_its_target_is_a_loss_and_guarantees_nothing(plan: A
     assert not found["recommend"]["uncertainty"]["constants"]["sets"]
     said = plan("recommend", *BY_LOSS, "--target", "0.3")[1]
     assert "Target: a loss gap of 0.3\n" in said
+    details = plan("recommend", *BY_LOSS, "--target", "0.3", "--explain", "target")[1]
+    assert details.count("a loss gap of 0.3") == 1
     assert "gradient of" not in said
     by_gradient = json.loads(plan("recommend", *BY_LOSS[:-1], "gradient", "--json")[1])
     assert by_gradient["target"]["metric"] == "mean squared gradient"
