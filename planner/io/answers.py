@@ -161,7 +161,7 @@ class Sensitivity(Part):
     break_even: float | int | str | None = field("the nearest value with another best row; null for none", default=None)
     best_beyond: tuple[str, ...] = ()
     sobol_total: float | None = field("total Sobol index of the lead; null where it was not drawn", default=None)
-    method: str = field("exact, searched, setting, or draws", default="")
+    method: str = field("exact, searched, sampled, setting, or draws", default="")
 
 
 class Evidence(Part):

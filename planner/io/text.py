@@ -28,12 +28,13 @@ def one_of(value: object, choices: Sequence[str], field: str) -> str:
     """Read one of several words.
 
     Raises:
-        ScenarioError: If it is none of them; with the nearest.
+        ScenarioError: If it is none of them; with the nearest, if one is near.
     """
     if isinstance(value, str) and value in choices:
         return value
     raise ScenarioError(
-        f"{field}: {value!a:.60} is not one of {', '.join(choices)}. {suggest(value, choices)}".rstrip(), code="E020"
+        f"{field}: {value!a:.60} is not one of {', '.join(choices)}. {suggest(value, choices) or 'Give one of them.'}",
+        code="E020",
     )
 
 
@@ -51,7 +52,8 @@ def number(value: object, field: str, *, least: float = 1e-100, most: float = 1e
     if least <= found <= most or (zero and found == 0 and math.copysign(1, found) > 0):
         return found
     rule = f"{'0, or ' * zero}a number from {least:g} to {most:g}"
-    raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.", code="E021")
+    limit = f"{least:g} or more" if found < least else f"{most:g} or less" if found > most else "digits, as in 2e-3"
+    raise ScenarioError(f"{field}: {value!r:.40} is not {rule}. Give {limit}.", code="E021")
 
 
 def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> int:
@@ -68,10 +70,13 @@ def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> in
             meant = float(value) if isinstance(value, str | float) else math.nan
         except ValueError:
             meant = math.nan
-        hint = f" Write {int(meant)}." if least <= meant <= most and meant == math.floor(meant) else ""
-        raise ScenarioError(f"{field}: {value!r:.40} is not {rule}.{hint}", code="E022")
-    if not least <= value <= most:
-        raise ScenarioError(f"{field}: {value if value < least else 'that'} is not {rule}.", code="E022")
+        whole = least <= meant <= most and meant == math.floor(meant)
+        hint = f"Write {int(meant)}." if whole else f"Give digits alone, such as {min(max(least, 2), most)}."
+        raise ScenarioError(f"{field}: {value!r:.40} is not {rule}. {hint}", code="E022")
+    if value < least:
+        raise ScenarioError(f"{field}: {value} is not {rule}. Give {least} or more.", code="E022")
+    if value > most:
+        raise ScenarioError(f"{field}: that is not {rule}. Give {most} or less.", code="E022")
     return value
 
 

@@ -203,8 +203,8 @@ def _target(value: Any, field: str) -> str | float:
         raise
     except ValueError:
         raise ScenarioError(
-            f"{field}: {value!r:.40} is not a target. Write a loss above the least, such as 0.01, or a share of it at "
-            "the start, such as 1%. By gradient write a squared gradient."
+            f"{field}: {value!r:.40} is not a target. Write a loss above the least, from 1e-100 to 1e+100, such as "
+            "0.01, or a share of it at the start, such as 1%. By gradient write a squared gradient."
         ) from None
     share = Share(f"{float(number)!r}%")
     if isinstance(number, intervals.Uncertain):
@@ -914,7 +914,7 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}.", code="E031") from None
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. Mend it there.", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.", code="E004") from None
 

@@ -159,6 +159,9 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         ("recommend --data x.toml -G 3 -M 3", "E020", "--data: 'x.toml' is a scenario"),
         ("diff a.json b.json", "E010", "hfl-plan compare A B"),
         ("schema recomend", "E020", "Did you mean recommend?"),
+        ("recommend -G 3 -M 3 --target 1e-300", "E021", "help: Write a loss above the least, from 1e-100 to 1e+100"),
+        ("recommend -G 0 -M 3", "E022", "help: Give 1 or more."),
+        ("recommend -G 3 -M 3 --objective zz", "E020", "help: Give one of them."),
     ],
 )
 def test_refusals_name_the_kind_and_the_way_out(plan, words: str, code: str, said: str) -> None:

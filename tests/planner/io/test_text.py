@@ -23,7 +23,7 @@ def test_one_of_several_words() -> None:
     assert one_of("time", ("rounds", "time"), "--objective") == "time"
     with pytest.raises(ScenarioError, match=r"^--objective: 'tme' is not one of rounds, time. Did you mean time\?$"):
         one_of("tme", ("rounds", "time"), "--objective")
-    with pytest.raises(ScenarioError, match=r"is not one of rounds, time.$"):
+    with pytest.raises(ScenarioError, match=r"is not one of rounds, time. Give one of them.$"):
         one_of(3, ("rounds", "time"), "--objective")
 
 
