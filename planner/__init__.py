@@ -2,7 +2,7 @@
 
 >>> import planner
 >>> planner.recommend(G=10, M=10, heterogeneity="inter", link_sharing="per-client")
-Recommendation(best='star-star', objective='time', vs_next=1.8, confidence=0.85)
+Recommendation(best='star-star', objective='time', vs_next=1.9, confidence=0.85)
 
 Every command of ``hfl-plan`` is a function here, with its options as keywords: ``planner.measure(counts)``,
 ``planner.flip(groups=10, ...)``, ``planner.bounds.show("hflbounds.exact.star-star")``; ``async`` is `async_`. What

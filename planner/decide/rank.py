@@ -351,7 +351,7 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
 
 
 def _over_best(amount: float, here: Standing) -> Quantity | None:
-    best = next(iter(here.totals.values()))
+    best = here.run[next(iter(here.totals))]
     return Quantity(amount / best) if best and math.isfinite(amount) else None
 
 

@@ -17,7 +17,7 @@ from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import names_or, percent, times, title
-from planner.predict.question import Question
+from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
@@ -44,7 +44,8 @@ class Standing:
     Attributes:
         question, scenario: What was asked, and what is known how far.
         objective: What decides.
-        totals: Of the objective, of every topology that reaches the target, best first.
+        totals: Of the objective, of every topology that reaches the target, best first; rounds need not be whole.
+        run: The same in whole rounds, as rows have it.
         judged: What the record of the predictor says of them.
     """
 
@@ -52,6 +53,7 @@ class Standing:
     scenario: Scenario
     objective: Objective
     totals: Mapping[str, float]
+    run: Mapping[str, float]
     judged: Agreement
 
     @cached_property
@@ -74,12 +76,14 @@ class Standing:
     def undecided(self, among: Collection[str]) -> tuple[str, ...]:
         """Of some topologies the first, and those that cannot be told from it; none where none reaches the target.
 
-        Told apart is what differs by more than the resolution, with an interval of the ratio that does not hold 1; and
-        nothing is told where the first is the best with a probability below `TOLD`.
+        Told apart is what differs by more than the resolution, in whole rounds too, with an interval of the ratio that
+        does not hold 1; and nothing is told where the first is the best with a probability below `TOLD`.
         """
         first, *rest = [t for t in self.totals if t in among] or [""]
         level = self.totals.get(first, 0.0) * (1 + max(self.scenario.resolution, SAME))
-        found = [t for t in rest if self.totals[t] <= level or not self._told(t, first)]
+        found = [
+            t for t in rest if self.totals[t] <= level or self.run[t] <= self.run[first] or not self._told(t, first)
+        ]
         if rest and not found and self.confidence is not None and self.confidence < TOLD:
             found = rest[:1]
         return (first, *found) if first else ()
@@ -89,14 +93,15 @@ class Standing:
         return ends is None or ends[0] > 1 + self.scenario.resolution
 
     def ratio(self, topology: str) -> Quantity | None:
-        """The total of a topology over that of the first, with its interval; None where either has none."""
+        """What a topology takes over what the first takes, as run, with its interval; None where either has none."""
         first, low, high = next(iter(self.totals)), None, None
         if topology not in self.totals or not self.totals[first]:
             return None
-        number = self.totals[topology] / self.totals[first]
+        number = self.run[topology] / self.run[first]
         ends = self.judged.interval(topology, first, LEVEL)
         if ends and all(map(math.isfinite, ends)) and ends[1] > ends[0] * (1 + SAME):
-            low, high = ends
+            rounding = number / (self.totals[topology] / self.totals[first])
+            low, high = ends[0] * rounding, ends[1] * rounding
         measured = self.question.predictor.measured
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 
@@ -110,10 +115,12 @@ def standing(question: Question, scenario: Scenario, objective: Objective, round
         objective: What decides.
         rounds: Of every topology to the target; ``inf`` where it is not reached.
     """
-    totals = {t: n * question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    prices = {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    totals = {t: rounds[t] * price for t, price in prices.items()}
+    run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
     left = _left(question, totals, rounds)
     ordered = dict(sorted(totals.items(), key=lambda item: (item[1], left[item[0]])))
-    return Standing(question, scenario, objective, ordered, agreement(question, scenario, objective, ordered))
+    return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))
 
 
 def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, float]) -> dict[str, float]:
@@ -200,7 +207,7 @@ def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
     """The baseline that takes least, where that is less than the best topology by more than ties."""
     amounts = {one.id: one.amount(here.objective, here.question.network) for one in beside}
     least = min(amounts, key=lambda id_: amounts[id_], default=None)
-    first = next(iter(here.totals.values()), 0.0)
+    first = here.run[next(iter(here.totals))] if here.totals else 0.0
     if least is None or not first or amounts[least] * (1 + here.scenario.resolution) >= first:
         return None
     return Faster(id=least, title=SINGLE[least][1], ratio=Quantity(amounts[least] / first))

@@ -79,7 +79,7 @@ def test_the_best_takes_least_of_what_decides(answer: planner.Recommendation) ->
         if verdict.runner_up:
             assert verdict.runner_up not in verdict.best
             ratio = amounts[verdict.runner_up] / amounts[verdict.best[0]]
-            assert verdict.ratio == pytest.approx(ratio, rel=slack**2 - 1)
+            assert verdict.ratio == pytest.approx(ratio, rel=1e-9)  # as run, in whole rounds
 
 
 def test_one_rule_decides_from_probability_and_intervals(answer: planner.Recommendation) -> None:
