@@ -73,7 +73,7 @@ def recommend(  # reason: one field of the answer after the other
 
     how_sure = uncertainty.assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
-        how_sure = how_sure.replaced(model=here.judged.model)
+        how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")
     records = evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
@@ -147,6 +147,7 @@ def _warnings(  # reason: one source of warnings each
         texts.append(f"{said}: {why}.")
     texts += participation.about(question, scenario, recommended)
     texts += about_metric(question, scenario, recommended) if asked else []
+    texts += evidence.beyond_record(question)
     return (Caution(text=text) for text in texts)
 
 

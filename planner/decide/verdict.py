@@ -17,6 +17,7 @@ from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import names_or, percent, times, title
+from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
@@ -65,8 +66,9 @@ class Standing:
 
     @cached_property
     def confidence(self) -> float | None:
-        """Probability that the first is within 2 % of the best; None where no record says."""
-        return None if self.judged.probability is None else min(self.judged.probability, CERTAIN)
+        """Probability that the first is within 2 % of the best; None where no record says, or goes as far."""
+        found = self.judged.probability
+        return None if found is None or predictor_record.beyond(self.question) else min(found, CERTAIN)
 
     @cached_property
     def best(self) -> tuple[str, ...]:
@@ -84,7 +86,7 @@ class Standing:
         found = [
             t for t in rest if self.totals[t] <= level or self.run[t] <= self.run[first] or not self._told(t, first)
         ]
-        if rest and not found and self.confidence is not None and self.confidence < TOLD:
+        if rest and not found and self.judged.probability is not None and self.judged.probability < TOLD:
             found = rest[:1]
         return (first, *found) if first else ()
 

@@ -258,6 +258,9 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
     if not answer.evidence:
         return
     first = next((one for one in answer.evidence if one.nearest), answer.evidence[0])
+    if first.weak:
+        yield "Evidence", f"weak: {first.weak}"
+        return
     share = first.right / first.of
     level = "weak" if share < WEAK else "fair" if share < FAIR else "good"
     level += " on rounds" * first.nearest

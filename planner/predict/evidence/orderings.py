@@ -72,6 +72,10 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
     found = [] if scenario.partial or whose.shows_progress else [published(question)]
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, and not like it"
+        weak = ""
+        if predictor_record.beyond(question):
+            most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
+            weak = f"no measured run had {own:,} local steps of a client in a round, {most:g} at most"
         found.append(
             Evidence(
                 dataset=f"planner/data/{predictor_record.file_of(question.metric)}",
@@ -82,6 +86,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
                 note=f"at most 2 % from the best, in the measured scenarios {like}; by {question.metric}",
                 regret_median=agreement.regret_median,
                 regret_p90=agreement.regret_p90,
+                weak=weak,
             )
         )
     elif not question.predictor.guarantees:
@@ -132,6 +137,17 @@ def not_covered(question: Question) -> list[str]:
         return []
     tiers = f"{question.depth} tier{'s' if question.depth > 1 else ''}"
     return [f"No run on record had such trees ({tiers}): how often predictions for them are right is unknown."]
+
+
+def beyond_record(question: Question) -> list[str]:
+    """Say that no measured run had as many local steps of a client in a round, where none had."""
+    if not predictor_record.beyond(question):
+        return []
+    most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
+    return [
+        f"No measured run had over {most:g} local steps of a client in a round; here are {own:,}. "
+        "What is predicted was never checked there: run it before you use it."
+    ]
 
 
 def by_metric(question: Question) -> list[Evidence]:

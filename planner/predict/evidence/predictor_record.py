@@ -125,6 +125,17 @@ def most_steps(question: Question) -> float:
     return math.inf if known is None or question.predictor.guarantees else known.most_steps
 
 
+def steps_in_a_round(question: Question) -> int:
+    """Local steps of a client that takes part throughout a global round: K times the passes of all tiers."""
+    passes = (question.values[tier.passes] for tier in question.symbols if tier.passes)
+    return int(math.prod(passes) * question.values["K"])
+
+
+def beyond(question: Question) -> bool:
+    """Whether a client has more local steps in a global round than any measured run had."""
+    return not question.predictor.measured and steps_in_a_round(question) > most_steps(question)
+
+
 def _measured_as(question: Question, topology: str) -> str:
     """The topology on record that is the same algorithm here: with one child in a tier its pattern does not matter."""
     return question.sized(topology).same_algorithm().id

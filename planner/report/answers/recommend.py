@@ -295,9 +295,12 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
     first = title(inputs.regret.of)
     if model is not None:
         like = "nearest to yours" if model.like else "nearest to yours, and not like it"
+        sure = ""
+        if model.probability is not None:
+            sure = f"With the predictor's errors: {first} is within 2 % of the best with probability "
+            sure += f"{percent(model.probability)}. "
         yield Sentences(
-            f"With the predictor's errors: {first} is within 2 % of the best with probability "
-            f"{percent(model.probability or 0)}. In the {model.scenarios} measured cases {like} the first choice was "
+            f"{sure}In the {model.scenarios} measured cases {like} the first choice was "
             f"right in {model.right}. Regret in rounds: {percent(model.regret_median)} in the median, "
             f"{percent(model.regret_p90)} in one of ten."
         )

@@ -348,6 +348,21 @@ def test_choices_left_open_stay_within_what_measured_runs_had(plan) -> None:
     assert max(proved["tune"]["local_steps"]) == 128
 
 
+@pytest.mark.parametrize("words", [["-K", "7"], ["-K", "50"], ["--set", "fleet.local_steps=20"]])
+def test_recommend_is_as_unsure_beyond_measured_runs_as_tune(plan, words: list[str]) -> None:
+    fleet = ["recommend", "--config", str(ROOT / "examples/phones.toml"), "-P", "2"]
+    within, beyond = (asked(plan, *fleet, *more) for more in (["-K", "6"], words))
+    assert "confidence" in within["verdict"]["text"].lower()
+    assert not any(one["weak"] for one in within["evidence"])
+    assert "confidence" not in beyond["verdict"]["text"].lower()
+    assert beyond["verdict"]["confidence"] is None
+    assert "12 at most" in next(one["weak"] for one in beyond["evidence"] if one["nearest"])
+    assert "over 12 local steps" in beyond["warnings"][-1]["text"]
+    code, out, _ = plan(*fleet, *words)
+    assert code == 0
+    assert "Evidence weak: no measured run had " in " ".join(out.split())
+
+
 @pytest.mark.parametrize("words", [["-K", "1:128"], ["-K", "12", "-P", "2"], ["--set", "fleet.local_steps=20"]])
 def test_what_goes_beyond_measured_runs_has_weak_evidence_and_a_warning(plan, words: list[str]) -> None:
     fleet = ["tune", "-G", "12", "-M", "25", "--uplink", "20Mbit/s", *words]
