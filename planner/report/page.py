@@ -219,7 +219,8 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     names = {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows}
     found = [change(one, names) for one in known]
     if found:
-        left = f"; {len(found) - most} more: --explain break-even" if len(found) > most else ""
+        section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
+        left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         yield "Changes", "; ".join(found[:most]) + left
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -26,7 +27,7 @@ from planner.report.answers.bound_options import formula, plain, said
 from planner.report.document import COLUMNS, Block, Column, Document, Facts, Section, Sentences, Table
 from planner.report.page import brief
 
-BOUNDED = 60  # letters of what is bounded, on a page
+BOUNDED = 70  # letters of what is bounded, on a page
 WHERE, PARTS = 3, 80  # parts of a formula on a page, and their letters
 CONDITIONS = 100  # letters of all conditions on a page
 LETTERS = 5  # of quantities on a page
@@ -176,7 +177,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         ("Step", "" if tuned is None else _step(tuned)),
         ("Source", plain(letters.prose(str(bound.source)))),
         ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
-        ("Bounded", shortened(plain(letters.bounded).partition(";")[0], BOUNDED)),
+        ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
         ("Needs", ", ".join(one.losses or one.id for one in bound.assumes)),
         ("Errata", ", ".join(f"{gravity} {count}" for gravity, count in graves.items()) + ": --explain misprints"),
         ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}: --explain letters"),

@@ -16,6 +16,7 @@ from planner.report.page import about, count, duration, size, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
+NAMED = 56  # letters of a path on the page
 LISTED = 5  # differences on the page
 TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
@@ -42,8 +43,8 @@ class Compared(Told):
     compare: dict[str, Any] = field("both sides with title, verdict and rows; keys that decide alone, or only jointly")
 
 
-def answered(found: Contrast, second: str) -> Compared:
-    """Return the answer as data, with a next step where the second side was read from a scenario file."""
+def answered(found: Contrast, second: str = "") -> Compared:
+    """Return the answer as data, with a next step where the second side is a scenario file, by its path."""
     rows = tuple(
         Difference(
             id=one.key,
@@ -86,7 +87,7 @@ def answered(found: Contrast, second: str) -> Compared:
         },
         details=dict(_details(found)),
         next=(NextStep(argv=("hfl-plan", "recommend", "--config", second), why="the second in full"),)
-        if second.endswith(".toml")
+        if second.endswith(".toml") and len(second) <= NAMED
         else (),
     )
 
@@ -161,7 +162,7 @@ def _differences(answer: Compared) -> Table:
     for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
         if not mark and row.turns:
-            mark = f"alone: {choice(Verdict(status=row.status, best=row.best))}"  # type: ignore[arg-type]
+            mark = f"alone: {names_or(row.best) if len(row.best) == 1 else row.status}"
         if len(answer.rows) == 1:
             mark = "<- the only difference"
         rows.append((_name(row.id), _cell(row.before), _cell(row.after), mark))

@@ -22,6 +22,7 @@ DOCUMENTED = (
     "recommend -G 10 -M 10 --heterogeneity inter",
     "recommend -G 12 -M 25 --uplink 20Mbit/s --model-size 45MB",
     "recommend --config examples/hospitals.toml",
+    "recommend --data examples/hospitals.csv",
     "measure examples/hospitals.csv",
     "group examples/hospitals.csv",
     "group examples/hospitals.csv --config examples/hospitals.toml --objective traffic",
@@ -37,10 +38,12 @@ DOCUMENTED = (
     "bounds show zhou2026.thm1.star-ring",
     "bounds show hflbounds.exact.star-ring",
     "bounds show --tiers any",
+    "bounds show liu2026.thm1",
     f"bounds compare zhou2026.thm1.star-ring zhou2026.thm1.ring-star --over zeta {NUMBERS}",
     "network place geant",
     "compare examples/phones.toml examples/phones.toml",
     "compare examples/phones.toml examples/regions.toml",
+    "compare examples/phones.toml examples/hospitals.toml",
     "network overlays gaia --model-size 45MB -H both",
 )
 
@@ -89,6 +92,18 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
     jsonschema.validate(document, json.loads(plan("schema", name)[1]))
     assert document["command"][:2] == ["hfl-plan", name]
     assert verdict.endswith(document["verdict"]["text"])
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("compare examples/phones.toml examples/hospitals.toml", "hfl-plan recommend --config examples/hospitals.toml"),
+        ("measure examples/hospitals.csv", "hfl-plan measure ... --gram GRAM.csv"),
+        ("recommend -G 10 -M 10", "hfl-plan pilot HOOK.py hfl-plan recommend ... --explain"),
+    ],
+)
+def test_next_names_the_command_that_an_option_is_of(plan, command: str, line: str) -> None:
+    assert line in " ".join(plan(*shlex.split(command))[1].partition("Next ")[2].split())
 
 
 @pytest.mark.parametrize(
