@@ -71,7 +71,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
     # A predictor that runs something for each question says nothing of the table's.
     found = [] if scenario.partial or whose.shows_progress else [published(question)]
     if agreement is not None:
-        like = "nearest to yours" if agreement.like else "nearest to yours, and not like it"
+        like = "nearest to yours" if agreement.like else "nearest to yours, though none is close"
         weak = ""
         if predictor_record.beyond(question):
             most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)

@@ -505,7 +505,7 @@ def document(answer: Grouping) -> Document:
 
     def cells(row: Gain) -> Iterator[str]:
         for best, amount in ((row.before, row.before_amount), (row.after, row.after_amount)):
-            yield names_or(best) if len(best) == 1 else f"{len(best)} alike" if best else "none"
+            yield names_or(best) if len(best) == 1 else f"tie of {len(best)}" if best else "none"
             yield cell(shown[row.id], amount)
         yield "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else f"{percent(row.gain)}"
 

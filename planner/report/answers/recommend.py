@@ -294,7 +294,7 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
     inputs, model = found.inputs, found.model
     first = title(inputs.regret.of)
     if model is not None:
-        like = "nearest to yours" if model.like else "nearest to yours, and not like it"
+        like = "nearest to yours" if model.like else "nearest to yours, though none is close,"
         sure = ""
         if model.probability is not None:
             sure = f"With the predictor's errors: {first} is within 2 % of the best with probability "
