@@ -15,17 +15,19 @@ from planner.data import grouping, label_shift
 from planner.data.label_counts import LabelCounts, read_costs, read_counts, read_gram, read_pairs
 from planner.data.label_shift import Floats, Indices
 from planner.decide import regrouping
-from planner.decide.advice import ask_sharing, sharing_assumed, sharing_turns
+from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
+from planner.decide.recommendation import SHARING
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, names_or, percent, shortened, title
+from planner.io.wording import counted, input_words, names_or, percent, shortened, title
 from planner.predict.question import ask
 from planner.report.document import Column, Document, Kind, Table
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario import divisions
+from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
@@ -314,13 +316,14 @@ def _unknown(
 ) -> dict[str, Any]:
     """The answer's fields about sharing of links: assumption, question, and whether it changes what is best."""
     after = scenarios[1]
+    known = assumptions(after, ask(after), None)
     if not sharing_is_open(ask(after), after):
-        return {}
+        return {"assumptions": known}
     shared = [one.with_link(sharing="per-server") for one in scenarios]
     other = regrouping.effect((kinds[0], shared[0]), (kinds[1], shared[1]))
     own, beyond = (_gain("time", one).after for one in (found, other))
     return {
-        "assumptions": (sharing_assumed(after, "the row by time"),),
+        "assumptions": (sharing_assumed(after, "the row by time"), *(one for one in known if one.key != SHARING)),
         "sensitivity": sharing_turns(after, own[0], beyond[:1]) if own else (),
         "next": (ask_sharing(after),),
     }
@@ -425,9 +428,12 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in AMOUNTS) if effect else ()
     target = effect and effect["target"]
-    following = [NextStep(argv=("...", "--output", "regrouped.csv"), why="writes the counts in the new groups")]
-    if (most := _enough(data)) is not None and len(data["moves"]) > 1:
-        following.insert(0, NextStep(argv=("...", "--moves", str(most)), why="gives 90 % of the gain"))
+    few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
+    moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
+    following = [NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts")]
+    assumed = unknown.get("assumptions", ())
+    if any(one.unit for one in assumed):
+        following.append(NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan"))
     return Grouping(
         objective=effect["objective"] if effect else "",
         target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(target)),
@@ -435,9 +441,12 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         rows=rows,
         group=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
-        details=dict(_details(data, cautions)),
+        details={
+            **dict(_details(data, cautions)),
+            "assumed": tuple(f"{input_words(one.key)}: {format_amount(one.value, one.unit)}." for one in assumed),
+        },
         next=(*unknown.get("next", ()), *following),
-        assumptions=unknown.get("assumptions", ()),
+        assumptions=assumed,
         sensitivity=unknown.get("sensitivity", ()),
     )
 
