@@ -133,7 +133,7 @@ class Setting(Part):
     now: str
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
-    flips: bool = field("whether it has none of the present first tie")
+    flips: bool = field("whether it has none of the present first tie, or one topology for several, or several for one")
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
@@ -242,7 +242,8 @@ def flip(  # reason: one field of the answer after the other
 def _verdict(objective: Objective, best: tuple[str, ...], rows: Sequence[Change], *, every: bool) -> Verdict:
     """Which topology is best, and whether that hangs on an assumption that another plausible value turns."""
     by = f"{objective}{'' if every else ', of those that compete'}"
-    deciding = [row for row in rows if _decides(row)]
+    # What makes a toss-up of the best and others leaves the best as good a choice.
+    deciding = [row for row in rows if _decides(row) and not set(best) <= set(row.best_beyond)]
     if deciding:
         beyond = (t for row in deciding for t in row.best_beyond)
         both = tuple(dict.fromkeys((*best, *beyond)))
@@ -253,7 +254,7 @@ def _verdict(objective: Objective, best: tuple[str, ...], rows: Sequence[Change]
     alone = len(best) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(best)}"
     nearest = min(rows, key=lambda row: math.inf if row.distance is None else abs(row.distance), default=None)
-    change = "no input followed changes that alone"
+    change = "no input followed changes that alone" if alone else "no number alone puts another topology first"
     if nearest is not None:
         joint = " " if nearest.unit or nearest.method == "setting" else " = "
         change = f"the nearest change is at {input_words(nearest.parameter)}{joint}{_at(nearest)}"
@@ -565,15 +566,16 @@ def _turned(one: Setting, scenario: Scenario) -> Change:
 
 
 def _settings(question: Question, scenario: Scenario, among: Sequence[str], first: Sequence[str]) -> Iterator[Setting]:
-    """The answer with every other word in place of one of the scenario's."""
+    """The verdict with every other word in place of one of the scenario's."""
     for parameter, now, other, moved, objective in _words(question, scenario):
         try:
-            totals = totals_of(moved, objective, among)
-            then = first_tie(totals, scenario.resolution)
+            there = standing(moved, scenario, objective, {t: float(n) for t, n in moved.rounds().items()})
+            then = there.undecided(among) if there.totals else ()
             spent = costs(Perturbed(moved), next(iter(then), None))
         except CostError:
             continue
-        yield Setting(parameter=parameter, now=now, other=other, best=then, flips=not set(then) & set(first), **spent)
+        turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
+        yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
 
 def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, str, Question, Objective]]:
