@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -179,4 +180,13 @@ def resolve(written: Written) -> Scenario:
         from planner.scenario import divisions  # needs numpy, which most scenarios do without
 
         return divisions.scenarios(written)
-    return resolve_fleet(written)
+    found = resolve_fleet(written)
+    if (
+        in_all is None
+        or groups is None
+        or of_each is None
+        or not (alone := written.name("fleet.clients")).startswith("-")
+    ):
+        return found
+    kept = f"{alone} {in_all}: {groups} groups of {of_each} are given too, so no other division is searched."
+    return replace(found, warnings=(*found.warnings, kept))

@@ -427,3 +427,11 @@ def test_nested_groups_of_a_file_are_tiers(tmp_path: Path) -> None:
         from_keywords({}, {}, {"heterogeneity": str(file), "tiers": "2/2/2/2"})
     with pytest.raises(ScenarioError, match="two tiers, and this fleet has 3"):
         from_keywords({}, {}, {"heterogeneity": str(file), "groups": 3})
+
+
+def test_clients_in_all_beside_a_division_are_said_to_search_nothing() -> None:
+    file = ROOT / "examples" / "hospitals.toml"
+    beside = load(file, {"fleet.clients": ("--clients", "32")})
+    (said,) = set(beside.warnings) - set(load(file, {}).warnings)
+    assert said == "--clients 32: 4 groups of 8 are in the file, so no other division is searched."
+    assert not beside.divisions
