@@ -181,12 +181,8 @@ def resolve(written: Written) -> Scenario:
 
         return divisions.scenarios(written)
     found = resolve_fleet(written)
-    if (
-        in_all is None
-        or groups is None
-        or of_each is None
-        or not (alone := written.name("fleet.clients")).startswith("-")
-    ):
+    alone, of_groups = (written.name(f"fleet.{key}") for key in ("clients", "groups"))
+    if None in (in_all, groups, of_each) or not alone.startswith("-") or of_groups.startswith("-"):
         return found
-    kept = f"{alone} {in_all}: {groups} groups of {of_each} are given too, so no other division is searched."
+    kept = f"{alone} {in_all}: {groups} groups of {of_each} are in the file, so no other division is searched."
     return replace(found, warnings=(*found.warnings, kept))
