@@ -133,8 +133,7 @@ def _sentence(found: Contrast) -> str:
         turning = [_name(one.key) for one in found.alone if one.turns]
         but = f" Alone, {join_with_limit(turning)} would change it." if turning else ""
         return f"The verdict stays the same: {choice(before)}.{but}"
-    lead = f" ({times(float(after.ratio))})" if after.ratio is not None and after.status == "toss-up" else ""
-    became = f"{choice(before)} becomes {choice(after)}{lead}."
+    became = f"{choice(before)} becomes {choice(after)}."
     if len(found.decisive) > 1:
         return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
     if found.decisive:

@@ -67,6 +67,14 @@ def test_the_difference_that_decides_turns_the_verdict_alone(files: tuple[Path, 
     assert len(found.to_json()["rows"]) == 3
 
 
+def test_what_becomes_a_toss_up_has_no_ratio(tmp_path: Path) -> None:
+    own = (Path(__file__).parents[3] / "examples" / "phones.toml").read_text()
+    shared = tmp_path / "shared.toml"
+    shared.write_text(own.replace('sharing = "per-client"', 'sharing = "per-server"', 1))
+    found = planner.compare(Path(__file__).parents[3] / "examples" / "phones.toml", shared)
+    assert found.verdict.text.endswith("Star-Star becomes a toss-up of Star-Ring or Star-Star.")
+
+
 def test_answers_and_kept_runs_are_compared_like_their_scenarios(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
