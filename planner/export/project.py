@@ -14,6 +14,7 @@ from planner.io.atomic import write_folder
 from planner.io.parts import Part, field
 from planner.io.text import suggest
 from planner.io.version import version
+from planner.io.wording import names_or, title
 from planner.scenario.units import format_duration, format_size
 
 FILES = Path(__file__).with_name("files")
@@ -115,6 +116,9 @@ def _check(plan: Plan, target: Target) -> None:
 def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> tuple[str, ...]:
     """Say what the target does not do as planned."""
     said = list(target.says)
+    if len(tied := plan.answer.recommended) > 1:
+        runs = f"This runs {title(plan.topology.id)}."
+        said.insert(0, f"The verdict is a toss-up by {plan.answer.objective}: {names_or(tied)}. {runs}")
     if priced is not None:
         now, then = (
             f"{format_duration(p.time_seconds)} and {format_size(p.traffic_bytes)}"

@@ -139,6 +139,14 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
 
 
+def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
+    made = plan(planner.load_scenario(config=Path(__file__).parents[3] / "examples" / "hospitals.toml"))
+    answer = export(made, target_of("python"), tmp_path / "run")
+    told = "The verdict is a toss-up by time: Star-Ring, Star-Star or Ring-Star. This runs Star-Ring."
+    assert answer.notes[0] == told
+    assert told in (tmp_path / "run" / "README.md").read_text()
+
+
 def test_who_is_drawn_is_uniform_and_drawn_anew(tmp_path: Path) -> None:
     folder = written(tmp_path / "run", topology="ring-star", **PARTLY)
     hierarchy = loaded(folder / "hierarchy.py")
