@@ -220,6 +220,8 @@ def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
 
 def _in_a_case(found: Verdict, here: Standing) -> str:
     said = _choice(found, here.objective, float)
+    if len(found.best) > 1 and set(found.best) == set(here.question.equivalent_topologies(found.best[0])):
+        said = f"{title(found.best[0])}, the same algorithm as {names_or(found.best[1:])}"
     if here.scenario.objective_open:  # the case names the objective
         said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:

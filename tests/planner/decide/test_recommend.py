@@ -182,6 +182,15 @@ def test_without_noise_and_heterogeneity_all_four_tie() -> None:
         assert "without noise and heterogeneity" in result.verdict.text
 
 
+def test_topologies_that_are_one_algorithm_are_named_once_in_a_case() -> None:
+    """With one group the top tier is neither star nor ring; with two, own links leave a choice."""
+    by_time = planner.recommend(groups=1, clients_per_group=32).verdict.cases[0]
+    assert by_time.cases[0].text == "Star-Star, the same algorithm as Ring-Star"
+    assert set(by_time.cases[0].best) == {"star-star", "ring-star"}
+    several = planner.recommend(groups=2, clients_per_group=16).verdict
+    assert "same algorithm" not in str(several.to_json())
+
+
 def test_a_target_already_met_takes_no_rounds() -> None:
     result = answer(G=10, M=10, H="both", problem__target=100)
     assert {row.rounds for row in result.ranking} == {0}
