@@ -129,8 +129,12 @@ def document(answer: Overlap) -> Document:
     )
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
-    expected = times(Quantity(gain["expected"], low=gain["low"], high=gain["high"]))
-    facts = [("Break-even", f"{needed:.3g}x fewer rounds; predicted {expected}")]
+    low, high = (times(gain[end]).removesuffix("x") for end in ("low", "high"))
+    said = f"{needed:.3g}x fewer rounds; predicted {times(gain['expected'])} (95 %: {low} to {high})"
+    share = gain["p_above_break_even"]
+    if answer.verdict.status == "toss-up" and share is not None:
+        said += f", above it in {percent(share)} of draws of what is assumed"
+    facts = [("Break-even", said)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 
 

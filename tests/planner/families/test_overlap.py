@@ -602,3 +602,15 @@ def test_counts_of_other_clients_are_refused(plan, tmp_path: Path) -> None:
     code, _, err = plan("overlap", "examples/coverage57.csv", "-H", str(path))
     assert code == 2
     assert "client 'c02' of examples/coverage57.csv has no label counts" in err
+
+
+def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_decides(plan) -> None:
+    """The interval is of runs at the values as they are taken."""
+    code, out, _ = plan("overlap", "examples/coverage57.csv")
+    said = " ".join(out.split())
+    assert code == 0
+    assert said.startswith("Toss-up for airtime")
+    share = re.search(r"Confidence (\d+) %", said)
+    assert share is not None
+    assert f"above it in {share[1]} % of draws of what is assumed" in said
+    assert "80 % interval" not in said  # its interval is one of 95 %
