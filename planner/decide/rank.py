@@ -29,9 +29,7 @@ from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario
 
-APART = (
-    1.25  # ratio of predicted rounds that are about the same, and by which whole rounds may part them without a word
-)
+APART = 1.25  # ratio of predicted rounds that are about the same; whole rounds may part them by it without a word
 
 
 def recommend(  # reason: one field of the answer after the other

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from hflbounds.errors import HflBoundsError
-from hflbounds.evaluate.compare import SAME, crossings
+from hflbounds.evaluate.compare import crossings
 from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation
@@ -52,6 +52,8 @@ WAYS: dict[changes.Method, Way] = {
 MOST_NAMED = 4  # topologies that a verdict names
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 Progress = Callable[[str], None]
+Word = tuple[str, str, str, Question, Objective]
+"""Of a setting: parameter, word now, another word, the question with it, the objective."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +208,7 @@ def flip(  # reason: one field of the answer after the other
         along = changes.along(each, question, objective, competing, first, resolution)
         lines.append(_line(along))
         found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
-    settings = () if only else tuple(_settings(question, scenario, competing, first))
+    settings = () if only else tuple(_settings(_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
     every = len(competing) == len(question.topologies)
@@ -362,10 +364,11 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
         for name, each in looked.items()
         for change, solved in changes.nearest(each, few, objective, [t for t in first if t in few.topologies])
     ]
+    words = (one for one in _words(few, scenario) if one[0] != "objective")
     found += [
         Flip(one.parameter, one.now, one.other, one.best, "", "setting", _is_assumed(one.parameter, scenario))
-        for one in _settings(few, scenario, tuple(few.topologies), first)
-        if one.flips and one.best and one.parameter != "objective"
+        for one in _settings(words, scenario, tuple(few.topologies), first)
+        if one.flips and one.best
     ]
     found.sort(key=lambda flip: flip.far)
     far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g}; from 0 what is 0)"
@@ -424,24 +427,6 @@ def known_values(scenario: Scenario) -> dict[str, KnownValue]:
         name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
         for name, k in scenario.known.items()
     }
-
-
-def totals_of(question: Question, objective: Objective, among: Sequence[str]) -> dict[str, float]:
-    """The objective of each topology; ``inf`` where it does not reach the target."""
-    rounds = question.rounds()
-    return {
-        t: float(rounds[t]) * question.price(t, objective) if math.isfinite(float(rounds[t])) else math.inf
-        for t in among
-    }
-
-
-def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
-    """Those within the resolution of the best, the best first; none where the target is not reached."""
-    best = min(totals.values())
-    if not math.isfinite(best):
-        return ()
-    tied = [t for t, total in totals.items() if total <= best * (1 + max(resolution, SAME))]
-    return tuple(sorted(tied, key=lambda t: totals[t]))
 
 
 def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
@@ -565,9 +550,11 @@ def _turned(one: Setting, scenario: Scenario) -> Change:
     )
 
 
-def _settings(question: Question, scenario: Scenario, among: Sequence[str], first: Sequence[str]) -> Iterator[Setting]:
+def _settings(
+    words: Iterable[Word], scenario: Scenario, among: Sequence[str], first: Sequence[str]
+) -> Iterator[Setting]:
     """The verdict with every other word in place of one of the scenario's."""
-    for parameter, now, other, moved, objective in _words(question, scenario):
+    for parameter, now, other, moved, objective in words:
         try:
             there = standing(moved, scenario, objective, {t: float(n) for t, n in moved.rounds().items()})
             then = there.undecided(among) if there.totals else ()
@@ -578,8 +565,8 @@ def _settings(question: Question, scenario: Scenario, among: Sequence[str], firs
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
 
-def _words(question: Question, scenario: Scenario) -> Iterator[tuple[str, str, str, Question, Objective]]:
-    """Parameter, word now, another word, the question with it, the objective."""
+def _words(question: Question, scenario: Scenario) -> Iterator[Word]:
+    """Every other word for a setting."""
     objective, network = scenario.objective, question.network
     objectives: tuple[Objective, ...] = ("rounds", "time", "traffic")
     for other in objectives:

@@ -206,8 +206,7 @@ def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, 
 
 def steps_in_a_round(question: Question, group_rounds: int, local_steps: int) -> int:
     """Local steps of a client that takes part throughout a global round: K times the passes of all tiers."""
-    above = (question.values[tier.passes] for tier in question.symbols[:-1] if tier.passes)
-    return int(math.prod(above)) * group_rounds * local_steps
+    return predictor_record.steps_in_a_round(question, **steps(question, group_rounds, local_steps))
 
 
 def on_record(question: Question) -> float:

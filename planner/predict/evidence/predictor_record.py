@@ -125,10 +125,10 @@ def most_steps(question: Question) -> float:
     return math.inf if known is None or question.predictor.guarantees else known.most_steps
 
 
-def steps_in_a_round(question: Question) -> int:
+def steps_in_a_round(question: Question, **changes: int) -> int:
     """Local steps of a client that takes part throughout a global round: K times the passes of all tiers."""
-    passes = (question.values[tier.passes] for tier in question.symbols if tier.passes)
-    return int(math.prod(passes) * question.values["K"])
+    values = {**question.values, **changes}
+    return int(math.prod(values[tier.passes] for tier in question.symbols if tier.passes) * values["K"])
 
 
 def beyond(question: Question) -> bool:

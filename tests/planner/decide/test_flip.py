@@ -21,7 +21,7 @@ from hflbounds import family
 from planner.decide.breakpoints import FINE, Line, along, answers
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
-from planner.decide.sensitivity import first_tie, flip, totals_of
+from planner.decide.sensitivity import flip
 from planner.decide.sensitivity import nearest_flips as nearby
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import Question, ask, with_default_order
@@ -67,6 +67,24 @@ def scenario(**given: Any) -> Scenario:
     given |= {} if "bounds" in given else {"predictor": given.get("predictor", "typical")}
     given |= {} if {"R", "target"} & set(given) else {"R": 1000}
     return with_default_order(load(options={KEYS[name]: (name, str(value)) for name, value in given.items()}))
+
+
+def totals_of(question: Question, objective: str, among: tuple[str, ...]) -> dict[str, float]:
+    """The objective of each topology; ``inf`` where it does not reach the target."""
+    rounds = question.rounds()
+    return {
+        t: float(rounds[t]) * question.price(t, objective) if math.isfinite(float(rounds[t])) else math.inf
+        for t in among
+    }
+
+
+def first_tie(totals: dict[str, float], resolution: float) -> tuple[str, ...]:
+    """Those within the resolution of the best, the best first; none where the target is not reached."""
+    best = min(totals.values())
+    if not math.isfinite(best):
+        return ()
+    tied = [t for t, total in totals.items() if total <= best * (1 + max(resolution, 1e-12))]
+    return tuple(sorted(tied, key=lambda t: totals[t]))
 
 
 def asked(**given: Any) -> tuple[Scenario, Question, tuple[str, ...]]:
