@@ -65,7 +65,7 @@ class Flip:
         now, at: Its value, and the value at which that happens.
         to: Which topologies.
         method: How it was found.
-        assumed: Whether the value was not given.
+        assumed: Whether the value was not given; of a setting, and another one has another best.
     """
 
     parameter: str
@@ -366,7 +366,16 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     ]
     words = (one for one in _words(few, scenario) if one[0] != "objective")
     found += [
-        Flip(one.parameter, one.now, one.other, one.best, "", "setting", _is_assumed(one.parameter, scenario))
+        Flip(
+            parameter=one.parameter,
+            now=one.now,
+            at=one.other,
+            to=one.best,
+            unit="",
+            method="setting",
+            # what makes a toss-up of the best and others leaves the best as good a choice, and comes last
+            assumed=_is_assumed(one.parameter, scenario) and not set(first) <= set(one.best),
+        )
         for one in _settings(words, scenario, tuple(few.topologies), first)
         if one.flips and one.best
     ]
