@@ -28,6 +28,7 @@ from planner.decide.recommendation import Recommendation
 from planner.io.answers import Answer
 from planner.io.frames import Frame
 from planner.scenario.values import Scenario
+from planner.serve.widget import WhatIf
 
 Words = str | float | Sequence[str | float]
 File = str | Path | Frame
@@ -39,6 +40,7 @@ SHORT = {
     "str | Path | Frame": "File",
     "str | Path | Mapping[str, Any]": "Config",
 }
+FACE = ("load_scenario", "recommend", "what_if")  # functions with keywords of scenarios that are no command
 MOST = 30  # keywords of scenarios, from which on they are written together
 
 
@@ -52,7 +54,7 @@ def text() -> str:
     lines += [line for one in fields if one.name not in others for line in keys(one)]
     lines += ["", "class Options(Common, total=False):", '    """Keywords that say a scenario."""', ""]
     lines += [line for one in fields if one.name in others for line in keys(one)]
-    for name in ("load_scenario", "recommend", *sorted(set(functions.names()) - {"recommend", "pilot"})):
+    for name in (*FACE, *sorted(set(functions.names()) - {*FACE, "pilot"})):
         found = getattr(planner, name)
         if isinstance(found, Group):
             lines += ["", f"class {name}:", f'    """{found.__doc__}"""', ""]
@@ -65,7 +67,7 @@ def text() -> str:
 
 def every() -> Iterator[tuple[str, Any]]:
     """Name every function, those of groups too."""
-    for name in ("load_scenario", "recommend", *sorted(set(functions.names()) - {"recommend", "pilot"})):
+    for name in (*FACE, *sorted(set(functions.names()) - {*FACE, "pilot"})):
         found = getattr(planner, name)
         yield from found.functions().items() if isinstance(found, Group) else [(name, found)]
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from planner.io.answers import Answer
     from planner.io.frames import Frame
     from planner.scenario.resolve import Scenario
+    from planner.serve.widget import WhatIf
     from planner.signatures import (
         async_,
         audit,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         schema,
         tune,
         validate,
+        what_if,
     )
 
 __all__ = [
@@ -79,6 +81,7 @@ __all__ = [
     "tune",
     "validate",
     "version",
+    "what_if",
 ]
 
 Config = str | Path | Mapping[str, Any]
@@ -287,6 +290,27 @@ def pilot(  # reason: a keyword for each option of the command
     return valued(page).plotted(Plot({"race": lambda: race(found.text())}))
 
 
+def _what_if(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> WhatIf:
+    """Show sliders over a scenario in a notebook, with the answer that follows them; needs ipywidgets.
+
+    Args:
+        config: A TOML file, or the tables of one.
+        settings: Any key of a scenario: ``{"network.server_link.up": "1Gbit/s"}``.
+        options: See `load_scenario`.
+
+    Returns:
+        What a notebook shows; ``scenario`` and ``toml()`` are the scenario as the sliders now have it.
+
+    Raises:
+        TypeError: For an option there is not.
+        ScenarioError: For what is no scenario, or one that sliders do not show.
+        NoAnswerError: If ipywidgets is not installed, or no topology reaches the target.
+    """
+    from planner.serve import widget
+
+    return widget.what_if(config, settings or {}, options)
+
+
 def version() -> str:
     """Return the version of this package, as installed."""
     from planner.io.version import version as installed
@@ -324,7 +348,7 @@ Called.function = staticmethod(_function)
 
 def __getattr__(name: str) -> Any:
     """Import classes and functions when they are asked for."""
-    if name in ("recommend", "load_scenario"):
+    if name in ("recommend", "load_scenario", "what_if"):
         from planner.scenario.keywords import expanded
 
         function = globals()[f"_{name}"]

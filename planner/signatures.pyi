@@ -8,6 +8,7 @@ from planner.decide.recommendation import Recommendation
 from planner.io.answers import Answer
 from planner.io.frames import Frame
 from planner.scenario.values import Scenario
+from planner.serve.widget import WhatIf
 
 Words = str | float | Sequence[str | float]
 File = str | Path | Frame
@@ -81,6 +82,8 @@ class Options(Common, total=False):
 def load_scenario(config: Config | None = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> Scenario: ...
 
 def recommend(config: Config | Scenario | None = ..., settings: Mapping[str, Any] | None = ..., *, details: bool = ..., coverage: File | None = ..., edges: int | str | None = ..., region_times: str | Sequence[str] | None = ..., save: str | Path | None = ..., output: str | Path | None = ..., report: str | Path | None = ..., force: bool = ..., **options: Unpack[Options]) -> Recommendation: ...
+
+def what_if(config: Config | None = ..., settings: Mapping[str, Any] | None = ..., **options: Unpack[Options]) -> WhatIf: ...
 
 def async_(config: Config | Scenario | None = ..., *, region_times: Words | None = ..., slowdowns: Words | None = ..., speed_ratio: Words | None = ..., jitter: float = ..., buffers: Words | None = ..., sub_rounds: Words | None = ..., max_staleness: int | None = ..., alpha: float | None = ..., settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer: ...
 
