@@ -1,8 +1,9 @@
-"""What was predicted against what was measured, with the intervals of the measurements."""
+"""What was predicted against what was measured, with the intervals of the measurements where they have any."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from planner.io.wording import title
 from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading
-from planner.predict.evidence import table
+from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import SETTING
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("of", "setting", "predicted", "measured", "low", "high")
 ROUNDS = 30.0  # of the measured runs, docs/evidence
+NEAR = 1.25  # factor within which a prediction agrees with a measurement that has no interval
 
 
 @dataclass(frozen=True)
@@ -31,30 +33,53 @@ class Point:
     setting: str  # where it was measured
     predicted: float
     measured: float  # on the same scale
-    low: float  # lower end of the interval of `measured`
+    low: float  # lower end of the interval of `measured`; it itself where there is none
     high: float  # upper end
 
     @property
     def agrees(self) -> bool:
-        """Whether the prediction is within the interval."""
+        """Whether the prediction is within the interval, or without one within a factor `NEAR`."""
+        if self.low == self.high:
+            return bool(self.measured / NEAR <= self.predicted <= self.measured * NEAR)
         return self.low <= self.predicted <= self.high
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
-    """For the predictor of a scenario: how it compares pairs of topologies, and how measured runs do."""
-    _, question = posed(replace(scenario, metric="gradient"))
-    points = _measured(question)
-    same = sum((p.predicted < 1) == (p.high < 1) for p in points if p.predicted != 1 and not p.low <= 1 <= p.high)
-    clear = sum(not p.low <= 1 <= p.high for p in points)
-    message = f"The predicted order is the measured one in {same} of {clear} clear cases"
-    about = f"predictor {question.predictor.id}, by gradient; runs of pairs at G = M = 10, P = 1, K = 2, not of yours"
-    drawn, rows = draw(points, "predicted ratio", "measured ratio", message, about, logarithmic=True)
-    says = (
-        "Ratio of the mean squared gradients of two topologies, the one with one more ring above: by predictor "
-        f"{question.predictor.id} against measured, with 95 % intervals. Shown are {len(points)} pairs at "
-        f"G = M = 10, P = 1, K = 2, {ROUNDS:g} rounds, fixed order, for every scenario. "
-        f"Where the interval excludes 1, in {clear} pairs, {same} are on the predicted side."
-    )
+    """For the predictor of a scenario: what it says of pairs of topologies, and what measured runs say, by its metric.
+
+    By loss and accuracy: rounds to a loss, where the predictor has a record of them. Else: mean squared gradients.
+    """
+    _, question = posed(scenario)
+    if question.metric != "gradient" and (points := list(_rounds_to_loss(question.predictor.id))):
+        same, clear = sum((p.predicted < 1) == (p.measured < 1) for p in points), len(points)
+        near = sum(p.agrees for p in points)
+        about = f"predictor {question.predictor.id}, by loss; runs of problems with known constants, not of yours"
+        says = (
+            f"Rounds to a loss, relative to Star-Star's: by predictor {question.predictor.id} against measured. Shown "
+            f"are {clear} comparisons from the record of problems with known constants; {near} predictions are within "
+            f"a factor {NEAR:g}. In {same} the predicted order is the measured one."
+        )
+        message, labels = (
+            f"By loss the predicted order is the measured one in {same} of {clear} pairs",
+            "ratio of rounds",
+        )
+    else:
+        _, question = posed(replace(scenario, metric="gradient"))
+        points = _measured(question)
+        same = sum((p.predicted < 1) == (p.high < 1) for p in points if p.predicted != 1 and not p.low <= 1 <= p.high)
+        clear = sum(not p.low <= 1 <= p.high for p in points)
+        message = f"The predicted order is the measured one in {same} of {clear} clear cases"
+        about = (
+            f"predictor {question.predictor.id}, by gradient; runs of pairs at G = M = 10, P = 1, K = 2, not of yours"
+        )
+        says = (
+            "Ratio of the mean squared gradients of two topologies, the one with one more ring above: by predictor "
+            f"{question.predictor.id} against measured, with 95 % intervals. Shown are {len(points)} pairs at "
+            f"G = M = 10, P = 1, K = 2, {ROUNDS:g} rounds, fixed order, for every scenario. "
+            f"Where the interval excludes 1, in {clear} pairs, {same} are on the predicted side."
+        )
+        labels = "ratio"
+    drawn, rows = draw(points, f"predicted {labels}", f"measured {labels}", message, about, logarithmic=True)
     return drawn, rows, says
 
 
@@ -77,7 +102,7 @@ def draw(
 ) -> tuple[Figure, Rows]:
     """Draw the points with their intervals and the line on which prediction and measurement are equal.
 
-    Filled are those whose prediction is within the interval. On logarithmic axes 1 is where two things are alike, and
+    Filled are those whose prediction agrees. On logarithmic axes 1 is where two things are alike, and
     quarters that contradict are shaded.
     """
     drawn, axes = figure(COLUMN, 3.9 if message else 3.3)
@@ -106,7 +131,8 @@ def draw(
     if logarithmic:
         round_ticks(axes.xaxis, "{:g}".format)
         round_ticks(axes.yaxis, "{:g}".format)
-    says = "filled: prediction within the interval" + ("\ngrey: the predicted order is wrong" if logarithmic else "")
+    where = f"a factor {NEAR:g}" if all(p.low == p.high for p in points) else "the interval"
+    says = f"filled: prediction within {where}" + ("\ngrey: the predicted order is wrong" if logarithmic else "")
     drawn.legend(loc="outside lower center", ncols=2, title=says, title_fontsize=7)
     if message:
         heading(drawn, message, about)
@@ -127,3 +153,16 @@ def _measured(question: Question) -> list[Point]:
         where = f"{row['family']}, start {row['start']}, zeta/sigma = {zeta:g}, delta/sigma = {delta:g}"
         found.append(Point(" / ".join(map(title, pair)), where, above / below, measured, low, high))
     return found
+
+
+def _rounds_to_loss(predictor: str) -> Iterator[Point]:
+    """Rounds to a loss relative to Star-Star's, measured and predicted, of every row on record."""
+    for row in table(predictor_record.file_of("loss")):
+        for topology in ("star-ring", "ring-star", "ring-ring"):
+            error = row.get(f"error_{predictor}_{topology}")
+            if error is None:
+                return
+            measured = float(row[f"rounds_{topology}"]) / float(row["rounds_star-star"])
+            where = f"scenario {row['scenario']}, {row['family']}, to Star-Star's loss after {row['reference']} rounds"
+            of = f"{title(topology)} / {title('star-star')}"
+            yield Point(of, where, measured / math.exp(float(error)), measured, measured, measured)

@@ -17,9 +17,11 @@ import pytest
 from test_cli import ROOT, run
 from test_docs import assert_shown, consoles
 
+import planner
 from hflbounds.topology import all_topologies
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.question import ask
 from planner.scenario.resolve import load
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -352,6 +354,27 @@ def test_calibration_says_which_predictions_are_within_their_interval() -> None:
     points = [calibration.Point("a", "s", 1.0, 1.1, 0.9, 1.3), calibration.Point("b", "s", 0.5, 1.1, 0.9, 1.3)]
     _, rows = calibration.draw(points, "predicted", "measured", logarithmic=True)
     assert [row["agrees"] for row in rows] == [True, False]
+
+
+def test_calibration_without_intervals_says_which_are_within_a_factor() -> None:
+    points = [calibration.Point("a", "s", 1.0, x, x, x) for x in (0.79, 0.81, 1.24, 1.26)]
+    assert [point.agrees for point in points] == [False, True, True, False]
+
+
+def test_calibration_by_loss_is_the_record_of_rounds() -> None:
+    """Measured ratios are those of the file; predicted ones are those of the predictor, asked again."""
+    fleet = {key: value for key, value in FLEET.items() if key not in ("plan.metric", "plan.predictor")}
+    _, rows, says = calibration.of_scenario(load(None, fleet))
+    kept = table(ROOT / "planner" / "data" / "record_loss.csv")
+    assert len(rows) == 3 * len(kept) and "1080 comparisons" in says
+    first = {row["of"]: row for row in rows[:3]}
+    assert first["Ring-Ring / Star-Star"]["measured"] == pytest.approx(1.3179 / 6)
+    told = {"G": 3, "M": 3, "local_steps": 1, "sigma": 0.26368, "heterogeneity": "zeta=0.25713,delta=0"}
+    known = {"problem.smoothness": 1, "problem.initial_gap": 0.52527, "problem.curvature_scatter": 0}
+    predicted = ask(planner.load_scenario(**told, rounds=6, settings=known)).rounds()
+    for name, of in (("star-ring", "Star-Ring"), ("ring-star", "Ring-Star"), ("ring-ring", "Ring-Ring")):
+        of = f"{of} / Star-Star"
+        assert first[of]["predicted"] == pytest.approx(float(predicted[name]) / 6, rel=1e-4)
 
 
 def test_calibration_of_a_scenario_is_the_measured_table_beside_the_predictor() -> None:
