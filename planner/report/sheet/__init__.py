@@ -29,7 +29,7 @@ from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
 from planner.report.page import as_typed, change
 from planner.report.render import render
-from planner.report.sheet import drawing, gallery
+from planner.report.sheet import drawing, gallery, sliders
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def report(
         found = tuple(drawing.pictures([*wanted, *pictures]))
     about = "" if scenario is None or scenario.divisions else in_short(scenario)
     seed = None if scenario is None else scenario.seed
-    return sheet(document, Beside(found or (), about, toml, command, seed, drawn=found is not None))
+    moved = tuple(sliders.html(document.answer, scenario, gallery.CASES))
+    return sheet(document, Beside(found or (), about, toml, command, seed, drawn=found is not None, sliders=moved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Beside:
         command: Arguments that ask for the answer.
         seed: Of every random draw; None where there is none.
         drawn: Whether pictures could be drawn.
+        sliders: Lines of HTML that the script of the report moves.
     """
 
     pictures: Sequence[drawing.Picture] = ()
@@ -89,6 +91,7 @@ class Beside:
     command: Sequence[str] = ()
     seed: int | None = None
     drawn: bool = True
+    sliders: Sequence[str] = ()
 
 
 def sheet(document: Document, beside: Beside | None = None) -> str:
@@ -137,6 +140,7 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     if not beside.drawn:
         yield f'<p class="note">{escape(NO_PICTURES)}</p>'
     yield "</section>"
+    yield from beside.sliders
     for heading, inner in (
         ("Warnings", _warnings(answer)),
         ("What this assumes", _assumed(answer)),

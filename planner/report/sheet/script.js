@@ -1,6 +1,7 @@
 "use strict";
-// What a report can do beyond being read: sort a table, copy a text, open a section that a link names, print all.
-for (const table of document.querySelectorAll("table")) {
+// What a report can do beyond being read: sort a table, copy a text, open a section that a link names, print all,
+// and compute times again where sliders move links, model size and work.
+for (const table of document.querySelectorAll("table:not(.fixed)")) {
   const body = table.tBodies[0];
   const given = [...body.rows];
   const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
@@ -69,3 +70,72 @@ addEventListener("beforeprint", () => {
   closed.forEach((one) => (one.open = true));
 });
 addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
+
+// Two digits, three close to 1, as in the rest of the report.
+function two(x) {
+  const near = (y) => y >= 0.95 && y < 1.1, rounded = Number(x.toPrecision(near(x) ? 3 : 2));
+  return near(rounded) && rounded !== 1 ? rounded.toFixed(2) : rounded.toLocaleString("en");
+}
+const UNITS = {
+  "bit/s": [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3], ["bit/s", 1]],
+  bytes: [["GB", 1e9], ["MB", 1e6], ["kB", 1e3], ["B", 1]],
+  s: [["s", 1], ["ms", 1e-3], ["us", 1e-6]],
+};
+
+function amount(value, unit) {
+  const rounded = Number(value.toPrecision(3));
+  const [name, one] = UNITS[unit].find(([, size]) => rounded >= size) ?? UNITS[unit].at(-1);
+  return `${Number((rounded / one).toPrecision(3))} ${name}`;
+}
+
+function duration(seconds) {
+  for (const [size, unit, least] of [[3.15576e7, "y", 2], [86400, "d", 1.5], [3600, "h", 1], [60, "min", 1], [1, "s", 1]])
+    if (seconds >= least * size) return `${two(seconds / size)} ${unit}`;
+  return `${two(seconds * 1e3)} ms`;
+}
+
+// Seconds of a round: so many transfers and latencies of every link, and so much work.
+function seconds(terms, values) {
+  let total = 0;
+  for (const [name, count] of Object.entries(terms)) {
+    const at = name.lastIndexOf("."), link = name.slice(0, at), part = name.slice(at + 1);
+    const bits = 8 * values.model_size;
+    if (part === "up" || part === "down") total += (count * bits) / values[name];
+    else if (part === "slower") total += (count * bits) / Math.min(values[`${link}.up`], values[`${link}.down`]);
+    else total += count * (values[name] ?? 0);
+  }
+  return total;
+}
+
+function slide(section) {
+  const { cases, reach, steps } = JSON.parse(section.dataset.model);
+  const inputs = [...section.querySelectorAll("input[type=range]")];
+  const move = () => {
+    const values = {};
+    for (const input of inputs) {
+      const factor = reach ** (Number(input.value) / steps);
+      values[input.dataset.name] = Number(input.dataset.value) * factor;
+      const text = amount(values[input.dataset.name], input.dataset.unit);
+      input.previousElementSibling.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+    }
+    for (const table of section.querySelectorAll("table")) {
+      const times = cases[table.dataset.case].map((row) => row.rounds * seconds(row.terms, values));
+      const best = Math.min(...times.filter((_, i) => !cases[table.dataset.case][i].baseline));
+      [...table.tBodies[0].rows].forEach((row, i) => {
+        row.cells[2].textContent = `~${duration(times[i])}`;
+        row.cells[2].dataset.n = times[i];
+        row.cells[3].textContent = `${two(times[i] / best)}x`;
+        row.classList.toggle("best", times[i] === best);
+      });
+    }
+  };
+  section.addEventListener("input", move);
+  section.querySelector("button.back").addEventListener("click", () => {
+    inputs.forEach((input) => (input.value = 0));
+    move();
+  });
+  section.hidden = false;
+  move();
+}
+document.querySelectorAll("#sliders").forEach(slide);

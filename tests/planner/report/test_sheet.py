@@ -6,6 +6,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import re
 import subprocess
 import sys
@@ -187,6 +188,33 @@ def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan,
     file.write_text(text, encoding="utf-8")
     told = {"problem.sigma": ("--sigma", "0.5:2"), "plan.seed": ("--seed", "3")}
     assert load(file) == load(Path(PHONES), told)
+
+
+def test_sliders_hold_what_gives_every_time_again(plan, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    words = ["-G", "3", "-M", "4", "--model-size", "5MB", "--objective", "time", "--link-sharing", "per-client"]
+    code, out, _ = plan("recommend", *words, "--report", str(file), "--json")
+    assert code == 0
+    page = assert_alone(file.read_text(encoding="utf-8"))
+    model = json.loads(next(known["data-model"] for tag, known in page.elements if known.get("id") == "sliders"))
+    values = {
+        known["data-name"]: float(known["data-value"]) for tag, known in page.elements if known.get("type") == "range"
+    }
+    times = {}
+    for row in model["cases"][""]:
+        seconds = 0.0
+        for name, count in row["terms"].items():
+            link, _, part = name.rpartition(".")
+            rate = {"up": "up", "down": "down"}.get(part)
+            slower = min(values[f"{link}.up"], values[f"{link}.down"]) if part == "slower" else 0.0
+            seconds += count * (8 * 5e6 / (slower or values[name]) if rate or slower else values[name])
+        times[row["title"]] = row["rounds"] * seconds
+    said = {row["title"]: row["time_seconds"]["value"] for row in json.loads(out)["rows"]}
+    assert times == pytest.approx(said, rel=1e-9)
+
+
+def test_a_report_has_no_sliders_where_times_are_drawn(phones: Path) -> None:
+    assert 'id="sliders"' not in phones.read_text(encoding="utf-8")
 
 
 def test_bars_and_order_are_those_of_the_numbers() -> None:

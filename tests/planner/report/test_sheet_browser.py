@@ -4,6 +4,7 @@ Run with ``pytest -m browser tests/planner/report``; the head of ``tests/planner
 it needs.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -157,3 +158,68 @@ def test_the_scenario_is_copied_or_selected(opened):
     if page.locator("button.copy").count():
         page.locator("button.copy").click()
         page.locator("button.copy", has_text=re.compile("Copied|Selected")).wait_for()
+
+
+LINKS = "recommend -G 3 -M 4 -P 2 --heterogeneity inter --model-size 5MB --objective time"
+KEYS = {"step_time": "compute.step_time"}  # of what is no link
+UNITS = {"up": "bit/s", "down": "bit/s", "latency": "s", "model_size": "B", "step_time": "s"}
+
+
+def rows_of(words, tmp_path):
+    """Time of every row, as the command says it, by case."""
+    file = tmp_path / "answer.json"
+    command = [sys.executable, "-m", "planner", *words, "--json", "--output", str(file), "--force"]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+    rows = json.loads(file.read_text())["rows"]
+    number = lambda one: one["value"] if isinstance(one, dict) else one  # noqa: E731
+    return {
+        case: {
+            row["title"]: number(next(c["time_seconds"] for c in row["cases"] if c["value"] == value)) for row in rows
+        }
+        for case, value in (("own links", "per-client"), ("shared links", "per-server"))
+    }
+
+
+@pytest.mark.parametrize("hop", ["relayed", "direct"])
+def test_sliders_compute_the_times_of_the_command(chromium, tmp_path, hop):
+    """Each slider moved alone, and all of them: times are those that the planner says of the moved scenario."""
+    words = [*LINKS.split(), "--set", f"network.client_link.hop={hop}"]
+    file = tmp_path / "report.html"
+    subprocess.run(
+        [sys.executable, "-m", "planner", *words, "--report", str(file)], check=True, capture_output=True, cwd=ROOT
+    )
+    page = chromium.new_page()
+    page.goto(file.as_uri())
+    read = (
+        "() => Object.fromEntries([...document.querySelectorAll('#sliders table')].map((table) => ["
+        "table.dataset.case, Object.fromEntries([...table.tBodies[0].rows].map((row) => "
+        "[row.cells[0].textContent, Number(row.cells[2].dataset.n)]))]))"
+    )
+    start = rows_of(words, tmp_path)
+    assert page.evaluate(read) == {case: pytest.approx(times, rel=1e-9) for case, times in start.items()}
+    asked, places = list(words), {"client_link.up": -70, "client_link.latency": 55, "server_link.down": -64,
+                                  "model_size": 31, "step_time": 80}  # fmt: skip
+    for name, place in places.items():
+        value = page.evaluate(
+            "([name, place]) => { const one = document.querySelector(`#sliders [data-name='${name}']`);"
+            " one.value = place; one.dispatchEvent(new Event('input', { bubbles: true }));"
+            " return Number(one.dataset.value) * 1000 ** (place / 120); }",
+            [name, place],
+        )
+        said = f"{value!r}{UNITS[name.rpartition('.')[2]]}"
+        if name == "model_size":
+            asked[asked.index("5MB")] = said
+        else:
+            asked += ["--set", f"{KEYS.get(name, f'network.{name}')}={said}"]
+        then = rows_of(asked, tmp_path)
+        assert page.evaluate(read) == {case: pytest.approx(times, rel=1e-6) for case, times in then.items()}
+    page.locator("#sliders button").click()
+    assert page.evaluate(read) == {case: pytest.approx(times, rel=1e-9) for case, times in start.items()}
+
+
+def test_without_javascript_and_on_paper_there_are_no_sliders(opened):
+    page = opened(java_script_enabled=False)
+    assert not page.locator("#sliders").count() or not page.locator("#sliders").is_visible()
+    page = opened()
+    page.emulate_media(media="print")
+    assert not page.locator("#sliders").count() or not page.locator("#sliders").is_visible()

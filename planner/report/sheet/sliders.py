@@ -1,0 +1,114 @@
+"""Sliders in a report: links, model size and work, for which the file itself computes every time again, exactly.
+
+Rounds stay those of the answer. The time of a round is a sum of transfers and work (`planner.cost.linear`); where it is
+none, as with stragglers or where devices stay away, a report has no sliders.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from planner.cost.linear import WORK, terms
+from planner.decide.recommendation import Recommendation, Row
+from planner.decide.single_tier import Baseline, baselines
+from planner.io.wording import input_words
+from planner.predict.question import Question, ask, with_default_order
+from planner.report.page import duration
+from planner.scenario.units import format_amount
+
+if TYPE_CHECKING:
+    from planner.io.answers import Answer
+    from planner.scenario.values import Scenario
+
+Data = dict[str, Any]
+SIZE = "model_size"
+UNITS = {"up": "bit/s", "down": "bit/s", "latency": "s", SIZE: "bytes", WORK: "s"}
+REACH = 1000  # a slider goes from the scenario's value to as many times less and more
+STEPS = 120  # of a slider, on either side
+
+
+def html(answer: Answer | None, scenario: Scenario | None, cases: Mapping[str, str]) -> Iterator[str]:
+    """Write the sliders of a recommendation, hidden until the script of the report shows them; nothing elsewhere.
+
+    Args:
+        answer: What the report is about.
+        scenario: What was asked.
+        cases: What the values of an unknown that decides are called.
+    """
+    if not isinstance(answer, Recommendation) or scenario is None or scenario.divisions:
+        return
+    question = ask(with_default_order(scenario))
+    found = {} if question.availability is not None else dict(_cases(answer, question, cases))
+    if not found:
+        return
+    controls = list(_controls(question))
+    data = json.dumps({"cases": found, "reach": REACH, "steps": STEPS}, allow_nan=False)
+    yield f'<section id="sliders" data-model="{escape(data)}" hidden><h2>Other links, model or work</h2>'
+    yield '<p class="note">Rounds stay those of the answer above; times are computed again here, without a network.</p>'
+    yield '<div class="sliders">'
+    for name, label, value, unit in controls:
+        text = escape(format_amount(value, unit))
+        yield (
+            f'<label>{escape(label)} <output>{text}</output><input type="range" min="{-STEPS}" max="{STEPS}" value="0" '
+            f'data-name="{name}" data-value="{value!r}" data-unit="{unit}"></label>'
+        )
+    yield '</div><button type="button" class="back">Back to the scenario</button>'
+    for words, rows in found.items():
+        caption = f"Time to the target, {words}" if words else "Time to the target"
+        yield f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}">'
+        yield f'<table class="fixed" data-case="{escape(words)}"><caption>{caption}</caption><thead><tr>'
+        yield '<th scope="col">topology</th><th scope="col" class="n">in the scenario</th>'
+        yield '<th scope="col" class="n">with the sliders</th><th scope="col" class="n">vs best</th>'
+        yield "</tr></thead><tbody>"
+        for row in rows:
+            yield f'<tr><th scope="row">{escape(row["title"])}</th><td class="n">{escape(row["text"])}</td>'
+            yield '<td class="n"></td><td class="n"></td></tr>'
+        yield "</tbody></table></div>"
+    yield "</section>"
+
+
+def _controls(question: Question) -> Iterator[tuple[str, str, float, str]]:
+    """Yield name, label, value and unit of every number that has a slider: those that are not 0."""
+    links = question.network.named.items()
+    moved = [(f"{name}.{part}", getattr(link, part)) for name, link in links for part in ("up", "down", "latency")]
+    for name, value in (*moved, (SIZE, question.model_bytes), (WORK, question.compute.step_time)):
+        if value > 0:
+            yield name, input_words(name), float(value), UNITS[name.rpartition(".")[2]]
+
+
+def _cases(answer: Recommendation, question: Question, cases: Mapping[str, str]) -> Iterator[tuple[str, list[Data]]]:
+    """Yield what every case is called, and its rows; no case without the sum of every row."""
+    open_ = bool(answer.ranking[0].cases) if answer.ranking else False
+    beside = {one.id: one for one in baselines(question)}
+    for value, words in cases.items() if open_ else (("", ""),):
+        there = question.varied(network=question.network.with_link("client_link", sharing=value)) if value else question
+        rows = [_row(row, there, beside, value) for row in answer.rows if row.time_seconds is not None]
+        if not rows or any(row is None for row in rows):
+            return
+        yield words, [row for row in rows if row is not None]
+
+
+def _row(row: Row, question: Question, beside: Mapping[str, Baseline], case: str) -> Data | None:
+    """Return title, rounds and sum of a row; None where its time is none."""
+    if row.baseline:
+        one = beside[row.id]
+        assert one.question is not None  # noqa: S101 - it has a row
+        network = question.network.alone(one.question.depth)
+        spec = one.question.varied(network=network).round_spec(one.topology)
+    else:
+        spec = question.round_spec(row.id)
+    found = terms(spec)
+    amount = next((one.time_seconds for one in row.cases if one.value == case), row.time_seconds)
+    if found is None or amount is None or row.rounds is None or not math.isfinite(float(amount)):
+        return None
+    return {
+        "title": row.title,
+        "baseline": row.baseline,
+        "rounds": float(row.rounds),
+        "terms": found,
+        "text": f"~{duration(float(amount))}",
+    }
