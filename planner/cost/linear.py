@@ -40,8 +40,8 @@ def terms(spec: RoundSpec) -> dict[str, float] | None:
     rows = [_drawn(rng, len(names)) for _ in range(len(unknown) + CHECKS)]
     times = np.array([_seconds(spec, names, row) for row in rows])
     table = np.array([_columns(row) for row in rows])
-    found = np.linalg.lstsq(table[:-CHECKS], times[:-CHECKS], rcond=None)[0]
-    found = np.round(found, 9)  # most are whole numbers
+    solved = np.linalg.lstsq(table[:-CHECKS], times[:-CHECKS], rcond=None)[0]
+    found: NDArray[np.float64] = np.round(solved, 9)  # most are whole numbers
     if not np.allclose(table @ found, times, rtol=EXACT, atol=0):
         return None
     return {name: value for name, value in zip(unknown, found.tolist(), strict=True) if value}
