@@ -187,6 +187,7 @@ def pilot(  # reason: a keyword for each option of the command
     group_rounds: int | str | None = None,
     drawn: str | None = None,
     order: Literal["fixed", "random"] = "fixed",
+    weights: Literal["samples", "equal"] = "equal",
     topology: str | Sequence[str] = (),
     topologies: Sequence[str] = (),
     systems: str = "trees",
@@ -220,6 +221,7 @@ def pilot(  # reason: a keyword for each option of the command
         group_rounds: Group rounds in a global round; ``"2/3"`` for deeper trees.
         drawn: Who takes part each round, top tier first, such as ``"5/10"``.
         order: Of rings.
+        weights: What clients count by in means and in the loss.
         topology: Ids of those that race, ``["star-ring"]``; the first of all is always among them.
         topologies: The same.
         systems: What races, ``"trees,one-tier,hhfl,hsl,gossip"``; trees always.
@@ -258,6 +260,7 @@ def pilot(  # reason: a keyword for each option of the command
             passes=answers.counts(None if group_rounds is None else str(group_rounds), "group_rounds"),
             drawn=answers.counts(drawn, "drawn") or None,
             order=order,
+            weights=weights,
             batch=batch,
             measured=measured,
             topologies=(topology,) if isinstance(topology, str) else (*topology, *topologies),

@@ -18,6 +18,7 @@ from hflbounds.topology.patterns import Pattern, patterns
 
 Order = Literal["fixed", "random"]
 MOST_TIERS: Final = 8
+ROUNDING: Final = 1e-6  # of what the largest client counts
 _SEPARATOR: Final = re.compile(r"[/,|>\s_-]+")
 _SIZE: Final = re.compile(r"[0-9]{1,9}")
 
@@ -279,6 +280,14 @@ class Topology:
             assert tier.children is not None, self.id  # noqa: S101 - of trees whose nodes differ
             meant = meant[tier.children.parents] * tier.children.shares
         return meant
+
+    def misplaced(self) -> float:
+        """Share of the weight that a round has at other clients than `meant`; 0 where that is rounding.
+
+        Of trees whose nodes differ alone.
+        """
+        apart = np.abs(self.counted() - self.meant())
+        return float(apart.sum() / 2) if apart.max() > ROUNDING * self.meant().max() else 0.0
 
     @cached_property
     def _present(self) -> tuple[Floats, ...]:

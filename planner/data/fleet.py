@@ -194,6 +194,20 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
     return _arranged(field, names, paths, group_of, columns)
 
 
+def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: Sequence[float] | None = None) -> Listed:
+    """Make a fleet of nodes without names.
+
+    Args:
+        source: What the list is called in messages.
+        sizes: Children of every node above each tier, top first; they fit.
+        samples: Of every client; None where nobody said.
+    """
+    children = tuple(np.asarray(one, dtype=np.int64) for one in sizes)
+    groups = tuple(f"group {i}" for i in range(1, len(children[-1]) + 1))
+    clients = tuple(f"client {i}" for i in range(1, int(children[-1].sum()) + 1))
+    return Listed(source, clients, groups, children, None if samples is None else np.asarray(samples, dtype=np.float64))
+
+
 def _field(name: str, text: str, at: str, readers: Mapping[str, Callable[[Any, str], Any]]) -> Any:
     if not text:
         return "" if name == "link" else math.nan

@@ -17,6 +17,7 @@ Metric = Literal["loss", "accuracy"]
 Status = Literal["best", "toss-up", "too-short", "constant", "no-progress", "diverged"]
 Count = Annotated[int, Field(ge=1, le=10**9)]
 Counts = Annotated[list[Count], Field(min_length=1, max_length=8)]
+Positive = Annotated[float, Field(gt=0, le=1e12)]
 Seed = Annotated[int, Field(ge=0)]
 Number = float | None
 """Null where a run has diverged, or a target was not reached."""
@@ -52,12 +53,24 @@ class Problem(Part):
 class Fleet(Part):
     """Who takes part, top tier first."""
 
-    sizes: Counts
+    sizes: Counts = Field(description="children of a node, of the largest where they differ")
     drawn: Counts
     passes: Counts
     local_steps: Count
     batch: Count
     order: Literal["fixed", "random"]
+    children: list[list[Count]] | None = Field(
+        None, max_length=8, description="of every node above each tier; null where nodes are alike"
+    )
+    samples: list[Count] | None = Field(
+        None, description="of every client, which it counts by; null where clients count alike"
+    )
+
+    @property
+    def shape(self) -> str:
+        """Children of a node of every tier in words, such as ``3 x 4 to 20``."""
+        tiers = self.children or [[size] for size in self.sizes]
+        return " x ".join(f"{min(t)} to {max(t)}" if min(t) < max(t) else f"{t[0]}" for t in tiers)
 
 
 class Tried(Part):
@@ -73,7 +86,9 @@ class Runner(Part):
 
     id: str = Field(max_length=100)
     alike: list[str] = Field(description="topologies that are the same algorithm in this fleet")
-    chain: Count = Field(description="local steps that a round chains: effective over raw rate")
+    chain: Count | Positive = Field(
+        description="local steps that a round chains, a mean where nodes differ: effective over raw rate"
+    )
     rate: Number = Field(description="best raw rate; null where none was found")
     good_rates: tuple[float, float] | None = Field(description="raw rates that are nearly as good")
     inside: bool = Field(description="whether the best rate lies inside those tried")
@@ -179,10 +194,19 @@ def read_pilot(path: Path) -> Pilot:
 
 
 def _whole(path: Path, pilot: Pilot, ids: Sequence[str], way: str) -> None:
-    """Refuse curves of other lengths than the race has, and topologies that nobody knows."""
+    """Refuse curves of other lengths than the race has, topologies that nobody knows, and children of no tree."""
     for one in (*pilot.topologies, *pilot.beside):
         for name, curves in (("loss", one.loss), ("accuracy", one.accuracy), ("envelope", [one.envelope])):
             if any(len(curve) != pilot.rounds + 1 for curve in curves if curve):
                 raise ScenarioError(f"{path}: {one.id}: {name}: a curve has not {pilot.rounds} rounds. {way}")
+    nodes = 1
+    for tier in pilot.fleet.children or ():
+        if len(tier) != nodes:
+            raise ScenarioError(f"{path}: fleet.children: {len(tier)} sizes for {nodes} nodes. {way}")
+        nodes = sum(tier)
+    if pilot.fleet.children is not None and list(map(max, pilot.fleet.children)) != pilot.fleet.sizes:
+        raise ScenarioError(f"{path}: fleet.children: the largest are not those of fleet.sizes. {way}")
+    if pilot.fleet.samples is not None and (pilot.fleet.children is None or len(pilot.fleet.samples) != nodes):
+        raise ScenarioError(f"{path}: fleet.samples: {len(pilot.fleet.samples)} numbers for other clients. {way}")
     if pilot.reference not in ids:
         raise ScenarioError(f"{path}: reference: {pilot.reference!a:.40} did not race. {way}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-import numpy as np
-
 from planner.io.answers import Target
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors import best
@@ -14,7 +12,6 @@ from planner.predict.question import MAX_ROUNDS, Question
 from planner.scenario.fields import METRIC, Objective
 from planner.scenario.resolve import Known, Scenario
 
-COUNTED = 1e-6  # of what the largest client counts, which rounding may move
 TERMS = {
     "start": "the gap to the optimum still to be closed",
     "noise": "gradient noise, averaged over every step of every client",
@@ -76,12 +73,8 @@ def about_shares(question: Question) -> list[str]:
     """Which topologies lower another mean of the clients' losses than the one that the list says."""
     if question.members is None:
         return []
-    found = {}
-    for topology in question.topologies:
-        tree = question.sized(topology)
-        counted, meant = tree.counted(), tree.meant()
-        if np.abs(counted - meant).max() > COUNTED * meant.max():
-            found[topology] = float(np.abs(counted - meant).sum() / 2)
+    shares = {topology: question.sized(topology).misplaced() for topology in question.topologies}
+    found = {topology: share for topology, share in shares.items() if share}
     if not found:
         return []
     moved = f"{percent(min(found.values()))}" + (f" to {percent(max(found.values()))}" if len(found) > 1 else "")

@@ -16,6 +16,7 @@ from planner.data.pilot import Pilot
 from planner.data.race_curves import never_rising, rounds_like
 from planner.harness.pilot import Course, Racer, Tell, Wanted, on_hook, on_model, on_proxy, smoothed, student, window
 from planner.io.version import version
+from planner.io.wording import names, percent
 
 if TYPE_CHECKING:
     from planner.harness.pilot import Lane, Raced
@@ -88,8 +89,9 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
             parameters=course.parameters, tested=course.tested,
         ),
         fleet=data.Fleet(
-            sizes=list(course.sizes), drawn=list(course.drawn), passes=list(course.passes),
+            sizes=list(map(max, course.sizes)), drawn=list(course.drawn), passes=list(course.passes),
             local_steps=wanted.local_steps, batch=wanted.batch, order=wanted.order,
+            children=_nodes(course), samples=None if course.counted is None else list(course.counted),
         ),
         metric=wanted.metric,
         rounds=board.rounds,
@@ -103,7 +105,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         targets=board.targets(),
         verdict=board.verdict(),
         cut=[data.Cut(what=cut.what, wanted=cut.wanted, done=cut.done) for cut in raced.cut],
-        notes=_notes(course),
+        notes=[*course.notes, *_misplaced(course)],
     )  # fmt: skip
 
 
@@ -288,11 +290,19 @@ def _listed(curves: Curves) -> list[list[float | None]]:
     return [[_finite(value) for value in curve] for curve in curves.tolist()]
 
 
-def _notes(course: Course) -> list[str]:
-    out = list(course.notes)
-    if course.left_out:
-        out.append(
-            f"{course.left_out} of {course.clients + course.left_out} clients were left out, so that all groups have "
-            "as many."
-        )
-    return out
+def _nodes(course: Course) -> list[list[int]] | None:
+    """Children of every node; None where nodes are alike."""
+    alike = not next(iter(course.trees.values())).uneven
+    return None if alike else [list(tier) for tier in course.sizes]
+
+
+def _misplaced(course: Course) -> list[str]:
+    """Name the trees that lower another mean of the clients' losses than the one that is measured."""
+    off = {name: tree.misplaced() for name, tree in course.trees.items() if tree.uneven}
+    wrong = {name: share for name, share in off.items() if share}
+    if not wrong:
+        return []
+    return [
+        f"{names(list(wrong))}: a ring counts its children alike, and the clients do not count so: up to "
+        f"{percent(max(wrong.values()))} of the weight is misplaced. That is in the curves."
+    ]

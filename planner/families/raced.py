@@ -72,10 +72,12 @@ class Asked:
 def _one_tier(_asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     """All clients at one server, with as many local steps as they take in a round of the tree."""
     options: dict[str, Any] = {"clients": fleet.clients, "K": fleet.local_steps * prod(fleet.passes)}
-    if (drawn := prod(fleet.drawn)) < fleet.clients:
-        options["S"] = drawn
+    if fleet.taking_part < fleet.clients:
+        options["S"] = fleet.taking_part
+        _counted_alike(fleet, "one-tier", "--drawn")
     order = {} if fleet.order == "fixed" else {"order": fleet.order}
-    yield Racer("fedavg", "one-tier", "FedAvg, one tier", "fedavg", options)
+    weights = {} if fleet.samples is None else {"weights": ",".join(map(str, fleet.samples))}
+    yield Racer("fedavg", "one-tier", "FedAvg, one tier", "fedavg", {**options, **weights})
     yield Racer("sfl", "one-tier", "Sequential FL, one tier", "sequential", {**options, **order})
 
 
@@ -125,8 +127,14 @@ def _steps(fleet: Fleet) -> dict[str, Any]:
 
 
 def _everybody(fleet: Fleet, name: str) -> None:
-    if prod(fleet.drawn) < fleet.clients:
+    if fleet.taking_part < fleet.clients:
         raise ScenarioError(f"--systems {name}: everybody takes part in it. Leave --drawn out.")
+    _counted_alike(fleet, name, f"--systems {name}")
+
+
+def _counted_alike(fleet: Fleet, name: str, other: str) -> None:
+    if fleet.samples is not None:
+        raise ScenarioError(f"--weights samples: {name} counts clients alike here. Leave it or {other} out.")
 
 
 MAKERS: Mapping[str, Callable[[Asked, Fleet], Iterator[Racer]]] = {

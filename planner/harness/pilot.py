@@ -48,16 +48,19 @@ class Fleet:
 
     Attributes:
         clients: All of them.
-        drawn, passes: Of every tier, top first.
+        taking_part: Of these, in a round; in the mean over draws where groups differ.
+        passes: Of every tier, top first.
         local_steps: Of a client between two averagings.
         order: Of rings.
+        samples: What each client counts, where they do not count alike.
     """
 
     clients: int
-    drawn: tuple[int, ...]
+    taking_part: int
     passes: tuple[int, ...]
     local_steps: int
     order: Order
+    samples: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Wanted:
         passes: Of a node through its children before it answers its parent, for each tier below the top.
         drawn: Children of a node that take part, top tier first; None for all.
         order: Of rings, ``fixed`` or ``random``.
+        weights: What clients count by in means and in the loss, ``samples`` or ``equal``.
         batch: Samples of a local step.
         measured: At most so many training samples, and as many of the test, are measured on.
         topologies: That race beside the first; none for all.
@@ -111,6 +115,7 @@ class Wanted:
     passes: tuple[int, ...] = ()
     drawn: tuple[int, ...] | None = None
     order: Order = "fixed"
+    weights: Literal["samples", "equal"] = "equal"
     batch: int = 32
     measured: int = 5000
     topologies: tuple[str, ...] = ()
@@ -125,11 +130,12 @@ class Course:
     Attributes:
         trees: The topologies with their numbers, by id, those that are one algorithm by the first of them.
         alike: Those that are the same algorithm, by the first.
-        sizes, drawn, passes: Of every tier, top first.
+        sizes: Children of every node above each tier, top first.
+        drawn, passes: Of every tier, top first.
+        counted: What each client counts, in the order of the tree, where they do not count alike.
         digest: Of the data and the first model.
         clients: That take part.
-        left_out: Clients that were left out, so that all nodes of a tier have as many children.
-        samples: Of the clients that take part.
+        samples: Of all clients.
         parameters: Of the model.
         tested: Samples of the test.
         start: The metric before the first round, smaller is better.
@@ -139,12 +145,12 @@ class Course:
 
     trees: Mapping[str, Topology]
     alike: Mapping[str, tuple[str, ...]]
-    sizes: tuple[int, ...]
+    sizes: tuple[tuple[int, ...], ...]
     drawn: tuple[int, ...]
     passes: tuple[int, ...]
+    counted: tuple[int, ...] | None
     digest: str
     clients: int
-    left_out: int
     samples: int
     parameters: int
     tested: int
@@ -267,7 +273,7 @@ def window() -> int:
 def _supplied(model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted) -> Supplied:
     from validation.problems.supplied import supplied
 
-    made = supplied(model, clients, loss, test, batch=wanted.batch)
+    made = supplied(model, clients, loss, test, batch=wanted.batch, weights=wanted.weights)
     if wanted.metric == "accuracy" and made.tested is None:
         raise ScenarioError(
             "--metric accuracy: there is no test data. Give the hook def test(): return X, y, or take --metric loss."
@@ -285,21 +291,22 @@ def _raced(
     from validation.sweep import How, Where, executing, one_thread, possible
 
     possible(workers, engine, device)
-    trees, alike, passes = _trees(made.tree, wanted)
+    trees, alike, passes = _trees(made, wanted)
+    weights = {"weights": wanted.weights} if made.counted else {}
     problem = part(
-        "hook", path=path, digest=made.digest, batch=wanted.batch, measured=wanted.measured, hook_seed=wanted.seed
-    )
+        "hook", path=path, digest=made.digest, batch=wanted.batch, measured=wanted.measured, hook_seed=wanted.seed,
+        **weights,
+    )  # fmt: skip
     with on(device), one_thread():
         model = make_problem(problem)
         start = started(model)
         slow = not getattr(model, "batched", True)
     chains = {name: tree.effective_steps(wanted.local_steps) for name, tree in trees.items()}
-    numbers = {"passes": "/".join(map(str, passes)), "drawn": _joined(wanted.drawn), "order": wanted.order}
-    parts = {
-        name: part("tree", topology=name.replace("-", "/"), sizes=_joined(made.tree), K=wanted.local_steps, **numbers)
-        for name in trees
-    }
-    beside = _beside(made.tree, passes, wanted)
+    numbers = {
+        "passes": "/".join(map(str, passes)), "drawn": _joined(wanted.drawn), "order": wanted.order, **_of_nodes(made)
+    }  # fmt: skip
+    parts = {name: part("tree", topology=name.replace("-", "/"), K=wanted.local_steps, **numbers) for name in trees}
+    beside = _beside(made, next(iter(trees.values())).taking_part, passes, wanted)
     parts |= {racer.id: part(racer.algorithm, **racer.options) for racer, _ in beside}
     chains |= {racer.id: chain for racer, chain in beside}
     first = SEEDS * wanted.seed
@@ -322,23 +329,29 @@ def _raced(
             trees_alone = partial(_of_trees, tell, frozenset(trees))
             raced = race(plan, execute, kept.seconds, trees_alone)
     course = Course(
-        trees, alike, made.tree, tuple(wanted.drawn or made.tree), passes, made.digest, len(made.clients),
-        len(made.losses.groups) - len(made.clients), sum(len(made.losses.inputs[c]) for c in made.clients),
-        len(made.losses.start()), len(made.tested[0]) if made.tested else 0, start[plan.quantity],
+        trees, alike, made.sizes, tuple(wanted.drawn or made.tree), passes, made.counted, made.digest,
+        len(made.clients), sum(made.samples), len(made.losses.start()), len(made.tested[0]) if made.tested else 0,
+        start[plan.quantity],
         (*made.losses.cautions(), *[ONE_BY_ONE] * slow), beside,
     )  # fmt: skip
     return course, raced
 
 
-def _trees(
-    sizes: Sequence[int], wanted: Wanted
-) -> tuple[dict[str, Topology], dict[str, tuple[str, ...]], tuple[int, ...]]:
+def _of_nodes(made: Supplied) -> dict[str, str]:
+    """Sizes and weights of a tree in words, as `validation.algorithms.tree` reads them."""
+    if made.children is None:
+        return {"sizes": "/".join(map(str, made.tree))}
+    found = {"sizes": "/".join(",".join(map(str, tier)) for tier in made.sizes)}
+    return found if made.counted is None else {**found, "weights": ",".join(map(str, made.counted))}
+
+
+def _trees(made: Supplied, wanted: Wanted) -> tuple[dict[str, Topology], dict[str, tuple[str, ...]], tuple[int, ...]]:
     """The topologies that race, which of them are one algorithm, and passes of every tier.
 
     Raises:
         ScenarioError: For numbers that do not fit the tree.
     """
-    depth, known = len(sizes), all_topologies(len(sizes))
+    sizes, depth, known = made.tree, made.depth, all_topologies(made.depth)
     if unknown := [name for name in wanted.topologies if name not in known]:
         raise ScenarioError(f"--topology: {unknown[0]!a:.40} is none of this tree. Known are {', '.join(known)}.")
     below = (1,) * (depth - 1 - len(wanted.passes)) + wanted.passes
@@ -349,13 +362,14 @@ def _trees(
         raise ScenarioError(f"--drawn: {_joined(drawn)} does not fit a tree of {_joined(sizes)}, top tier first.")
     reference = next(iter(known))
     chosen = [name for name in known if not wanted.topologies or name in (reference, *wanted.topologies)]
-    made = {n: known[n].sized(sizes, drawn=drawn, passes=(1, *below), order=wanted.order) for n in chosen}
+    how: dict[str, Any] = {"drawn": drawn, "passes": (1, *below), "order": wanted.order, "children": made.children}
+    trees = {name: known[name].sized(sizes, **how) for name in chosen}
     firsts: dict[Topology, str] = {}
     alike: dict[str, tuple[str, ...]] = {}
-    for name, tree in made.items():
+    for name, tree in trees.items():
         first = firsts.setdefault(tree.same_algorithm(), name)
         alike[first] = (*alike.get(first, ()), name)
-    return {n: made[n] for n in alike}, {n: names[1:] for n, names in alike.items()}, (1, *below)
+    return {n: trees[n] for n in alike}, {n: names[1:] for n, names in alike.items()}, (1, *below)
 
 
 def _of_trees(tell: Tell, trees: frozenset[str], what: str, leader: str | None) -> None:
@@ -363,14 +377,16 @@ def _of_trees(tell: Tell, trees: frozenset[str], what: str, leader: str | None) 
     tell(what, leader if leader in trees else None)
 
 
-def _beside(sizes: Sequence[int], passes: tuple[int, ...], wanted: Wanted) -> tuple[tuple[Racer, float], ...]:
+def _beside(
+    made: Supplied, taking_part: int, passes: tuple[int, ...], wanted: Wanted
+) -> tuple[tuple[Racer, float], ...]:
     """Systems that race beside the trees, and how many local steps a round of each chains."""
     from validation.experiment import make_algorithm, part
 
     if wanted.beside is None:
         return ()
-    drawn = wanted.drawn or tuple(sizes)
-    racers = wanted.beside(Fleet(math.prod(sizes), drawn, passes, wanted.local_steps, wanted.order))
+    there = len(made.clients)
+    racers = wanted.beside(Fleet(there, taking_part, passes, wanted.local_steps, wanted.order, made.counted))
     chains = (make_algorithm(part(one.algorithm, **one.options)).local_steps_per_round() for one in racers)
     return tuple(zip(racers, chains, strict=True))
 

@@ -68,10 +68,11 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     message = STATUS[pilot.verdict.status].format(best=best, rounds=counted(pilot.rounds, "round"))
     if pilot.verdict.status == "best" and pilot.verdict.since:
         message += f", and has led since round {pilot.verdict.since}"
-    sizes = " x ".join(map(str, pilot.fleet.sizes))
     seeds = counted(len(pilot.seeds.compared), "seed")
     heading(
-        drawn, message, f"pilot of {plain(pilot.problem.name)}; {sizes} clients, K = {pilot.fleet.local_steps}; {seeds}"
+        drawn,
+        message,
+        f"pilot of {plain(pilot.problem.name)}; {pilot.fleet.shape} clients, K = {pilot.fleet.local_steps}; {seeds}",
     )
     name_ends(axes, ends, 6.5)
     last = "; ".join(f"{title(one.id)} {end[1]:.3g}" for one, end in zip(runners, ends, strict=True))

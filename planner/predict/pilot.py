@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from hflbounds.topology import branches
 from planner.errors import ScenarioError
 from planner.io.wording import title
 from planner.predict.predictors.piloted import Piloted
 
 if TYPE_CHECKING:
-    from planner.data.pilot import Pilot
+    from planner.data.pilot import Fleet, Pilot
     from planner.predict.question import Question
 
 FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
@@ -67,6 +70,34 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     return found
 
 
+def _same_nodes(question: Question, fleet: Fleet) -> None:
+    """Refuse a pilot of other nodes than those of the list, of other weights, or of others drawn.
+
+    Raises:
+        ScenarioError: Naming what differs.
+    """
+    way = "Leave the counts or the list out to take the pilot's fleet, or run `hfl-plan pilot` on this one."
+    if question.members is None or fleet.children is None:
+        which = "nodes of unequal sizes or weights"
+        one, other = ("this fleet", "the pilot") if fleet.children is None else ("the pilot", "this fleet")
+        raise ScenarioError(f"--pilot: {one} has {which}, and {other} has not. {way}")
+    listed, of_pilot = question.members.children, branches(fleet.children, fleet.samples)
+    for tier, (here, there) in enumerate(zip(listed, of_pilot, strict=True), 1):
+        if here.sizes.tolist() != there.sizes.tolist():
+            raise ScenarioError(f"--pilot: its nodes of tier {tier} have other sizes than those of the list. {way}")
+    for here, there in zip(listed, of_pilot, strict=True):
+        if not np.allclose(here.shares, there.shares, rtol=1e-6, atol=0):
+            by = "equal" if fleet.samples is None else "samples"
+            raise ScenarioError(
+                f"--pilot: its clients count otherwise than those of the list (--weights {by}). Give --weights {by} "
+                "and the samples of the pilot, or run `hfl-plan pilot` on this fleet."
+            )
+    drawn = [tier.taking_part for tier in question.sized(question.reference).tiers]
+    if drawn != fleet.drawn:
+        told, asked = ("/".join(map(str, some)) for some in (fleet.drawn, drawn))
+        raise ScenarioError(f"--pilot: it draws {told} children of a node, and here {asked} are drawn. {way}")
+
+
 def _same_fleet(question: Question, pilot: Pilot) -> None:
     """Refuse a pilot of another fleet.
 
@@ -79,10 +110,13 @@ def _same_fleet(question: Question, pilot: Pilot) -> None:
             f"--pilot: it is of {len(fleet.sizes)} tiers, and this fleet has {question.depth}. Give the pilot of this "
             "fleet."
         )
-    there = [(one.size, size) for one, size in zip(symbols, fleet.sizes, strict=True)]
-    there += [(one.passes, passes) for one, passes in zip(symbols, fleet.passes, strict=True) if one.passes]
+    there = [(one.passes, passes) for one, passes in zip(symbols, fleet.passes, strict=True) if one.passes]
     there += [("K", fleet.local_steps)]
-    there += [(one.drawn, drawn) for one, drawn in zip(symbols, fleet.drawn, strict=True)]
+    if question.members is None and fleet.children is None:
+        there = [(one.size, size) for one, size in zip(symbols, fleet.sizes, strict=True)] + there
+        there += [(one.drawn, drawn) for one, drawn in zip(symbols, fleet.drawn, strict=True)]
+    else:
+        _same_nodes(question, fleet)
     for name, number in there:
         if values[name] != number:
             raise ScenarioError(

@@ -159,8 +159,9 @@ PILOTS = "the pilot's"
 def _piloted(written: Written) -> Fleet | None:
     """The fleet of the pilot, where it has as many tiers."""
     pilot: Pilot | None = written.get("problem.pilot")
-    alike = pilot is not None and written.listed is None and len(pilot.fleet.sizes) == written.depth
-    return pilot.fleet if pilot is not None and alike else None
+    if pilot is None or len(pilot.fleet.sizes) != written.depth:
+        return None
+    return pilot.fleet if (written.listed is None) == (pilot.fleet.children is None) else None
 
 
 def _pilot(written: Written, known: Table) -> Pilot | None:
@@ -234,7 +235,7 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     """Resolve how many children the nodes of every tier have: as given, else as the file of label counts says."""
     given, fleet = written.of_tiers("count"), _piloted(written)
     assert not any(isinstance(count, Span) for count in given)  # noqa: S101 - ranges are dealt with before
-    if fleet is not None:
+    if fleet is not None and written.listed is None:
         return [Known.of(count, own, PILOTS, origin="derived") for count, own in zip(given, fleet.sizes, strict=True)]
     if measured is None:
         if None in given:

@@ -82,7 +82,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     values = read_table(table, FIELDS, name)
     tiers = list(values.pop("fleet.tiers", ()))
     tree, topologies = values.get("network.tiers"), None
-    if (listed := _listed(values, name)) is not None:
+    if (listed := _listed(values, name) or _of_pilot(values, tiers, tree)) is not None:
         tiers = _of_list(listed, tiers, tree, name)
     elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
         at = name(f"fleet.tiers[{lost[0]}].count")
@@ -172,6 +172,22 @@ def _listed(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None
             )
     values.pop("fleet.groups", None)
     return by_client if by_client is not None else by_group
+
+
+def _of_pilot(values: dict[str, Any], tiers: list[Any], tree: Any) -> Listed | None:
+    """Take the fleet of a pilot whose nodes differ, and who it draws, where no other fleet was written."""
+    pilot = values.get("problem.pilot")
+    counts = any(values.get(f"fleet.{key}") is not None for key in ("groups", "clients", "clients_per_group"))
+    counts |= any("count" in tier for tier in tiers) or getattr(tree, "sizes", None) is not None
+    if pilot is None or pilot.fleet.children is None or counts:
+        return None
+    from planner.data.fleet import by_sizes  # needs numpy, which most scenarios do without
+
+    fleet = pilot.fleet
+    if not tiers:
+        tiers += [{} if some == most else {"drawn": some} for some, most in zip(fleet.drawn, fleet.sizes, strict=True)]
+    values.setdefault("fleet.weights", "equal" if fleet.samples is None else "samples")
+    return by_sizes("the pilot", fleet.children, fleet.samples)
 
 
 def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], str]) -> list[Any]:

@@ -170,14 +170,17 @@ def test_a_part_of_the_samples_is_measured_and_every_client_counts_the_same() ->
 @pytest.mark.parametrize(
     ("paths", "sizes", "seated"),
     [
-        ([("b",), ("a",), ("b",), ("a",)], (2, 2), (0, 2, 1, 3)),
-        ([("b",), ("a",), ("b",), ("a",), ("a",)], (2, 2), (0, 2, 1, 3)),
-        ([("n", "x"), ("n", "y"), ("s", "x"), ("s", "z"), ("s", "z"), ("s", "w")], (2, 2, 1), (0, 1, 2, 3)),
-        ([("n", "y"), ("s", "x"), ("s", "z"), ("s", "z")], (2, 1, 1), (0, 2)),
-        ([("a",)] * 3, (1, 3), (0, 1, 2)),
+        ([("b",), ("a",), ("b",), ("a",)], ((2,), (2, 2)), (0, 2, 1, 3)),
+        ([("b",), ("a",), ("b",), ("a",), ("a",)], ((2,), (2, 3)), (0, 2, 1, 3, 4)),
+        (
+            [("n", "x"), ("s", "x"), ("n", "y"), ("s", "z"), ("s", "z"), ("s", "w")],
+            ((2,), (2, 3), (1, 1, 1, 2, 1)),
+            (0, 2, 1, 3, 4, 5),
+        ),
+        ([("a",)] * 3, ((1,), (3,)), (0, 1, 2)),
     ],
 )
-def test_clients_are_seated_so_that_all_nodes_of_a_tier_have_as_many(paths: Any, sizes: Any, seated: Any) -> None:
+def test_all_clients_are_seated_group_by_group(paths: Any, sizes: Any, seated: Any) -> None:
     assert own.arranged(paths) == (sizes, seated)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hflbounds.catalog.zhou2026 import paper
-from hflbounds.topology import Order, Tier, Topology, TopologyError
+from hflbounds.topology import Order, Tier, Topology, TopologyError, branches
 from validation import engine, patterns
 from validation.compiled import Programmable, Stack, runner_of
 from validation.compiled.program import Program, Recorder
@@ -56,7 +56,7 @@ class Tree:
 
     def models(self, problem: Problem) -> int:
         """Models of one run that are held at once, and the room that its draws take."""
-        if runner_of(problem) is None:
+        if runner_of(problem) is None or self.topology.uneven:
             above = Topology(self.topology.tiers[:-1]).models if self.topology.depth > 1 else 1
             below = self.topology.models
             return (
@@ -114,8 +114,7 @@ class _Round:
     def run(self, models: Parameters) -> Parameters:
         """The global models after it: as one program where the problem runs programs, else tier by tier."""
         if self.topology.uneven:
-            each = [self._run_alone(tuple(part[r : r + 1] for part in models), r) for r in range(len(models[0]))]
-            return tuple(torch.cat(parts) for parts in zip(*each, strict=True))
+            return self._run_uneven(models)
         runner = runner_of(self.problem)
         if runner is None:
             roots = torch.zeros(len(models[0]), dtype=torch.int64, device=models[0].device)
@@ -136,34 +135,41 @@ class _Round:
             lambda made: torch.cat([torch.randperm(size, generator=made) for size in sizes]),
         )
 
-    def _run_alone(self, models: Parameters, run: int) -> Parameters:
-        """One run of a tree whose nodes differ: nodes with equally many children side by side, means by weights."""
-
-        def call(level: int, turn: int, models: Parameters, nodes: Tensor) -> Parameters:
-            if level == len(self.tiers):
-                return self._trained(models, [(turn, nodes)], torch.full_like(nodes, run))
-            tier, order = self.tiers[level], self._orders[level]
+    def _run_uneven(self, models: Parameters) -> Parameters:
+        """A tree whose nodes differ: nodes of all runs with equally many children side by side, means by weights."""
+        device, nodes_of = models[0].device, [1]
+        for tier in self.tiers:
             assert tier.children is not None, self.topology.id  # noqa: S101 - of trees whose nodes differ
-            sizes, starts = (torch.tensor(part) for part in (tier.children.sizes, tier.children.starts))
-            counts = torch.tensor(self.topology.weights[level])
+            nodes_of.append(len(tier.children.shares))
+
+        def call(level: int, turn: int, models: Parameters, places: Tensor) -> Parameters:
+            """Places count the nodes of a tier run after run."""
+            run, node = places // nodes_of[level], places % nodes_of[level]
+            if level == len(self.tiers):
+                return self._trained(models, [(turn, node)], run)
+            tier, order = self.tiers[level], self._orders[level]
+            assert tier.children is not None, self.topology.id  # noqa: S101 - as above
+            sizes, starts = (torch.tensor(part).to(device) for part in (tier.children.sizes, tier.children.starts))
+            counts = torch.tensor(self.topology.weights[level]).to(device)
             for p in range(tier.passes):
                 below = partial(call, level + 1, turn * tier.passes + p)
                 out = tuple(torch.empty_like(part) for part in models)
-                for size in sizes[nodes].unique().tolist():
-                    at = (sizes[nodes] == size).nonzero()[:, 0]
-                    first = starts[nodes[at]][:, None]
-                    children = first + torch.arange(size)
+                for size in sizes[node].unique().tolist():
+                    at = (sizes[node] == size).nonzero()[:, 0]
+                    first = starts[node[at]][:, None]
+                    children = first + torch.arange(size, device=device)
                     if order is not None:
-                        children = first + order[run].cpu()[children][:, : tier.drawn]
+                        children = first + order.to(device)[run[at][:, None], children][:, : tier.drawn]
                     weights = counts[children] / counts[children].sum(1, keepdim=True)
                     some = tuple(part[at] for part in models)
-                    made = execution(tier.pattern).stacked(some, children, below, engine, weights)
+                    placed = run[at][:, None] * nodes_of[level + 1] + children
+                    made = execution(tier.pattern).stacked(some, placed, below, engine, weights)
                     for whole, part in zip(out, made, strict=True):
                         whole[at] = part
                 models = out
             return models
 
-        return call(0, 0, models, torch.zeros(1, dtype=torch.int64))
+        return call(0, 0, models, torch.arange(len(models[0]), device=device))
 
     def _clients(self) -> Tensor:
         """Clients by their number among those that take part, the same in every run or of shape (runs, numbers)."""
@@ -271,28 +277,46 @@ def tree(
     drawn: str | None = None,
     passes: str | None = None,
     order: Order = "fixed",
+    weights: str | None = None,
 ) -> Tree:
     """Describe a tree by words.
 
     Args:
         topology: patterns, top first, as in ``ring/star/ring``.
-        sizes: children of a node of each tier, as in ``4/5/20``.
+        sizes: children of a node of each tier, as in ``4/5/20``; of every node where they differ, as in ``3/4,7,20``.
         K: local steps of a client.
         drawn: children that take part; None for all.
         passes: of each tier; None for one.
         order: of rings, ``fixed`` or ``random``.
+        weights: what each client counts, as in ``400,601,201``; None where all count alike.
 
     Raises:
         ValidationError: if the words do not describe a tree.
     """
     try:
-        numbers = [None if text is None else [int(one) for one in text.split("/")] for text in (sizes, drawn, passes)]
-        given = Topology.parse(topology).sized(numbers[0] or (), drawn=numbers[1], passes=numbers[2], order=order)
+        numbers = [None if text is None else [int(one) for one in text.split("/")] for text in (drawn, passes)]
+        each = [[int(one) for one in tier.split(",")] for tier in sizes.split("/")]
+        differ = weights is not None or any(len(tier) > 1 for tier in each)
+        mass = None if weights is None else [float(one) for one in weights.split(",")]
+        given = Topology.parse(topology).sized(
+            [max(tier) for tier in each], drawn=numbers[0], passes=numbers[1], order=order,
+            children=branches(_of_every_node(each), mass) if differ else None,
+        )  # fmt: skip
     except TopologyError as error:
         raise ValidationError(str(error)) from None
     except ValueError:
-        raise ValidationError("sizes, drawn and passes are whole numbers, top first, as in 4/5/20.") from None
+        told = "sizes, drawn and passes are whole numbers, top first, as in 4/5/20, and weights are numbers."
+        raise ValidationError(told) from None
     return Tree(topology=given, K=K)
+
+
+def _of_every_node(sizes: Sequence[list[int]]) -> list[list[int]]:
+    """The same where one number stands for all nodes of a tier."""
+    found, nodes = list[list[int]](), 1
+    for tier in sizes:
+        found.append(tier if len(tier) > 1 else tier * nodes)
+        nodes = sum(found[-1])
+    return found
 
 
 MAKERS = {"tree": tree}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 from torch.nn import functional
 
+from hflbounds.topology import Children, branches
 from validation import hook as hooks
 from validation.client_losses import Partitioned, partitioned, seeded
 from validation.engine import Parameters, ValidationError, device_of, generator
@@ -33,6 +34,8 @@ from validation.problems.modules import ROOM
 
 CHOSEN, TESTED, STEEP = 60, 61, 62  # what a generator is for
 PRODUCTS = 12  # with the Hessian, of a first guess at rates
+Sizes = tuple[tuple[int, ...], ...]
+Weights = Literal["samples", "equal"]
 CLOSE = 1e-3  # relative difference of gradients with and without vmap, which both round
 
 
@@ -42,28 +45,59 @@ class Supplied:
 
     Attributes:
         losses: of all clients.
-        tree: children of a node of every tier, top first.
-        clients: those that fill the tree, in its order.
+        sizes: children of every node above each tier, top first; those of the last are clients.
+        clients: in the order of the tree.
+        weights: what clients count by, ``samples`` or ``equal``.
         tested: inputs and labels of the test; None where there are none.
         digest: of all numbers.
     """
 
     losses: Partitioned
-    tree: tuple[int, ...]
+    sizes: Sizes
     clients: tuple[int, ...]
+    weights: Weights
     tested: tuple[Tensor, Tensor] | None
     digest: str
 
     @property
     def depth(self) -> int:
         """Tiers of the tree."""
-        return len(self.tree)
+        return len(self.sizes)
+
+    @property
+    def tree(self) -> tuple[int, ...]:
+        """Children of a node of every tier, top first; of the largest where they differ."""
+        return tuple(map(max, self.sizes))
+
+    @property
+    def samples(self) -> tuple[int, ...]:
+        """Of the clients, in the order of the tree."""
+        return tuple(len(self.losses.inputs[c]) for c in self.clients)
+
+    @property
+    def counted(self) -> tuple[int, ...] | None:
+        """What each client counts, up to a common factor; None where all count alike."""
+        return self.samples if self.weights == "samples" and len(set(self.samples)) > 1 else None
+
+    @property
+    def children(self) -> tuple[Children, ...] | None:
+        """The children of every node, top first; None where nodes are alike."""
+        found = branches(self.sizes, self.counted)
+        return None if all(tier.alike for tier in found) else found
 
 
 _held: dict[str, Supplied] = {}
 
 
-def supplied(model: object, clients: object, loss: Any = None, test: object = None, *, batch: int = 32) -> Supplied:
+def supplied(
+    model: object,
+    clients: object,
+    loss: Any = None,
+    test: object = None,
+    *,
+    batch: int = 32,
+    weights: Weights = "equal",
+) -> Supplied:
     """Check what a user gives, and seat the clients.
 
     Args:
@@ -72,6 +106,7 @@ def supplied(model: object, clients: object, loss: Any = None, test: object = No
         loss: the same.
         test: inputs and labels; None for none.
         batch: samples of a mini-batch.
+        weights: what clients count by in means and in the loss, ``samples`` or ``equal``.
 
     Raises:
         ValidationError: naming what is wrong.
@@ -79,7 +114,7 @@ def supplied(model: object, clients: object, loss: Any = None, test: object = No
     rows = list(clients) if isinstance(clients, list | tuple) else clients
     losses = partitioned(model, rows, loss, batch=batch)
     groups = [row[0] for row in rows]  # type: ignore[attr-defined]  # `partitioned` has seen that there are some
-    tree, seated = arranged([tuple(group) if isinstance(group, list | tuple) else (group,) for group in groups])
+    sizes, seated = arranged([tuple(group) if isinstance(group, list | tuple) else (group,) for group in groups])
     shapes = {tuple(losses.inputs[c].shape[1:]) for c in seated}
     if len(shapes) > 1 or len({tuple(losses.targets[c].shape[1:]) for c in seated}) > 1:
         raise ValidationError("samples of different clients differ in shape. Pad them to one shape.")
@@ -93,19 +128,20 @@ def supplied(model: object, clients: object, loss: Any = None, test: object = No
                 f"client {c}: the loss is {value} before training, not a finite number. Check its data and the model."
             )
     tested = None if test is None else _tested(losses, test)
-    made = Supplied(losses, tree, seated, tested, _digest(losses, tree, seated, tested))
+    bare = Supplied(losses, sizes, seated, weights, tested, "")
+    made = replace(bare, digest=_digest(bare))
     _held[made.digest] = made
     return made
 
 
-def arranged(paths: Sequence[tuple[object, ...]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Seat clients in a tree in which all nodes of a tier have as many children as the least of them.
+def arranged(paths: Sequence[tuple[object, ...]]) -> tuple[Sizes, tuple[int, ...]]:
+    """Seat clients in a tree, groups in the order in which they first come.
 
     Args:
         paths: names of the groups that each client is in, top first.
 
     Returns:
-        children of a node of every tier, top first; and the clients that take part, in the order of the tree.
+        children of every node above each tier, top first; and the clients in the order of the tree.
 
     Raises:
         ValidationError: if paths differ in length.
@@ -114,28 +150,28 @@ def arranged(paths: Sequence[tuple[object, ...]]) -> tuple[tuple[int, ...], tupl
         raise ValidationError("groups are nested in tuples of different lengths. Name as many tiers for every client.")
     keyed = [tuple(map(str, path)) for path in paths]
     order = {name: i for i, name in enumerate(dict.fromkeys(path[: n + 1] for path in keyed for n in range(len(path))))}
-    nodes: list[list[int]] = [
-        sorted(range(len(keyed)), key=lambda c: [order[keyed[c][: n + 1]] for n in range(len(keyed[c]))])
-    ]
+    seated = sorted(range(len(keyed)), key=lambda c: [order[keyed[c][: n + 1]] for n in range(len(keyed[c]))])
+    tiers = [[keyed[c][:n] for c in seated] for n in range(len(keyed[0]) + 1)]
+    tiers.append([(*keyed[c], str(c)) for c in seated])
     sizes = []
-    for level in range(len(keyed[0])):
-        split = [_split(node, [keyed[c][: level + 1] for c in node]) for node in nodes]
-        sizes.append(min(map(len, split)))
-        # those with the most clients stay, so that as few as can be are left out
-        kept = [sorted(sorted(range(len(s)), key=lambda i: -len(s[i]))[: sizes[-1]]) for s in split]
-        nodes = [s[i] for s, chosen in zip(split, kept, strict=True) for i in chosen]
-    sizes.append(min(map(len, nodes)))
-    return tuple(sizes), tuple(c for node in nodes for c in node[: sizes[-1]])
+    for above, below in pairwise(tiers):
+        children: dict[object, set[object]] = {}
+        for node, child in zip(above, below, strict=True):
+            children.setdefault(node, set()).add(child)
+        sizes.append(tuple(map(len, children.values())))
+    return tuple(sizes), tuple(seated)
 
 
-def _split(members: Sequence[int], names: Sequence[object]) -> list[list[int]]:
-    found: dict[object, list[int]] = {}
-    for member, name in zip(members, names, strict=True):
-        found.setdefault(name, []).append(member)
-    return list(found.values())
-
-
-def hook(*, path: str, digest: str, batch: int, measured: int, hook_seed: int, device: str = "cpu") -> Sampled:
+def hook(
+    *,
+    path: str,
+    digest: str,
+    batch: int,
+    measured: int,
+    hook_seed: int,
+    weights: Weights = "equal",
+    device: str = "cpu",
+) -> Sampled:
     """The problem of a hook: the one that this process has made already, or made from the file.
 
     Args:
@@ -144,6 +180,7 @@ def hook(*, path: str, digest: str, batch: int, measured: int, hook_seed: int, d
         batch: samples of a local step.
         measured: at most so many training samples, and as many for the test, are measured on.
         hook_seed: what the hook is seeded with.
+        weights: as of `supplied`.
         device: ``cpu`` or ``cuda``.
 
     Raises:
@@ -155,7 +192,7 @@ def hook(*, path: str, digest: str, batch: int, measured: int, hook_seed: int, d
                 seeded(hook_seed)
                 given = hooks.run(Path(path), hooks.source(Path(path)))
                 test = None if given.test is None else given.test()
-                supplied(given.model, given.clients, given.loss, test, batch=batch)
+                supplied(given.model, given.clients, given.loss, test, batch=batch, weights=weights)
         except hooks.HookError as error:
             raise ValidationError(str(error)) from None
     if digest not in _held:
@@ -177,15 +214,16 @@ def problem(given: Supplied, measured: int, device: torch.device | None = None) 
     """
     where = device or torch.device("cpu")
     losses = given.losses
-    sizes = [len(losses.inputs[c]) for c in given.clients]
-    ends = np.cumsum([0, *sizes])
+    ends = np.cumsum([0, *given.samples])
     numbers = tuple(np.arange(a, b) for a, b in pairwise(ends))
-    members = math.prod(given.tree[1:])
-    split = Partition(numbers, tuple(i // members for i in range(len(sizes))))
+    groups = np.arange(given.sizes[0][0])
+    for below in given.sizes[1:]:
+        groups = np.repeat(groups, below)
+    split = Partition(numbers, tuple(groups.tolist()))
     inputs, targets = (
         torch.cat([part[c] for c in given.clients]).to(where) for part in (losses.inputs, losses.targets)
     )
-    rows, weights = _scored(numbers, measured)
+    rows, weights = _scored(numbers, measured, given.counted)
     tested, truth = given.tested or (inputs[:0], targets[:0])
     if len(tested) > measured:
         chosen = torch.randperm(len(tested), generator=generator(0, TESTED))[:measured]
@@ -236,14 +274,15 @@ def steepness(given: Supplied, measured: int) -> float | None:
     return found if 0 < found < math.inf else None
 
 
-def _scored(numbers: Sequence[Any], measured: int) -> tuple[Tensor, Tensor]:
+def _scored(numbers: Sequence[Any], measured: int, counted: Sequence[int] | None) -> tuple[Tensor, Tensor]:
     """Training samples that are measured, the same number of each client as far as it has them, and their weights."""
     each = max(1, measured // len(numbers))
+    counts = [1] * len(numbers) if counted is None else counted
     rows, weights = [], []
-    for client, held in enumerate(numbers):
+    for client, (held, count) in enumerate(zip(numbers, counts, strict=True)):
         chosen = torch.randperm(len(held), generator=generator(0, CHOSEN, client))[:each]
         rows.append(torch.from_numpy(held)[chosen])
-        weights.append(torch.full((len(chosen),), 1 / (len(chosen) * len(numbers)), dtype=torch.float64))
+        weights.append(torch.full((len(chosen),), count / (len(chosen) * sum(counts)), dtype=torch.float64))
     return torch.cat(rows), torch.cat(weights)
 
 
@@ -514,14 +553,14 @@ def _tested(losses: Partitioned, test: object) -> tuple[Tensor, Tensor]:
     return inputs, truth
 
 
-def _digest(
-    losses: Partitioned, tree: Sequence[int], seated: Sequence[int], tested: tuple[Tensor, Tensor] | None
-) -> str:
+def _digest(given: Supplied) -> str:
     """Of all that decides a run, but for the code of the model and the loss, which their first values stand for."""
-    made = hashlib.sha256(repr((tuple(tree), tuple(seated), losses.size, str(losses.module))).encode())
+    losses, tested = given.losses, given.tested
+    tree = given.tree if given.children is None else (given.sizes, given.weights)
+    made = hashlib.sha256(repr((tree, given.clients, losses.size, str(losses.module))).encode())
     parts = [losses.start(), *losses.inputs, *losses.targets, *(tested or ())]
     with torch.no_grad():
-        parts += [torch.stack(list(losses.pieces(c, losses.start()))).sum() for c in seated]
+        parts += [torch.stack(list(losses.pieces(c, losses.start()))).sum() for c in given.clients]
     for part in parts:
         made.update(f"{part.dtype}{tuple(part.shape)}".encode())
         made.update(part.detach().cpu().contiguous().numpy().tobytes())

@@ -42,6 +42,7 @@ def pilot(  # reason: one parameter for every option
         str | None, Option("--drawn", help="children that take part each round, top tier first: 5/10 [all]")
     ] = None,
     order: Annotated[str, Option("--order", help="order of rings: fixed or random")] = "fixed",
+    weights: Annotated[str, Option("--weights", help="clients count by: samples, or equal")] = "equal",
     topology: Annotated[str | None, Option("--topology", help="topologies to race: star-ring,ring-ring [all]")] = None,
     systems: Annotated[
         str, Option("--systems", help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges)")
@@ -83,7 +84,7 @@ def pilot(  # reason: one parameter for every option
     wanted = Wanted(
         rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget(within),  # type: ignore[arg-type]
         local_steps=local_steps, passes=counts(group_rounds, "--group-rounds"), drawn=counts(drawn, "--drawn") or None,
-        order=order, batch=batch, measured=measured, topologies=_names(topology), seed=seed,  # type: ignore[arg-type]
+        order=order, weights=weights, batch=batch, measured=measured, topologies=_names(topology), seed=seed,  # type: ignore[arg-type]
         beside=systems_asked.racers,
     )  # fmt: skip
     on = given(hook, data, proxy)

@@ -105,6 +105,7 @@ def checked(wanted: Wanted) -> Wanted:
     for option, value, known in (
         ("--metric", wanted.metric, ("loss", "accuracy")),
         ("--order", wanted.order, ("fixed", "random")),
+        ("--weights", wanted.weights, ("equal", "samples")),
     ):
         if value not in known:
             raise ScenarioError(f"{option}: {value!a:.40} is not one of {', '.join(known)}.", code="E020")
@@ -255,13 +256,21 @@ def _verdict(pilot: Pilot) -> str:
 
 def _raced(pilot: Pilot) -> str:
     fleet = pilot.fleet
-    sizes = " x ".join(map(str, fleet.sizes))
     part = "" if fleet.drawn == fleet.sizes else f", {' x '.join(map(str, fleet.drawn))} drawn each round"
     passes = "" if set(fleet.passes) == {1} else f", passes {'/'.join(map(str, fleet.passes))}"
     proxy = " as a proxy" if pilot.problem.proxy else ""
     model = f"{pilot.problem.name}{proxy}: {counted(pilot.problem.parameters, 'parameter')}"
     steps = f"{counted(fleet.local_steps, 'local step')} of {fleet.batch}"
-    return f"{model}, clients {sizes}{part}{passes}, {steps}; {pilot.metric} {pilot.start:.4g} at the start."
+    return f"{model}, {_clients(pilot)}{part}{passes}, {steps}; {pilot.metric} {pilot.start:.4g} at the start."
+
+
+def _clients(pilot: Pilot) -> str:
+    """Say who races, and what clients count by where nodes differ."""
+    fleet = pilot.fleet
+    if fleet.children is None:
+        return f"clients {fleet.shape}"
+    by = "weights equal" if fleet.samples is None else "weights by samples"
+    return f"{counted(pilot.problem.clients, 'client')} ({fleet.shape}), {by}"
 
 
 def _table(pilot: Pilot) -> Table:
@@ -368,7 +377,8 @@ def _next(pilot: Pilot, hook: Path | Counts | None, output: Path | None) -> Iter
         file = output if output is not None else "pilot.json"
         if output is None:
             yield f"hfl-plan pilot {own} --output pilot.json"
-        yield f"hfl-plan recommend {fleet} --pilot {shlex.quote(str(file))} --uplink 20Mbit/s"
+        options = f"{fleet} --pilot {shlex.quote(str(file))}".strip()
+        yield f"hfl-plan recommend {options} --uplink 20Mbit/s"
 
 
 def _named(on: Path | Counts | None) -> str:
@@ -379,8 +389,10 @@ def _named(on: Path | Counts | None) -> str:
 
 
 def _fleet(pilot: Pilot) -> str:
-    """Options of a scenario with the fleet of a pilot."""
+    """Options of a scenario with the fleet of a pilot; a fleet whose nodes differ is taken from the pilot."""
     fleet = pilot.fleet
+    if fleet.children is not None:
+        return ""
     if len(fleet.sizes) != 2:
         return f"--tiers {'/'.join(map(str, fleet.sizes))} --K {fleet.local_steps}"
     words = [f"--G {fleet.sizes[0]} --M {fleet.sizes[1]} --K {fleet.local_steps}"]

@@ -233,14 +233,15 @@ def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_pa
     assert "there is no test data" in refused.stderr
 
 
-def test_nested_groups_make_deeper_trees_and_unequal_ones_leave_clients_out(tmp_path: Path) -> None:
+def test_nested_groups_make_deeper_trees_and_nobody_is_left_out_of_unequal_ones(tmp_path: Path) -> None:
     text = HOOK.replace('(f"g{c // 3}", *', '((f"n{c // 4}", f"g{c // 2}"), *')
     done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring-ring", "-P", "2/1", "--json")
     assert done.returncode == 0, done.stderr
     pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
     assert [one.id for one in pilot.topologies] == ["star-star-star", "ring-ring-ring"]
-    assert (pilot.fleet.sizes, pilot.fleet.passes) == ([3, 1, 1], [1, 2, 1])  # the last of three has one client
-    assert pilot.notes == ["6 of 9 clients were left out, so that all groups have as many."]
+    assert (pilot.fleet.sizes, pilot.fleet.passes, pilot.problem.clients) == ([3, 2, 2], [1, 2, 1], 9)
+    assert pilot.fleet.children == [[3], [2, 2, 1], [2, 2, 2, 2, 1]]  # the last of three has one client
+    assert pilot.fleet.samples is None
 
 
 def test_topologies_that_are_one_algorithm_race_once(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from planner.harness.pilot import Fleet
 OWN = ";".join(("100",) * 3 + ("010",) * 3 + ("001",) * 3)  # each server its own three of nine clients: no overlap
 OVERLAP = "110;100;110;010;011;010;001;011;001"
 EVERYBODY = ("--systems", "trees,one-tier,hhfl,hsl,gossip", "--coverage", OVERLAP, "--edges", "72")
-NINE = Fleet(9, (3, 3), (1, 1), 2, "fixed")
+NINE = Fleet(9, 9, (1, 1), 2, "fixed")
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_what_cannot_race_is_refused(systems: str, coverage: str | None, edges: 
 
 
 def test_what_needs_everybody_is_refused_where_clients_are_drawn() -> None:
-    some = Fleet(9, (2, 3), (1, 1), 2, "fixed")
+    some = Fleet(9, 6, (1, 1), 2, "fixed")
     with pytest.raises(ScenarioError, match="everybody takes part in it"):
         read("trees,hhfl", OWN, None).racers(some)
     assert [racer.options["S"] for racer in read("trees,one-tier", None, None).racers(some)] == [6, 6]
