@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import PlannerError, ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, near
+
+if TYPE_CHECKING:
+    from planner.data.label_counts import LabelCounts
 
 COLUMNS: Final = ("samples", "step_time", "link", "availability")
 LARGEST_FLEET: Final = 250_000  # clients of a list
@@ -206,6 +209,36 @@ def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: Sequence[floa
     groups = tuple(f"group {i}" for i in range(1, len(children[-1]) + 1))
     clients = tuple(f"client {i}" for i in range(1, int(children[-1].sum()) + 1))
     return Listed(source, clients, groups, children, None if samples is None else np.asarray(samples, dtype=np.float64))
+
+
+def of_counts(table: LabelCounts, *, samples: bool) -> Listed:
+    """Take the fleet of a table of label counts, clients and groups in the order of the file.
+
+    Args:
+        table: With groups.
+        samples: Whether clients count by the sums of their counts.
+
+    Raises:
+        ScenarioError: For more clients than a list may have.
+    """
+    if len(table.clients) > LARGEST_FLEET:
+        raise ScenarioError(
+            f"{table.source}: {len(table.clients):,} clients are more than the {LARGEST_FLEET:,} of a fleet by list. "
+            "Give --groups and --clients-per-group, the means, or a sample of the clients."
+        )
+    depth = len(table.above) + 1
+    rows = np.argsort(table.lines, kind="stable")
+    groups = list(dict.fromkeys(table.group_of[rows].tolist()))  # in the order of the file
+    place = {group: i for i, group in enumerate(groups)}
+    paths = [tuple(table.groups[g].split("/")) if depth > 1 else (table.groups[g],) for g in groups]
+    if wrong := [path for path in paths if len(path) != depth]:
+        raise ScenarioError(
+            f"{table.source}: the group {'/'.join(wrong[0])!a:.60} has a slash in a name, which separates tiers. "
+            "Rename it."
+        )
+    group_of = [place[g] for g in table.group_of[rows].tolist()]
+    columns = {"samples": table.counts.sum(axis=1)[rows]} if samples else {}
+    return _arranged(table.source, [table.clients[i] for i in rows], paths, group_of, columns)
 
 
 def _field(name: str, text: str, at: str, readers: Mapping[str, Callable[[Any, str], Any]]) -> Any:

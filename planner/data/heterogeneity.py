@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +20,8 @@ from planner.io import intervals as spread
 from planner.io.text import NUMBER, suggest
 
 if TYPE_CHECKING:
+    from planner.data.label_counts import LabelCounts
+    from planner.data.label_shift import Weighting
     from planner.data.profile import Profile, Range
 
 FILES = (".csv", ".json")
@@ -58,6 +60,7 @@ class FromFile:
         tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
         children: of a node of each of these tiers, in the mean.
         by_loss: what predictions by loss take in place of ``constants``, where the curvature of the mean loss was seen.
+        table: the label counts, where they are the file.
     """
 
     zeta: float
@@ -75,6 +78,12 @@ class FromFile:
     children: tuple[float, ...] = ()
     by_loss: dict[str, float] = field(default_factory=dict)
     first: float | None = None
+    table: LabelCounts | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether nodes of one tier have unequal numbers of children, by the label counts."""
+        return self.table is not None and self.table.uneven
 
     @property
     def ratio_error(self) -> float:
@@ -112,6 +121,16 @@ class Heterogeneity:
         delta, zeta = numbers if len(numbers) == 2 else (None, None)
         shown = text or "/".join(f"{number:g}" for number in numbers)
         return cls("numbers", shown, zeta=zeta, delta=delta, tiers=numbers)
+
+    def weighed(self, weights: Literal["samples", "equal"]) -> Heterogeneity:
+        """Measure label counts again with clients that count alike, in any group, or by their samples.
+
+        Without label counts it stays as it is.
+        """
+        table = self.measured.table if self.measured is not None else None
+        if table is None:
+            return self
+        return replace(self, measured=_of_counts(table, "clients" if weights == "equal" else "samples"))
 
     def deviations_of_tiers(self, sigma: float) -> tuple[float, ...]:
         """The deviation of every tier that a file of nested groups says, top first; empty where there is no such file.
@@ -223,16 +242,21 @@ def _from_file(path: Path) -> FromFile:
     if path.suffix.lower() == ".json":
         from planner.data.profile import read_profile
 
-        profile = read_profile(path)
-        warnings = []
-    else:
-        from planner.data.label_counts import read_counts
-        from planner.data.label_shift import DRAWS_SMALL, measure
-        from planner.data.profile import from_counts
+        return _of_profile(read_profile(path))
+    from planner.data.label_counts import read_counts
 
-        table = read_counts(path)
-        profile = from_counts(table, measure(table, draws=DRAWS_SMALL))
-        warnings = list(table.warnings)
+    return _of_counts(read_counts(path), "groups")
+
+
+def _of_counts(table: LabelCounts, weighting: Weighting) -> FromFile:
+    from planner.data.label_shift import DRAWS_SMALL, measure
+    from planner.data.profile import from_counts
+
+    found = measure(table, draws=DRAWS_SMALL, weighting=weighting)
+    return replace(_of_profile(from_counts(table, found, weighting=weighting)), warnings=table.warnings, table=table)
+
+
+def _of_profile(profile: Profile) -> FromFile:
     sizes, ratio = profile.clients_per_group, profile.ratio
     constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
     errors = {name: _error(found, profile.level) for name, found in constants.items()}
@@ -248,7 +272,6 @@ def _from_file(path: Path) -> FromFile:
         clients=(sizes.least, sizes.mean, sizes.most),
         ratio=(ratio.value, ratio.low, ratio.high),
         constants={name: found.value for name, found in constants.items() if found is not None and found.value},
-        warnings=tuple(warnings),
         errors={name: error for name, error in errors.items() if error > 0},
         exact=frozenset(name for name, of in ranges.items() if of is not None and of.low == of.value == of.high),
         tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in profile.tiers or ()),

@@ -78,6 +78,11 @@ class LabelCounts:
             over = at
         return (*found, self.group_of)
 
+    @property
+    def uneven(self) -> bool:
+        """Whether nodes of one tier have unequal numbers of children."""
+        return any(np.ptp(np.bincount(tier)) > 0 for tier in self.parents)
+
     def shares(self) -> Floats:
         """Label shares of every client."""
         shares: Floats = self.counts / self.counts.sum(axis=1, keepdims=True)

@@ -34,7 +34,10 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
         effect = "" if share is None else f"{percent(share)} of the lead's variance"
-        found.append((-(share or 0.0), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
+        first = 0.0
+        if name == "weights":
+            first, effect = 1.0, "which mean of the clients' losses is to get small"
+        found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
 

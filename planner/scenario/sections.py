@@ -148,7 +148,7 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
             f"{written.name('network.client_link')}: {listed.source} has clients without a link, which would share "
             "one rate, and others with links of their own. List a link for every client, or for none."
         )
-    whose: Origin = "given" if written.get("fleet.weights") else "derived"
+    whose: Origin = "given" if written.get("fleet.weights") else "default" if listed.samples is None else "derived"
     known["weights"] = Known(weights, whose, note="what clients count by, in means and in the loss")
     return found
 
@@ -247,6 +247,14 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
             )
         return [Known(count, "given") for count in given] if written.listed is None else _counted(written.listed)
     warnings.extend(measured.warnings)
+    if written.listed is not None:
+        there, listed = (measured.groups, round(measured.groups * measured.clients[1])), written.listed.nodes[-2:]
+        if there != listed:
+            warnings.append(
+                f"The file of heterogeneity has {there[1]} clients in {there[0]} groups, and {written.listed.source} "
+                f"{listed[1]} in {listed[0]}. The deviations of the file are used."
+            )
+        return _counted(written.listed)
     least, mean, most = measured.clients
     counted = [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(mean), 1)]
     found = [
@@ -262,7 +270,8 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     elif least != most and len(counted) == 2:
         warnings.append(
             f"Groups have {least} to {most} clients. The theorems assume one size: M = {counted[1]}, the mean, is "
-            "used. By time, the largest group sets the pace of a star at the top."
+            "used. By time, the largest group sets the pace of a star at the top. A table of label counts without "
+            "other numbers, or --fleet, has every group as it is."
         )
     return found
 

@@ -82,7 +82,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     values = read_table(table, FIELDS, name)
     tiers = list(values.pop("fleet.tiers", ()))
     tree, topologies = values.get("network.tiers"), None
-    if (listed := _listed(values, name) or _of_pilot(values, tiers, tree)) is not None:
+    if (listed := _listed(values, tiers, tree, name)) is not None:
         tiers = _of_list(listed, tiers, tree, name)
     elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
         at = name(f"fleet.tiers[{lost[0]}].count")
@@ -150,19 +150,41 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
 
 
-def _listed(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None:
-    """Take a fleet by list from what was written.
+def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[[str], str]) -> Listed | None:
+    """Take a fleet by list from what was written, else from a pilot or label counts whose nodes differ.
+
+    Deviations of label counts are then those of the same weights.
+
+    Raises:
+        ScenarioError: If counts are given beside it, or weights without a list.
+    """
+    found = _by_list(values, name)
+    if found is None:
+        counts = any(values.get(f"fleet.{key}") is not None for key in ("groups", "clients", "clients_per_group"))
+        if not (counts or any("count" in tier for tier in tiers) or getattr(tree, "sizes", None) is not None):
+            found = _of_pilot(values, tiers) if "problem.pilot" in values else _of_counts(values)
+    if found is None:
+        if "fleet.weights" in values:
+            raise ScenarioError(
+                f"{name('fleet.weights')}: clients that are not listed all count alike. Give --fleet fleet.csv with "
+                "samples or label counts, --data counts.csv, without numbers of groups; or leave the weights out."
+            )
+        return None
+    form, weights = values.get("problem.heterogeneity"), values.get("fleet.weights")
+    weights = weights or ("equal" if found.samples is None else "samples")
+    if form is not None and form.measured is not None and (weights == "samples" or form.measured.uneven):
+        values["problem.heterogeneity"] = form.weighed(weights)
+    return found
+
+
+def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None:
+    """Take a fleet that was listed.
 
     Raises:
         ScenarioError: If counts are given beside it.
     """
     by_client, by_group = values.pop("fleet.list", None), values.get("fleet.groups")
     if isinstance(by_group, int | Span | None) and by_client is None:
-        if "fleet.weights" in values:
-            raise ScenarioError(
-                f"{name('fleet.weights')}: clients that are not listed all count alike. Give --fleet fleet.csv with "
-                "samples, or leave the weights out."
-            )
         return None
     key = "fleet.list" if by_client is not None else "fleet.groups"
     for other in ("fleet.groups", "fleet.clients", "fleet.clients_per_group"):
@@ -174,16 +196,24 @@ def _listed(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None
     return by_client if by_client is not None else by_group
 
 
-def _of_pilot(values: dict[str, Any], tiers: list[Any], tree: Any) -> Listed | None:
-    """Take the fleet of a pilot whose nodes differ, and who it draws, where no other fleet was written."""
-    pilot = values.get("problem.pilot")
-    counts = any(values.get(f"fleet.{key}") is not None for key in ("groups", "clients", "clients_per_group"))
-    counts |= any("count" in tier for tier in tiers) or getattr(tree, "sizes", None) is not None
-    if pilot is None or pilot.fleet.children is None or counts:
+def _of_counts(values: dict[str, Any]) -> Listed | None:
+    """Take the fleet of label counts, where groups are of unequal sizes or clients are to count by their samples."""
+    form, weights = values.get("problem.heterogeneity"), values.get("fleet.weights")
+    measured = form.measured if form is not None else None
+    if measured is None or measured.table is None or not (measured.uneven or weights):
+        return None
+    from planner.data.fleet import of_counts  # needs numpy, which most scenarios do without
+
+    return of_counts(measured.table, samples=weights == "samples")
+
+
+def _of_pilot(values: dict[str, Any], tiers: list[Any]) -> Listed | None:
+    """Take the fleet of a pilot whose nodes differ, and who it draws."""
+    fleet = values["problem.pilot"].fleet
+    if fleet.children is None:
         return None
     from planner.data.fleet import by_sizes  # needs numpy, which most scenarios do without
 
-    fleet = pilot.fleet
     if not tiers:
         tiers += [{} if some == most else {"drawn": some} for some, most in zip(fleet.drawn, fleet.sizes, strict=True)]
     values.setdefault("fleet.weights", "equal" if fleet.samples is None else "samples")

@@ -554,10 +554,12 @@ def test_other_counts_of_groups_and_unequal_ones_are_said(plan, tmp_path: Path, 
     assert answer["scenario"]["G"] == {"value": 9, "origin": "given", "unit": "", "source": "", "reading": ""}
     assert any("5 groups of 6 clients" in warning for warning in answer["warnings"])
     group_of = np.array([0] * 10 + [1] * 20)
-    answer = own(
-        plan("recommend", "--heterogeneity", str(write(tmp_path, table(counts.counts, group_of))), "--json")[1]
-    )
-    assert answer["scenario"]["M"]["value"] == 15
+    file, profile = write(tmp_path, table(counts.counts, group_of)), tmp_path / "profile.json"
+    answer = own(plan("recommend", "--heterogeneity", str(file), "--json")[1])
+    assert (answer["scenario"]["M"]["value"], answer["scenario"]["weights"]["value"]) == (15, "equal")
+    assert not any("10 to 20 clients" in warning for warning in answer["warnings"])  # they are taken as they are
+    plan("measure", str(file), "--output", str(profile))
+    answer = own(plan("recommend", "--heterogeneity", str(profile), "--json")[1])
     assert any("10 to 20 clients" in warning for warning in answer["warnings"])
     _, out, _ = plan("measure", str(file))
     assert "10 to 20 clients" in out

@@ -1,0 +1,135 @@
+"""Label counts of unequal groups: the fleet, its weights and its deviations come from the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import planner
+from planner.data.heterogeneity import one_label
+
+ROWS = [  # client, group, counts; so many samples that counting leaves no noise
+    ("z", "south", 8, 1, 1),
+    ("a", "north", 1, 2, 3),
+    ("b", "south", 2, 2, 2),
+    ("c", "south", 1, 0, 40),
+    ("d", "north", 5, 5, 0),
+    ("e", "west", 0, 3, 9),
+]
+MILLION = 1_000_000
+
+
+def table(folder: Path, rows: list[Any] = ROWS, header: str = "client,group,x,y,z") -> str:
+    path = folder / "counts.csv"
+    lines = [",".join([*map(str, row[:-3]), *(str(n * MILLION) for n in row[-3:])]) for row in rows]
+    path.write_text("\n".join([header, *lines]) + "\n")
+    return str(path)
+
+
+def by_hand(weight: dict[str, float]) -> tuple[float, float]:
+    """Deviations ``(zeta, delta)`` of label shares, client by client."""
+    shares = {c: np.array(n) / sum(n) for c, _, *n in ROWS}
+    group_of = {c: g for c, g, *_ in ROWS}
+
+    def mean(some: list[str]) -> Any:
+        return sum(weight[c] * shares[c] for c in some) / sum(weight[c] for c in some)
+
+    whole, total = mean(list(shares)), sum(weight.values())
+    zeta2 = delta2 = 0.0
+    for c in shares:
+        own = mean([d for d in shares if group_of[d] == group_of[c]])
+        zeta2 += weight[c] / total * float(((shares[c] - own) ** 2).sum())
+        delta2 += weight[c] / total * float(((own - whole) ** 2).sum())
+    return float(np.sqrt(zeta2)), float(np.sqrt(delta2))
+
+
+WEIGHTS: dict[str, dict[str, float]] = {
+    "equal": {c: 1.0 for c, *_ in ROWS},
+    "samples": {c: float(sum(n)) for c, _, *n in ROWS},
+}
+
+
+@pytest.mark.parametrize("weights", [None, "equal", "samples"])
+def test_sizes_weights_and_deviations_are_those_of_the_table(tmp_path: Path, weights: str | None) -> None:
+    scenario = planner.load_scenario(data=table(tmp_path), **({"weights": weights} if weights else {}))
+    members = scenario.members
+    assert members is not None
+    assert members.children[1].sizes.tolist() == [3, 2, 1]  # south comes first in the file
+    mass = WEIGHTS[weights or "equal"]
+    expected = [mass[c] / sum(mass[d] for d, h, *_ in ROWS if h == g) for g, cs in GROUPS.items() for c in cs]
+    assert members.children[1].shares == pytest.approx(expected)
+    scale = one_label(scenario.number("sigma"), 3)
+    assert (scenario.number("zeta"), scenario.number("delta")) == pytest.approx(
+        [scale * one for one in by_hand(mass)], rel=1e-4
+    )
+    assert scenario.known["weights"].origin == ("given" if weights else "default")
+
+
+GROUPS = {"south": ["z", "b", "c"], "north": ["a", "d"], "west": ["e"]}
+
+
+def test_the_answer_is_that_of_the_same_list_with_these_deviations(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"objective": "time", "uplink": "20Mbit/s", "link_sharing": "per-client"}
+    fleet = tmp_path / "fleet.csv"
+    fleet.write_text("client,group,samples\n" + "".join(f"{c},{g},{sum(n)}\n" for c, g, *n in ROWS))
+    for weights in ("equal", "samples"):
+        counted = planner.recommend(data=table(tmp_path), weights=weights, **how)
+        numbers = {name: counted.scenario[name].value for name in ("zeta", "delta")}
+        said = ",".join(f"{name}={value}" for name, value in numbers.items())
+        listed = planner.recommend(fleet=str(fleet), heterogeneity=said, weights=weights, **how)
+        for a, b in zip(counted.ranking, listed.ranking, strict=True):
+            assert (a.id, a.rounds) == (b.id, b.rounds)
+            assert a.round_seconds == pytest.approx(b.round_seconds, rel=1e-12)
+
+
+def test_what_was_not_asked_is_said_to_be_assumed(tmp_path: Path) -> None:
+    answer = planner.recommend(data=table(tmp_path), uplink="20Mbit/s")
+    assert (answer.assumptions[0].key, answer.assumptions[0].value) == ("weights", "equal")
+    asked = planner.recommend(data=table(tmp_path), uplink="20Mbit/s", weights="samples")
+    assert "weights" not in [one.key for one in asked.assumptions]
+
+
+def test_equal_groups_and_given_numbers_stay_as_they_are(tmp_path: Path) -> None:
+    alike = [("a", "n", 1, 2, 3), ("b", "n", 3, 2, 1), ("c", "s", 9, 0, 1), ("d", "s", 1, 1, 1)]
+    plain = planner.load_scenario(data=table(tmp_path, alike))
+    assert plain.members is None
+    assert (plain.number("G"), plain.number("M")) == (2, 2)
+    unlike = planner.load_scenario(data=table(tmp_path, alike), weights="samples")
+    assert unlike.members is not None
+    assert unlike.members.children[0].shares == pytest.approx([12 / 25, 13 / 25])
+    told = planner.load_scenario(data=table(tmp_path), G=3, M=2)
+    assert told.members is None
+    assert any("Groups have 1 to 3 clients" in one for one in told.warnings)
+    with pytest.raises(planner.ScenarioError, match=r"weights: .*not listed.*--data counts\.csv, without numbers"):
+        planner.load_scenario(data=table(tmp_path), G=3, M=2, weights="samples")
+    with pytest.raises(planner.ScenarioError, match=r"weights: .*Give --fleet"):
+        planner.load_scenario(G=3, M=2, weights="samples")
+
+
+def test_nested_groups_are_listed_tier_by_tier(tmp_path: Path) -> None:
+    rows = [("n", "e1", "a", 1, 2, 3), ("n", "e2", "b", 4, 1, 1), ("n", "e2", "c", 1, 1, 9), ("s", "e3", "d", 5, 5, 1)]
+    path = table(tmp_path, rows, "region,edge,client,x,y,z")
+    scenario = planner.load_scenario(data=path)
+    assert scenario.members is not None
+    assert [tier.sizes.tolist() for tier in scenario.members.children] == [[2], [2, 1], [1, 2, 1]]
+    assert scenario.listed is not None
+    assert scenario.listed.groups == ("n/e1", "n/e2", "s/e3")
+    assert scenario.number("delta1") > 0
+    slashed = [("n/w", *row[1:]) if row[0] == "n" else row for row in rows]
+    with pytest.raises(planner.ScenarioError, match=r"counts\.csv: the group 'n/w/e1' has a slash .*Rename it"):
+        planner.load_scenario(data=table(tmp_path, slashed, "region,edge,client,x,y,z"))
+
+
+def test_a_list_beside_label_counts_weighs_both_alike(tmp_path: Path) -> None:
+    fleet = tmp_path / "fleet.csv"
+    fleet.write_text("client,group,samples\n" + "".join(f"{c},{g},{sum(n)}\n" for c, g, *n in ROWS))
+    scenario = planner.load_scenario(fleet=str(fleet), data=table(tmp_path))
+    scale = one_label(scenario.number("sigma"), 3)
+    assert scenario.number("delta") == pytest.approx(scale * by_hand(WEIGHTS["samples"])[1], rel=1e-4)
+    assert not any("heterogeneity has" in one for one in scenario.warnings)
+    fleet.write_text("client,group\na,x\nb,x\nc,y\n")
+    other = planner.load_scenario(fleet=str(fleet), data=table(tmp_path))
+    assert any("has 6 clients in 3 groups" in one and "3 in 2" in one for one in other.warnings)
