@@ -41,7 +41,7 @@ def terms(spec: RoundSpec) -> dict[str, float] | None:
     times = np.array([_seconds(spec, names, row) for row in rows])
     table = np.array([_columns(row) for row in rows])
     solved = np.linalg.lstsq(table[:-CHECKS], times[:-CHECKS], rcond=None)[0]
-    found: NDArray[np.float64] = np.round(solved, 9)  # most are whole numbers
+    found = np.asarray(solved, dtype=np.float64).round(9)  # most are whole numbers
     if not np.allclose(table @ found, times, rtol=EXACT, atol=0):
         return None
     return {name: value for name, value in zip(unknown, found.tolist(), strict=True) if value}
