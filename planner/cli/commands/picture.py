@@ -20,7 +20,7 @@ def picture(
         str,
         Argument(
             metavar="KIND",
-            help="bound, calibration, diagram, front, grouping or tornado",
+            help="bound, calibration, diagram, forest, front, grouping, hours, links, race, tiers or tornado",
             autocompletion=completion.pictures,
         ),
     ],
@@ -36,8 +36,9 @@ def picture(
     """Draw a picture of a scenario, with its numbers beside it.
 
     bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
-    devices. front: time against traffic. grouping: label shares before and after. tornado: sensitivity of the lead.
-    `flip --map` draws phase diagrams. Needs matplotlib: pip install 'hfl-plan[plots]'.
+    devices. front: time against traffic. grouping: label shares before and after. links: what a round waits for.
+    tornado: sensitivity of the lead. `flip --map` draws phase diagrams. docs/pictures.md shows all. Needs matplotlib:
+    pip install 'hfl-plan[plots]'.
 
     Examples:
         hfl-plan picture tornado --config examples/phones.toml --output tornado.svg

@@ -14,7 +14,7 @@ from planner.decide.recommendation import OnNetwork, Recommendation, Waiting, Wi
 from planner.errors import ScenarioError
 from planner.families.framing import Frame
 from planner.families.sited.question import Question, Wanted, pose
-from planner.network.bottlenecks import left_out, upgrades
+from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
 from planner.network.hops import Transfers
 from planner.network.placement import best_layout
 from planner.network.sites import Sites
@@ -169,14 +169,27 @@ def asked(
     return on_network(pose(wanted, config, said))
 
 
+def waited(scenario: Scenario, topology: str) -> tuple[list[Upgrade], list[LeftOut], Layout]:
+    """Say of a scenario on a network what a round waits for, what it takes without each client, and where servers are.
+
+    Args:
+        scenario: Of `on_network`.
+        topology: Id of the one whose round is meant.
+    """
+    timing = scenario.network.timer
+    assert isinstance(timing, Timing)  # noqa: S101 - as documented
+    question, patterns = timing.question, tuple(topology.split("-"))
+    layout = timing.layout(patterns, question.passes)
+    parts = question.sites, question.transfers, patterns, layout, question.passes
+    return upgrades(*parts), left_out(*parts), layout
+
+
 def with_links(answer: Recommendation, scenario: Scenario) -> Recommendation:
     """Say beside a recommendation on a network what the round of its best topology waits for."""
     timing = scenario.network.timer
     assert isinstance(timing, Timing)  # noqa: S101 - as documented
     question, best = timing.question, answer.recommended[0]
-    patterns = tuple(best.split("-"))
-    layout = timing.layout(patterns, question.passes)
-    parts = question.sites, question.transfers, patterns, layout, question.passes
+    faster, without, layout = waited(scenario, best)
     names, ends = question.network.places, layout.group_servers
     where = {} if ends is None else dict(zip(question.sites.groups, (names[end] for end in ends), strict=True))
     found = OnNetwork(
@@ -185,8 +198,8 @@ def with_links(answer: Recommendation, scenario: Scenario) -> Recommendation:
         topology=best,
         server=names[layout.server],
         group_servers=where,
-        waits=tuple(Waiting(**asdict(one)) for one in upgrades(*parts)),
-        without=tuple(Without(**asdict(one)) for one in left_out(*parts)),
+        waits=tuple(Waiting(**asdict(one)) for one in faster),
+        without=tuple(Without(**asdict(one)) for one in without),
     )
     return answer.replaced(recommend=answer.recommend.replaced(network=found))
 

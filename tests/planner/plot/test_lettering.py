@@ -15,6 +15,7 @@ from matplotlib.text import Text
 from planner import load_scenario, recommend
 from planner.data.label_counts import read_counts
 from planner.decide.phase_diagram import phase
+from planner.errors import NoAnswerError
 from planner.plot import draw as pictures
 from planner.plot import phase as phase_picture
 from planner.plot import style
@@ -74,7 +75,7 @@ def shown(kind, options):
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("kind", ["bound", "diagram", "forest", "front", "hours", "tiers", "tornado"])
+@pytest.mark.parametrize("kind", ["bound", "diagram", "forest", "front", "hours", "links", "tiers", "tornado"])
 def test_no_text_is_cut_or_covers_another(kind, name):
     if name == "pilot" and kind in ("bound", "hours", "front"):
         pytest.skip("a pilot has no record of errors, and no bounds")
@@ -91,7 +92,7 @@ def test_every_line_has_its_name_next_to_it(kind, name):
 
 
 @pytest.mark.parametrize("name", TREES)
-@pytest.mark.parametrize("kind", ["forest", "hours", "tiers", "tornado"])
+@pytest.mark.parametrize("kind", ["forest", "hours", "links", "tiers", "tornado"])
 def test_nor_in_deeper_trees(kind, name):
     _, (figure, _, _) = shown(kind, TREES[name])
     check_texts(figure)
@@ -106,7 +107,7 @@ def test_nor_in_races_groupings_calibrations_and_maps():
     check_texts(phase_picture.draw(found)[0])
 
 
-@pytest.mark.parametrize("kind", ["bound", "forest", "front", "hours", "tiers", "tornado"])
+@pytest.mark.parametrize("kind", ["bound", "forest", "front", "hours", "links", "tiers", "tornado"])
 def test_a_picture_says_its_scenario_and_one_message(kind):
     _, (figure, _, _) = shown(kind, SCENARIOS["phones"])
     words = " ".join(check_texts(figure)).replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
@@ -131,6 +132,60 @@ def test_tiers_show_the_time_of_one_model_over_every_hop():
     assert clients["whole"] == 6 and clients["below"] == 2
     assert clients["seconds_up"] == pytest.approx(0.05 + 5e6 * 8 / 20e6)  # 2.05 s
     assert clients["seconds_down"] == pytest.approx(0.05 + 5e6 * 8 / 40e6)  # 1.05 s
+
+
+def links(**options):
+    scenario = load_scenario(objective="time", **options)
+    figure, rows, _ = pictures.kinds()["links"].of_scenario(scenario)
+    return check_texts(figure), {row["what"]: row for row in rows}
+
+
+def test_links_save_what_the_schedule_of_a_round_says():
+    """Star-Star, a transfer at a time: two exchanges with clients, one between servers, and the steps."""
+    rates = {"uplink": "20Mbit/s", "downlink": "40Mbit/s", "latency": "50ms", "model_size": "5MB", "step_time": "0.3s"}
+    servers = {"network.server_link.up": "80Mbit/s", "network.server_link.down": "160Mbit/s"}
+    _, rows = links(settings=servers, G=3, M=2, K=4, P=2, tiers="star/star", **rates)
+    bits, late = 8 * 5e6, load_scenario(G=1, M=1, settings=servers).network.links[0].latency
+    parts = {
+        "client uplink": 2 * bits / 20e6, "client downlink": 2 * bits / 40e6, "client latency": 2 * 2 * 0.05,
+        "server uplink": bits / 80e6, "server downlink": bits / 160e6, "server latency": 2 * late,
+        "local steps of all clients": 2 * 4 * 0.3,
+    }  # fmt: skip
+    whole = sum(parts.values())
+    assert rows.keys() == {name for name, seconds in parts.items() if seconds}
+    for name, row in rows.items():
+        assert (row["saves"], row["most"], row["waits"]) == pytest.approx(
+            (parts[name] / 2 / whole, parts[name] / whole, parts[name] / whole), rel=1e-3
+        )
+
+
+def test_links_name_the_listed_client_that_a_star_waits_for(tmp_path):
+    fleet = tmp_path / "fleet.csv"
+    fleet.write_text("client,group,step_time,link\na,x,0.1s,lan\nb,x,9s,lan\nc,y,0.1s,4g\nd,y,0.1s,lan\n")
+    words, rows = links(fleet=str(fleet), K=5, tiers="star/star", model_size="1MB")
+    assert next(iter(rows)) == "local steps of all clients"  # b's are among them
+    assert rows["local steps of b"]["saves"] > 0.4
+    assert not {"local steps of a", "local steps of c", "uplink of c"} & rows.keys()  # nobody waits for these
+    assert any(word.startswith("local steps of b\n") for word in words), words
+    fleet.write_text(fleet.read_text().replace("9s", "0.1s"))
+    words, rows = links(fleet=str(fleet), K=5, tiers="star/star", model_size="100MB")
+    assert next(iter(rows)) == "uplink of c"
+    assert any("waits most for the uplink of c" in word.replace("\n", " ") for word in words)
+
+
+def test_links_on_a_network_are_those_of_the_answer():
+    how = {"network": "geant", "sites": str(EXAMPLES / "consortium.csv"), "config": EXAMPLES / "consortium.toml"}
+    scenario, (figure, rows, _) = shown("links", {**how, "uplink": "100Mbit/s", "downlink": "1Gbit/s"})
+    check_texts(figure)
+    answer = recommend(scenario)
+    here = answer.recommend.network
+    assert [(row["what"], row["saves"]) for row in rows] == [(one.what, one.saves) for one in here.waits]
+    assert "parts alike" in figure._suptitle.get_text().replace("\n", " ")
+
+
+def test_links_of_nothing_are_refused():
+    with pytest.raises(NoAnswerError, match=r"target .* is not reached within 1 rounds"):
+        shown("links", {"G": 3, "M": 2, "target": 1e-9, "rounds": 1})
 
 
 def test_hours_meet_the_target_where_recommend_says():

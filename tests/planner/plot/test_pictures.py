@@ -435,7 +435,10 @@ def test_grouping_takes_label_counts(plan, tmp_path: Path) -> None:
     ("words", "wanted"),
     [
         (["tornadoo"], "Did you mean tornado?"),
-        (["xyz"], "Known are bound, calibration, diagram, forest, front, grouping, hours, race, tiers, tornado."),
+        (
+            ["xyz"],
+            "Known are bound, calibration, diagram, forest, front, grouping, hours, links, race, tiers, tornado.",
+        ),
         (["bound", *WORDS, "--data", "x.csv"], "drawn from a scenario"),
         (["tornado", "--data", "nowhere.csv"], "cannot be read"),
         (["bound"], "how many groups"),

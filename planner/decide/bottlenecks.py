@@ -1,0 +1,115 @@
+"""What a round waits for, link by link and client by client, and what one twice as fast would save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from planner.io.wording import input_words
+from planner.network.bottlenecks import NO_LIMIT, Upgrade
+from planner.predict.question import Question
+from planner.scenario.members import Members
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import format_duration, format_rate
+
+LARGEST: Final = 200  # listed clients that are looked at one by one
+NUDGE: Final = 1e-4  # of a speed: what a round waits for now is the slope there
+NOTHING: Final = 1e-9  # share of a round that rounding may save
+Faster = Callable[[float], Question]
+
+
+def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade]:
+    """List what a round would be shorter without, by what twice as fast saves.
+
+    Args:
+        question: Without a network of places, whose links `planner.families.sited.timed` knows by name.
+        scenario: Behind it.
+        topology: Id of the one that is timed.
+    """
+    found = []
+    now = question.of_a_round(topology).seconds
+    for what, words, faster in _parts(question, scenario):
+
+        def saved(speed: float, faster: Faster = faster) -> float:
+            return 1 - faster(speed).of_a_round(topology).seconds / now
+
+        most = saved(NO_LIMIT)
+        if most > NOTHING:
+            slope = saved(1 + NUDGE) / (1 - 1 / (1 + NUDGE))
+            found.append(Upgrade(what, *words, min(max(slope, 0.0), 1.0), saved(2.0), most))
+    return sorted(found, key=lambda one: (-one.saves, -one.most, one.what))
+
+
+def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[str, str], Faster]]:
+    """Everything that may be sped up: its name, itself now and twice as fast in words, and the question then."""
+    network, compute, members = question.network, question.compute, question.members
+
+    def with_link(name: str, part: str, value: float) -> Question:
+        return question.varied(network=network.with_link(name, **{part: value}))
+
+    for name, link in network.named.items():
+        for part in ("up", "down"):
+            rate = getattr(link, part)
+            words = format_rate(rate), format_rate(2 * rate)
+            yield (
+                _said(scenario, f"{name}.{part}"), words,
+                lambda speed, n=name, p=part, r=rate: with_link(n, p, r * speed),
+            )  # fmt: skip
+        if link.latency:
+            words = format_duration(link.latency), format_duration(link.latency / 2)
+            yield (
+                _said(scenario, f"{name}.latency"), words,
+                lambda speed, n=name, r=link.latency: with_link(n, "latency", r / speed),
+            )  # fmt: skip
+    if step := compute.step_time:
+        words = format_duration(step), format_duration(step / 2)
+        yield (
+            "local steps of all clients", words,
+            lambda speed: question.varied(compute=replace(compute, step_time=step / speed)),
+        )  # fmt: skip
+    if members is not None and scenario.listed is not None and len(scenario.listed.clients) <= LARGEST:
+        yield from _of_clients(question, members, scenario.listed.clients)
+
+
+def _of_clients(
+    question: Question, members: Members, clients: tuple[str, ...]
+) -> Iterator[tuple[str, tuple[str, str], Faster]]:
+    """The local steps of every listed client, and the rates of the links that some have of their own."""
+    step = question.compute.step_time
+    pace = np.ones(len(clients)) if members.pace is None else members.pace
+
+    def with_pace(client: int, speed: float) -> Question:
+        return question.varied(
+            members=replace(members, pace=np.where(np.arange(len(pace)) == client, pace / speed, pace))
+        )
+
+    def with_rate(client: int, part: str, speed: float) -> Question:
+        assert members.link_of is not None  # noqa: S101 - asked of listed links alone
+        link = members.links[members.link_of[client]]
+        faster = replace(link, **{part: getattr(link, part) * speed})
+        link_of = np.where(np.arange(len(pace)) == client, len(members.links), members.link_of)
+        return question.varied(members=replace(members, links=(*members.links, faster), link_of=link_of))
+
+    for client, name in enumerate(clients):
+        own = step * float(pace[client])
+        if own:
+            words = format_duration(own), format_duration(own / 2)
+            yield f"local steps of {name}", words, lambda speed, c=client: with_pace(c, speed)
+        if members.link_of is None or members.link_of[client] < 0:
+            continue
+        for part in ("up", "down"):
+            rate = getattr(members.links[members.link_of[client]], part)
+            words = format_rate(rate), format_rate(2 * rate)
+            yield f"{part}link of {name}", words, lambda speed, c=client, p=part: with_rate(c, p, speed)
+
+
+def _said(scenario: Scenario, key: str) -> str:
+    """Name a part of a link: by tier where the tree has not two."""
+    link, _, part = key.partition(".")
+    if scenario.depth != 2 and link.startswith("link"):
+        name = scenario.names[int(link.removeprefix("link")) - 1]
+        return f"{name} {'latency' if part == 'latency' else f'{part}link'}"
+    return input_words(key)
