@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -47,29 +48,23 @@ def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[
     """Everything that may be sped up: its name, itself now and twice as fast in words, and the question then."""
     network, compute, members = question.network, question.compute, question.members
 
-    def with_link(name: str, part: str, value: float) -> Question:
-        return question.varied(network=network.with_link(name, **{part: value}))
+    def with_link(name: str, part: str, speed: float) -> Question:
+        now = getattr(network.named[name], part)
+        then = now / speed if part == "latency" else now * speed
+        return question.varied(network=network.with_link(name, **{part: then}))
+
+    def with_steps(speed: float) -> Question:
+        return question.varied(compute=replace(compute, step_time=compute.step_time / speed))
 
     for name, link in network.named.items():
-        for part in ("up", "down"):
-            rate = getattr(link, part)
-            words = format_rate(rate), format_rate(2 * rate)
-            yield (
-                _said(scenario, f"{name}.{part}"), words,
-                lambda speed, n=name, p=part, r=rate: with_link(n, p, r * speed),
-            )  # fmt: skip
-        if link.latency:
-            words = format_duration(link.latency), format_duration(link.latency / 2)
-            yield (
-                _said(scenario, f"{name}.latency"), words,
-                lambda speed, n=name, r=link.latency: with_link(n, "latency", r / speed),
-            )  # fmt: skip
+        for part in ("up", "down", "latency"):
+            now = getattr(link, part)
+            rates = (format_rate(now), format_rate(2 * now))
+            words = (format_duration(now), format_duration(now / 2)) if part == "latency" else rates
+            if now:
+                yield _said(scenario, f"{name}.{part}"), words, partial(with_link, name, part)
     if step := compute.step_time:
-        words = format_duration(step), format_duration(step / 2)
-        yield (
-            "local steps of all clients", words,
-            lambda speed: question.varied(compute=replace(compute, step_time=step / speed)),
-        )  # fmt: skip
+        yield "local steps of all clients", (format_duration(step), format_duration(step / 2)), with_steps
     if members is not None and scenario.listed is not None and len(scenario.listed.clients) <= LARGEST:
         yield from _of_clients(question, members, scenario.listed.clients)
 
@@ -97,13 +92,13 @@ def _of_clients(
         own = step * float(pace[client])
         if own:
             words = format_duration(own), format_duration(own / 2)
-            yield f"local steps of {name}", words, lambda speed, c=client: with_pace(c, speed)
+            yield f"local steps of {name}", words, partial(with_pace, client)
         if members.link_of is None or members.link_of[client] < 0:
             continue
         for part in ("up", "down"):
             rate = getattr(members.links[members.link_of[client]], part)
             words = format_rate(rate), format_rate(2 * rate)
-            yield f"{part}link of {name}", words, lambda speed, c=client, p=part: with_rate(c, p, speed)
+            yield f"{part}link of {name}", words, partial(with_rate, client, part)
 
 
 def _said(scenario: Scenario, key: str) -> str:

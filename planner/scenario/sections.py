@@ -248,10 +248,10 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         return [Known(count, "given") for count in given] if written.listed is None else _counted(written.listed)
     warnings.extend(measured.warnings)
     if written.listed is not None:
-        there, listed = (measured.groups, round(measured.groups * measured.clients[1])), written.listed.nodes[-2:]
-        if there != listed:
+        counts, listed = (measured.groups, round(measured.groups * measured.clients[1])), written.listed.nodes[-2:]
+        if counts != listed:
             warnings.append(
-                f"The file of heterogeneity has {there[1]} clients in {there[0]} groups, and {written.listed.source} "
+                f"The file of heterogeneity has {counts[1]} clients in {counts[0]} groups, and {written.listed.source} "
                 f"{listed[1]} in {listed[0]}. The deviations of the file are used."
             )
         return _counted(written.listed)
