@@ -27,6 +27,7 @@ class Common(TypedDict, total=False):
     order: Literal['fixed', 'random'] | None
     fleet: File | None
     weights: Literal['samples', 'equal'] | None
+    samples: str | None
     sigma: float | str | None
     smoothness: float | str | None
     L: float | str | None

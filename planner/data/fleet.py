@@ -211,6 +211,27 @@ def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: Sequence[floa
     return Listed(source, clients, groups, children, None if samples is None else np.asarray(samples, dtype=np.float64))
 
 
+def by_power(source: str, counts: Sequence[int], exponent: float, seed: int) -> Listed:
+    """Make a fleet of groups of one size whose samples follow a power law.
+
+    Args:
+        source: What the list is called in messages.
+        counts: Children of a node of every tier, top first.
+        exponent: The client of rank i has ``i**-exponent`` of the samples of the first.
+        seed: Of the order in which ranks are dealt to clients.
+
+    Raises:
+        ScenarioError: For more clients than a list may have.
+    """
+    nodes = [1]
+    for count in counts:
+        nodes.append(nodes[-1] * count)
+    if nodes[-1] > LARGEST_FLEET:
+        raise ScenarioError(f"{source}: {nodes[-1]:,} clients in all are more than {LARGEST_FLEET:,}.", code="E004")
+    ranks = np.random.default_rng(seed).permutation(nodes[-1]) + 1.0
+    return by_sizes(source, [[count] * above for count, above in zip(counts, nodes, strict=False)], ranks**-exponent)
+
+
 def of_counts(table: LabelCounts, *, samples: bool) -> Listed:
     """Take the fleet of a table of label counts, clients and groups in the order of the file.
 

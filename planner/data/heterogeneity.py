@@ -9,7 +9,7 @@ Dirichlet form's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from planner.errors import ScenarioError
 from planner.io import intervals as spread
 from planner.io.text import NUMBER, suggest
+from planner.io.wording import join
 
 if TYPE_CHECKING:
     from planner.data.label_counts import LabelCounts
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 FILES = (".csv", ".json")
 CLASSES = 10  # labels assumed where concentrations are given without them
+MOST_LABELS = 10**6
+WHOLE = ("labels", "classes", "group_classes")  # numbers of the Dirichlet form that are counts
 PROBLEM: Mapping[str, float] = {"sigma": 1.9, "L": 10.0, "scatter": 1.25, "A": 2.3}
 """Constants where none are given: of networks on images, as measured on Fashion-MNIST (docs/real-data.md)."""
 ONE_LABEL = 4.0
@@ -102,6 +105,9 @@ class Heterogeneity:
         zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite
             numbers of groups and clients are known; None where the user left one out.
         intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
+        classes: Labels that each client has, drawn at random; None for all.
+        group_classes: The same of each group.
+        labels: There are in all.
         measured: what a file says.
         tiers: for ``numbers``, one for each tier, top first, where they were given so.
     """
@@ -112,6 +118,9 @@ class Heterogeneity:
     delta: float | None = None
     intra: float = math.inf
     inter: float = math.inf
+    classes: int | None = None
+    group_classes: int | None = None
+    labels: int = CLASSES
     measured: FromFile | None = None
     tiers: tuple[float, ...] | None = None
 
@@ -155,15 +164,25 @@ class Heterogeneity:
         )
         return spread.Spread("log-uniform", math.log(high / low) / 2)
 
-    def deviations(self, sigma: float, groups: int, clients: int) -> tuple[float, float]:
+    def deviations(
+        self, sigma: float, groups: int, clients: int, counted: Sequence[tuple[float, float]] | None = None
+    ) -> tuple[float, float]:
         """``(zeta, delta)`` for these many groups of these many clients.
 
         The Dirichlet form assumes pure label shift: group label shares are drawn from
-        ``Dirichlet(inter)`` and client shares around their group's with concentration ``intra``, each
-        per label; gradients of different labels are orthogonal and equally long (so squared deviations
-        are those of the label shares); and a client with a single label stands `ONE_LABEL` times ``sigma``
-        from an even mixture. The expectations over draws and over the finite number of groups and
+        ``Dirichlet(inter)`` over all labels, or over `group_classes` of them, and client shares around their group's
+        with concentration ``intra``, each per label. With `classes`, groups are alike and a client's shares are drawn
+        from ``Dirichlet(intra)`` over that many labels. Gradients of different labels are orthogonal and equally long
+        (so squared deviations are those of the label shares); and a client with a single label stands `ONE_LABEL`
+        times ``sigma`` from an even mixture. The expectations over draws and over the finite number of groups and
         clients are exact.
+
+        Args:
+            sigma: In which gradients are measured.
+            groups: How many.
+            clients: Of each.
+            counted: Of every group, its share and the sum of squared shares of its clients in it; None where all count
+                alike. Of the Dirichlet form alone.
         """
         if self.form == "numbers":
             return self.zeta or 0.0, self.delta or 0.0
@@ -176,13 +195,17 @@ class Heterogeneity:
         if self.measured is not None:
             scale = one_label(sigma, self.measured.labels)
             return scale * self.measured.zeta, scale * self.measured.delta
-        even = 1 - 1 / CLASSES
-        left = _kept(self.inter)  # expected 1 - sum p^2 of a group's shares, as a fraction of the even one
-        between = even * (1 - left)
-        within = even * left * (1 - _kept(self.intra))
-        zeta2 = within * (1 - 1 / clients)
-        delta2 = (between + within / clients) * (1 - 1 / groups)
-        scale = one_label(sigma, CLASSES)
+        even = 1 / self.labels
+        of_group = _squares(self.inter, self.group_classes or self.labels)
+        between = of_group - even
+        if self.classes is None:
+            within = (1 - of_group) / (self.labels * self.intra + 1)
+        else:
+            within = _squares(self.intra, self.classes) - even
+        spread = [(1 / groups, 1 / clients)] * groups if counted is None else counted
+        zeta2 = within * sum(share * (1 - squares) for share, squares in spread)
+        delta2 = sum(share * (1 - share) * (between + within * squares) for share, squares in spread)
+        scale = one_label(sigma, self.labels)
         return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
 
 
@@ -220,9 +243,7 @@ def parse(text: object) -> Heterogeneity:
     if text in PRESETS:
         return Heterogeneity("preset", text)
     if text.startswith("dirichlet:"):
-        found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter"), positive=True)
-        intra, inter = (found.get(name, math.inf) for name in ("intra", "inter"))
-        return Heterogeneity("dirichlet", text, intra=intra, inter=inter)
+        return _dirichlet(text)
     if "=" in text:
         numbers = _pairs(text, ("zeta", "delta"), positive=False)
         return Heterogeneity("numbers", text, zeta=numbers.get("zeta"), delta=numbers.get("delta"))
@@ -302,22 +323,47 @@ def _error(found: Range | None, level: float) -> float:
     return math.log(found.high / found.low) / (2 * quantile)
 
 
-def _kept(concentration: float) -> float:
-    """Expected ``1 - sum p**2`` of shares drawn around an even mixture, relative to the mixture's own."""
-    if math.isinf(concentration):
-        return 1.0
-    total = CLASSES * concentration
-    return total / (total + 1)
+def _dirichlet(text: str) -> Heterogeneity:
+    """Read concentrations, and how many labels a client or a group has.
+
+    Raises:
+        ScenarioError: For a number out of range, or two that cannot be meant together.
+    """
+    found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter", *WHOLE), positive=True)
+    whole: dict[str, int] = {}
+    most = MOST_LABELS
+    for name in WHOLE:
+        least = 2 if name == "labels" else 1
+        number = found.get(name)
+        if number is not None and not (number.is_integer() and least <= number <= most):
+            raise ScenarioError(f"{name} = {number:g} in {text!a:.60} is not a whole number from {least} to {most}.")
+        whole[name] = CLASSES if number is None else int(number)
+        most = whole["labels"]
+    of_clients, of_groups = (whole[name] if name in found else None for name in ("classes", "group_classes"))
+    if of_clients is not None and ("inter" in found or of_groups is not None):
+        raise ScenarioError(
+            f"{text!a:.80}: with classes= the labels of every client are drawn from all, and groups are alike. "
+            "Leave inter and group_classes out, or give group_classes= with intra=."
+        )
+    intra, inter = (found.get(name, math.inf) for name in ("intra", "inter"))
+    return Heterogeneity(
+        "dirichlet", text, intra=intra, inter=inter, classes=of_clients, group_classes=of_groups, labels=whole["labels"]
+    )
 
 
-def _pairs(text: str, names: tuple[str, str], *, positive: bool) -> dict[str, float]:
+def _squares(concentration: float, labels: int) -> float:
+    """Expected sum of squares of Dirichlet shares with one concentration for each of so many labels."""
+    return 1 / labels if math.isinf(concentration) else (concentration + 1) / (labels * concentration + 1)
+
+
+def _pairs(text: str, names: Sequence[str], *, positive: bool) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in text.split(","):
         name, sign, number = (piece.strip() for piece in part.partition("="))
         if not sign:
             raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {_forms()}")
         if name not in names:
-            hint = suggest(name, names) or f"Known here are {' and '.join(names)}."
+            hint = suggest(name, names) or f"Known here are {join(names)}."
             raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
         if name in found:
             raise ScenarioError(f"{name} is given twice in {text!a:.60}. Give it once.", code="E002")
@@ -346,5 +392,5 @@ def _one(name: str, whole: str, *, positive: bool) -> Callable[[object], float]:
 def _forms() -> str:
     return (
         "Write iid, intra, inter or both, zeta=0.5,delta=2, one number for each tier 0.5/1/2, "
-        "dirichlet:intra=0.1,inter=0.3, or a file: counts.csv, profile.json."
+        "dirichlet:intra=0.1,inter=0.3, dirichlet:intra=0.5,classes=2, or a file: counts.csv, profile.json."
     )

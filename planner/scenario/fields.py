@@ -42,6 +42,7 @@ ROUNDS: Final = 200  # of the reference, whose progress in them is the target wh
 LARGEST_FILE: Final = 1 << 20  # bytes
 LARGEST_COUNT: Final = 10**6  # groups, clients of a group, group rounds, local steps
 LARGEST_ROUNDS: Final = 10**12
+LARGEST_EXPONENT: Final = 10  # of a power law
 CHOICES: Final = {"P": "group_rounds", "K": "local_steps", "S1": "groups_per_round", "S2": "clients_per_round"}
 """By letter, the keys of `fleet` that may be ranges wherever they stand; groups may be one beside all clients."""
 DRAWS: Final = (256, 16384)  # least and most; the number is a power of two
@@ -93,6 +94,14 @@ class Tree:
         return len(self.sizes) if self.sizes is not None else 0 if self.topology is None else self.topology.depth
 
 
+@dataclass(frozen=True, slots=True)
+class PowerLaw:
+    """Samples by rank: the i-th client has ``i**-exponent`` of those of the first."""
+
+    exponent: float
+    text: str
+
+
 # ---------------------------------------------------------------- kinds of values
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -111,6 +120,17 @@ class Kind:
 
 def _words(*choices: str) -> Kind:
     return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)}, "NAME")
+
+
+def _law(value: Any, field: str) -> PowerLaw:
+    kind, colon, number = str(value).strip().partition(":")
+    exponent = float(number) if text.NUMBER.fullmatch(number) else -1.0
+    if kind != "power" or not colon or not 0 <= exponent <= LARGEST_EXPONENT:
+        raise ScenarioError(
+            f"{field}: {value!a:.60} is not power: and an exponent from 0 to {LARGEST_EXPONENT}. Write power:1.2, or "
+            "list the samples with --fleet."
+        )
+    return PowerLaw(exponent, f"power:{exponent:g}")
 
 
 def _sharing(value: Any, field: str) -> str:
@@ -597,10 +617,17 @@ FIELDS: Final = (
         "weights",
     ),
     Field(
+        "fleet.samples",
+        Kind(_law, {"type": "string", "pattern": "^power:"}, "LAW"),
+        "samples of clients where none are listed: power:1.2 for i^-1.2 of the most, by rank, dealt at random",
+        "as many for each",
+        "--samples",
+    ),
+    Field(
         "problem.heterogeneity",
         Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}, "KIND"),
         "heterogeneity (also --data): iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
-        "dirichlet:intra=0.1,inter=0.3; label counts counts.csv; profile.json",
+        "dirichlet:intra=0.1,inter=0.3; dirichlet:intra=0.5,classes=2; label counts counts.csv; profile.json",
         "both, marked as an assumption (?)",
         "--heterogeneity -H --data",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hflbounds.topology import TierSymbols, tier_symbols
+from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
@@ -54,7 +54,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         for symbol, value in (("zeta", regrouped.zeta), ("delta", regrouped.delta)):
             known[symbol] = Known(value, regrouped.origin, note=regrouped.note, spread=regrouped.spread)
     elif written.depth == 2:
-        _deviations(form, known, warnings)
+        _deviations(form, known, warnings, _shares_of_groups(written, form))
     else:
         _deviations_of_tiers(form, tier_symbols(written.depth), known, warnings, written.name("problem.heterogeneity"))
     share = _target(written, measured, known)
@@ -125,6 +125,11 @@ def _compression(written: Written, network: Network, there: Members | None, warn
         )
 
 
+def _weights(written: Written, listed: Listed) -> Weights:
+    """Say what clients of a list count by."""
+    return written.get("fleet.weights") or ("equal" if listed.samples is None else "samples")
+
+
 def _members(written: Written, listed: Listed, network: Network, known: Table) -> Members | None:
     """Take what differs between clients from a list; None where nothing does.
 
@@ -133,7 +138,7 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
     """
     from planner.scenario.members import Usual, members  # needs numpy, which most scenarios do without
 
-    weights: Weights = written.get("fleet.weights") or ("equal" if listed.samples is None else "samples")
+    weights = _weights(written, listed)
     everyone = [
         drawn is None or drawn >= most.max()
         for drawn, most in zip(written.of_tiers("drawn"), listed.sizes, strict=True)
@@ -150,6 +155,8 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
         )
     whose: Origin = "given" if written.get("fleet.weights") else "default" if listed.samples is None else "derived"
     known["weights"] = Known(weights, whose, note="what clients count by, in means and in the loss")
+    if law := written.get("fleet.samples"):
+        known["samples"] = Known(law.text, "given", note="of the client with the most, by rank; dealt at random")
     return found
 
 
@@ -389,12 +396,26 @@ def _target(written: Written, measured: heterogeneity.FromFile | None, known: Ta
 ASSUMED = f"one-label client = {heterogeneity.ONE_LABEL:g} sigma"
 
 
-def _deviations(said: heterogeneity.Heterogeneity | None, known: Table, warnings: list[str]) -> None:
+def _shares_of_groups(written: Written, form: heterogeneity.Heterogeneity | None) -> list[tuple[float, float]] | None:
+    """Say of every group of a list its share, and the sum of the squared shares of its clients, for drawn data."""
+    listed = written.listed
+    if listed is None or form is None or form.form != "dirichlet":
+        return None
+    tiers = branches(listed.sizes, listed.samples if _weights(written, listed) == "samples" else None)
+    return list(zip(tiers[0].shares.tolist(), tiers[1].concentration.tolist(), strict=True))
+
+
+def _deviations(
+    said: heterogeneity.Heterogeneity | None,
+    known: Table,
+    warnings: list[str],
+    counted: list[tuple[float, float]] | None,
+) -> None:
     """Resolve both deviations, and what a fleet of one group or of one client per group makes of them."""
     groups, clients, sigma = (known[n].value for n in ("G", "M", "sigma"))
     assert isinstance(groups, int) and isinstance(clients, int) and isinstance(sigma, float)  # noqa: S101
     form = said or heterogeneity.Heterogeneity("preset", "both")
-    zeta, delta = form.deviations(sigma, groups, clients)
+    zeta, delta = form.deviations(sigma, groups, clients, counted)
     if said is None:
         origin: Origin = "default"
         note = f"preset both: {_multiples('both', 2)}"
@@ -406,7 +427,7 @@ def _deviations(said: heterogeneity.Heterogeneity | None, known: Table, warnings
         origin, note = "derived", f"preset {form.text}: {_multiples(form.text, 2)}"
     else:
         origin = "derived"
-        note = f"{form.text}: label shift over {heterogeneity.CLASSES} labels, {ASSUMED}"
+        note = f"{form.text}: label shift over {form.labels} labels, {ASSUMED}"
     on_scale = form.measured if form.measured and form.measured.absolute else None
     for symbol, value in (("zeta", zeta), ("delta", delta)):
         known[symbol] = _measured(on_scale, symbol, value, origin, note)

@@ -159,6 +159,8 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
         ScenarioError: If counts are given beside it, or weights without a list.
     """
     found = _by_list(values, name)
+    if "fleet.samples" in values:
+        found = _by_law(values, tiers, tree, found, name)
     if found is None:
         counts = any(values.get(f"fleet.{key}") is not None for key in ("groups", "clients", "clients_per_group"))
         if not (counts or any("count" in tier for tier in tiers) or getattr(tree, "sizes", None) is not None):
@@ -194,6 +196,34 @@ def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | Non
             )
     values.pop("fleet.groups", None)
     return by_client if by_client is not None else by_group
+
+
+def _by_law(
+    values: dict[str, Any], tiers: list[Any], tree: Any, listed: Listed | None, name: Callable[[str], str]
+) -> Listed:
+    """Deal samples that follow a law to the clients of groups of one size.
+
+    Raises:
+        ScenarioError: Where the samples are listed, or the numbers of clients are not given one by one.
+    """
+    from planner.data.fleet import by_power  # needs numpy, which most scenarios do without
+
+    form, at = values.get("problem.heterogeneity"), name("fleet.samples")
+    if listed is not None or (form is not None and form.measured is not None and form.measured.table is not None):
+        source = listed.source if listed is not None else form.text
+        raise ScenarioError(f"{at}: {source} has the samples of its clients. Leave one of the two out.", code="E002")
+    counts = [tier.get("count") for tier in tiers] or [values.get(short["count"]) for short in SHORT]
+    if "fleet.clients" in values or getattr(tree, "sizes", None) or not all(isinstance(one, int) for one in counts):
+        raise ScenarioError(
+            f"{at}: samples are dealt to a given number of clients. Give --groups and --clients-per-group, one number "
+            "each, or [[fleet.tiers]] with counts.",
+            code="E003",
+        )
+    for short in SHORT:
+        values.pop(short["count"], None)
+    for tier in tiers:
+        tier.pop("count", None)
+    return by_power(at, counts, values["fleet.samples"].exponent, values.get("plan.seed") or 0)
 
 
 def _of_counts(values: dict[str, Any]) -> Listed | None:
