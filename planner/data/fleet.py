@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from planner.errors import PlannerError, ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, near
@@ -197,7 +197,7 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
     return _arranged(field, names, paths, group_of, columns)
 
 
-def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: Sequence[float] | None = None) -> Listed:
+def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: ArrayLike | None = None) -> Listed:
     """Make a fleet of nodes without names.
 
     Args:

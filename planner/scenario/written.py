@@ -209,8 +209,9 @@ def _by_law(
     from planner.data.fleet import by_power  # needs numpy, which most scenarios do without
 
     form, at = values.get("problem.heterogeneity"), name("fleet.samples")
-    if listed is not None or (form is not None and form.measured is not None and form.measured.table is not None):
-        source = listed.source if listed is not None else form.text
+    counted = form is not None and form.measured is not None and form.measured.table is not None
+    if listed is not None or counted:
+        source = listed.source if listed is not None else values["problem.heterogeneity"].text
         raise ScenarioError(f"{at}: {source} has the samples of its clients. Leave one of the two out.", code="E002")
     counts = [tier.get("count") for tier in tiers] or [values.get(short["count"]) for short in SHORT]
     if "fleet.clients" in values or getattr(tree, "sizes", None) or not all(isinstance(one, int) for one in counts):
