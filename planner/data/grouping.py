@@ -42,7 +42,7 @@ class Problem:
         mass: weight of every unit.
         size: clients of every unit.
         groups: how many there are.
-        least, most: clients of a group.
+        least, most: clients of every group.
         apart: by unit, the units that may not share its group.
         costs: units by groups; None without.
         price: of a unit of cost, in the objective.
@@ -52,11 +52,22 @@ class Problem:
     mass: Floats
     size: Indices
     groups: int
-    least: int
-    most: int
+    least: Indices
+    most: Indices
     apart: dict[int, set[int]] = field(default_factory=dict)
     costs: Floats | None = None
     price: float = 0.0
+
+    @property
+    def kinds(self) -> Indices:
+        """A number of every group, the same of groups with the same sizes allowed."""
+        bounds = np.stack([self.least, self.most], axis=1)
+        return np.unique(bounds, axis=0, return_inverse=True)[1].reshape(-1)
+
+    @property
+    def span(self) -> str:
+        """Sizes of groups in words."""
+        return f"{int(self.least.min())} to {int(self.most.max())}"
 
     @property
     def whole(self) -> float:
@@ -155,12 +166,13 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
     ql, qr = np.einsum("ij,ij->i", xl, xl), np.einsum("ij,ij->i", xr, xr)
     cl, cr = _cost_change(problem, left, a, b), _cost_change(problem, right, b, a)
     best: tuple[float, tuple[tuple[int, int], ...]] = (-STILL * (now / scale) - 1e-18, ())
-    if problem.least < problem.most:
+    if (problem.least < problem.most).any():
         for units, x_own, x_other, squares, masses, sizes, cost, own, other in (
             (left, al, bl, ql, ml, nl, cl, a, b),
             (right, br, ar, qr, mr, nr, cr, b, a),
         ):
-            allowed = (state.size[own] - sizes >= problem.least) & (state.size[other] + sizes <= problem.most)
+            allowed = state.size[own] - sizes >= problem.least[own]
+            allowed &= state.size[other] + sizes <= problem.most[other]
             allowed &= _free(state, units, other) == 0
             if not allowed.any():
                 continue
@@ -184,8 +196,8 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
             change += cl[:, None] + cr[None, :]
         if nl.max() > 1 or nr.max() > 1:
             moved = nr[None, :] - nl[:, None]
-            fits = (state.size[a] + moved <= problem.most) & (state.size[b] - moved <= problem.most)
-            fits &= (state.size[a] + moved >= problem.least) & (state.size[b] - moved >= problem.least)
+            fits = (state.size[a] + moved <= problem.most[a]) & (state.size[b] - moved <= problem.most[b])
+            fits &= (state.size[a] + moved >= problem.least[a]) & (state.size[b] - moved >= problem.least[b])
             change = np.where(fits, change, np.inf)
         if problem.apart:
             _forbid(state, left, right, a, b, change)
@@ -230,10 +242,13 @@ def apply(state: State, step: Step) -> None:
 
 
 @lru_cache(maxsize=32)
-def _divisions(sizes: tuple[int, ...], least: int, most: int, named: bool) -> tuple[Floats, Floats, Indices, Indices]:
+def _divisions(
+    sizes: tuple[int, ...], least: tuple[int, int], most: tuple[int, int], named: bool
+) -> tuple[Floats, Floats, Indices, Indices]:
     """Divisions of units of these sizes into two groups of allowed sizes.
 
     Unless groups are ``named``, the first has the first unit: other divisions are the same with the groups exchanged.
+    Groups that may have other sizes are named.
 
     Returns:
         Subsets of the first half of the units, rows of 0 and 1, and of the rest; the numbers of the two that together
@@ -246,20 +261,22 @@ def _divisions(sizes: tuple[int, ...], least: int, most: int, named: bool) -> tu
     if not named:
         first = first[first[:, 0] == 1]
     inside = (first @ np.array(sizes[:half]))[:, None] + rest @ np.array(sizes[half:])
-    allowed = (inside >= max(least, sum(sizes) - most)) & (inside <= min(most, sum(sizes) - least))
+    allowed = (inside >= max(least[0], sum(sizes) - most[1])) & (inside <= min(most[0], sum(sizes) - least[1]))
     i, j = np.nonzero(allowed)
     return first, rest, i, j
 
 
 def divide_again(state: State, a: int, b: int) -> bool:
     """Give the units of two groups, at most `SPLIT`, their best division; whether that is better than the present."""
-    problem, named = state.problem, state.problem.costs is not None
+    problem = state.problem
+    bounds = [(int(part[a]), int(part[b])) for part in (problem.least, problem.most)]
+    named = problem.costs is not None or any(one != other for one, other in bounds)
     units = np.array(sorted(state.members[a] + state.members[b]), dtype=np.int64)
     if len(units) < 2:
         return False
     if not named and state.group_of[units[0]] != a:
         a, b = b, a
-    first, rest, i, j = _divisions(tuple(problem.size[units].tolist()), problem.least, problem.most, named)
+    first, rest, i, j = _divisions(tuple(problem.size[units].tolist()), bounds[0], bounds[1], named)
     half = first.shape[1]
     place = {unit: k for k, unit in enumerate(units.tolist())}
     for unit, foe in ((u, f) for u in place for f in problem.apart.get(u, ()) if f in place and u < f):
@@ -377,7 +394,8 @@ def kicked(state: State, rng: np.random.Generator) -> State:
         sizes = np.array([state.size[a] + grown, state.size[b] - grown])
         foes = [state.group_of[foe] == g for unit, own, g in ((i, j, b), (j, i, a))
                 for foe in problem.apart.get(unit, set()) - {own}]  # fmt: skip
-        if sizes.min() >= problem.least and sizes.max() <= problem.most and not any(foes):
+        fits = (sizes >= problem.least[[a, b]]).all() and (sizes <= problem.most[[a, b]]).all()
+        if fits and not any(foes):
             state.shift(i, b)
             state.shift(j, a)
             touched |= {a, b}
@@ -427,7 +445,7 @@ def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, bli
     size, group_of = np.zeros(groups, dtype=np.int64), np.full(len(norms), -1, dtype=np.int64)
     typical = problem.whole / groups
     costs = None if problem.costs is None else problem.costs * (problem.price / problem.size.sum())
-    short = groups * problem.least  # clients still owed to groups below the least size
+    short = int(problem.least.sum())  # clients still owed to groups below the least size
     left = int(problem.size.sum())
     for i in order:
         x, n = problem.points[i], int(problem.size[i])
@@ -440,7 +458,7 @@ def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, bli
         if not room.any():
             return None
         added = (2 * (sums @ x) + x @ x) / typical / problem.whole
-        if problem.least < problem.most and mass.any():
+        if (problem.least < problem.most).any() and mass.any():
             after = sums + x
             own = np.where(mass > 0, (sums**2).sum(axis=1) / np.where(mass > 0, mass, 1), 0.0)
             exact = (after**2).sum(axis=1) / (mass + problem.mass[i]) - own
@@ -450,11 +468,11 @@ def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, bli
         if blind:
             added = rng.uniform(size=groups)
         g = int(np.where(room, added, np.inf).argmin())
-        before = max(problem.least - int(size[g]), 0)
+        before = max(int(problem.least[g] - size[g]), 0)
         sums[g] += x
         mass[g] += problem.mass[i]
         size[g] += n
-        short -= before - max(problem.least - int(size[g]), 0)
+        short -= before - max(int(problem.least[g] - size[g]), 0)
         left -= n
         group_of[i] = g
     return State(problem, group_of) if short <= 0 else None
@@ -469,24 +487,26 @@ def search_exhaustively(problem: Problem) -> State | None:
     foes = np.array([len(problem.apart.get(i, ())) for i in range(len(problem.size))])
     order = np.lexsort((-foes, -problem.size)).tolist()
     group_of = np.full(len(order), -1, dtype=np.int64)
-    size = [0] * problem.groups
+    size, kinds = [0] * problem.groups, problem.kinds.tolist()
+    least, most = problem.least.tolist(), problem.most.tolist()
     tried = 0
 
     def place(k: int, left: int) -> bool | None:
         nonlocal tried
         if k == len(order):
-            return all(n >= problem.least for n in size)
-        if sum(max(problem.least - n, 0) for n in size) > left:
+            return all(n >= few for n, few in zip(size, least, strict=True))
+        if sum(max(few - n, 0) for n, few in zip(size, least, strict=True)) > left:
             return False
         unit = order[k]
         n = int(problem.size[unit])
-        seen: set[int] = set()
+        seen: set[int] = set()  # kinds of empty groups
         for g in range(problem.groups):
-            if size[g] + n > problem.most or any(group_of[f] == g for f in problem.apart.get(unit, ())):
+            if size[g] + n > most[g] or any(group_of[f] == g for f in problem.apart.get(unit, ())):
                 continue
-            if size[g] == 0 and 0 in seen:
-                continue  # empty groups are alike
-            seen.add(size[g])
+            if size[g] == 0 and kinds[g] in seen:
+                continue  # empty groups of one kind are alike
+            if size[g] == 0:
+                seen.add(kinds[g])
             tried += 1
             if tried > SEARCH:
                 return None
@@ -502,8 +522,8 @@ def search_exhaustively(problem: Problem) -> State | None:
     found = place(0, int(problem.size.sum())) if len(order) <= 400 else None
     if found is False:
         raise NoAnswerError(
-            f"no grouping of {int(problem.size.sum())} clients into {problem.groups} groups of {problem.least} to "
-            f"{problem.most} keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair.",
+            f"no grouping of {int(problem.size.sum())} clients into {problem.groups} groups of {problem.span} "
+            f"keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair.",
             code="N006",
         )
     return State(problem, group_of) if found else None
@@ -548,7 +568,7 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
             best = search_exhaustively(problem)
     if best is None:
         raise NoAnswerError(
-            f"no grouping into {problem.groups} groups of {problem.least} to {problem.most} clients was found that "
+            f"no grouping into {problem.groups} groups of {problem.span} clients was found that "
             "keeps all pairs of --pairs. Allow more groups or other sizes, or drop a pair.",
             code="N006",
         )
@@ -603,8 +623,8 @@ def pose(  # reason: one parameter for every rule of a grouping
     points: Floats,
     mass: Floats,
     groups: int,
-    least: int,
-    most: int,
+    least: int | Sequence[int],
+    most: int | Sequence[int],
     *,
     together: Sequence[tuple[int, int]] = (),
     apart: Sequence[tuple[int, int]] = (),
@@ -618,8 +638,8 @@ def pose(  # reason: one parameter for every rule of a grouping
         points: of clients, such that squared distances are those of gradients.
         mass: weight of every client.
         groups: how many.
-        least: clients of a group.
-        most: clients of a group.
+        least: clients of a group, or of every group.
+        most: the same.
         together: pairs of clients that must share a group.
         apart: pairs that must not.
         costs: clients by groups.
@@ -633,20 +653,21 @@ def pose(  # reason: one parameter for every rule of a grouping
     named = names or [str(i) for i in range(clients)]
     if groups > clients:
         raise NoAnswerError(f"{clients} clients cannot fill {groups} groups. Ask for at most {clients}.", code="N006")
-    if groups * least > clients or groups * most < clients:
+    few, many = (np.broadcast_to(np.asarray(part, dtype=np.int64), groups).copy() for part in (least, most))
+    if few.sum() > clients or many.sum() < clients:
         raise NoAnswerError(
-            f"{groups} groups of {least} to {most} hold {groups * least} to {groups * most} clients, and there are "
-            f"{clients}. Change --groups, --min-size or --max-size.",
+            f"{groups} groups of {few.min()} to {many.max()} hold {few.sum()} to {many.sum()} clients, and there are "
+            f"{clients}. Change --groups, --sizes, --min-size or --max-size.",
             code="N006",
         )
     unit = units_of(clients, together)
     count = int(unit.max()) + 1
     size = np.bincount(unit, minlength=count)
-    if size.max() > most:
+    if size.max() > many.max():
         first = named[int(np.flatnonzero(unit == size.argmax())[0])]
         raise NoAnswerError(
             f"the must pairs keep {int(size.max())} clients together, {first!a:.60} among them, and a group holds "
-            f"at most {most}. Drop a pair, or allow larger groups.",
+            f"at most {many.max()}. Drop a pair, or allow larger groups.",
             code="N006",
         )
     avoid: dict[int, set[int]] = {}
@@ -676,7 +697,7 @@ def pose(  # reason: one parameter for every rule of a grouping
         unit_costs = np.zeros((count, groups))
         np.add.at(unit_costs, unit, costs)
     weight = np.bincount(unit, weights=mass, minlength=count).astype(np.float64)
-    return Problem(moved, weight, size, groups, least, most, avoid, unit_costs, price), unit
+    return Problem(moved, weight, size, groups, few, many, avoid, unit_costs, price), unit
 
 
 def _clique(avoid: dict[int, set[int]]) -> list[int]:
@@ -692,15 +713,22 @@ def _clique(avoid: dict[int, set[int]]) -> list[int]:
     return best
 
 
-def renamed(present: Indices, found: Indices, groups: int) -> Indices:
-    """The found grouping with its groups numbered such that, greedily, most clients stay where they are."""
+def renamed(present: Indices, found: Indices, kinds: Indices) -> Indices:
+    """The found grouping with its groups numbered such that, greedily, most clients stay where they are.
+
+    Args:
+        present: group of every client.
+        found: likewise.
+        kinds: of every group; only those of one kind may exchange their numbers.
+    """
+    groups = len(kinds)
     overlap = np.zeros((groups, groups), dtype=np.int64)
     np.add.at(overlap, (found, present), 1)
     number = np.full(groups, -1, dtype=np.int64)
     taken = np.zeros(groups, dtype=bool)
     for flat in np.argsort(-overlap, axis=None, kind="stable"):
         new, old = divmod(int(flat), groups)
-        if number[new] < 0 and not taken[old]:
+        if number[new] < 0 and not taken[old] and kinds[new] == kinds[old]:
             number[new], taken[old] = old, True
     result: Indices = number[found]
     return result

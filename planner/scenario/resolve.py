@@ -38,8 +38,10 @@ def load(
     """
     table, shown = read(file) if file else ({}, lambda path: path)
     said_by: dict[str, str] = {}
-    if "fleet.list" in (options or {}) and isinstance(fleet := table.get("fleet"), dict):
-        for key in ("clients", "groups", "clients_per_group", "tiers"):  # options win
+    said = options or {}
+    by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
+    if by_list and isinstance(fleet := table.get("fleet"), dict):
+        for key in ("clients", "groups", "clients_per_group", "tiers", "list"):  # options win
             fleet.pop(key, None)
     for path, (option, value) in (options or {}).items():
         for other, before in said_by.items():

@@ -21,6 +21,10 @@ def group(  # reason: one parameter for every option
     groups: Annotated[
         int | None, Option("--groups", "--G", "-G", help="number of groups [as in the file]", min=1)
     ] = None,
+    sizes: Annotated[
+        str | None,
+        Option("--sizes", help="sizes: present (as in the file), a list 4,7,20, or bounds LOW:HIGH [equal]"),
+    ] = None,
     least: Annotated[int | None, Option("--min-size", help="fewest clients of a group", min=1)] = None,
     most: Annotated[int | None, Option("--max-size", help="most clients of a group", min=1)] = None,
     free: Annotated[bool, Option("--free", help="allow groups of any size")] = False,
@@ -48,7 +52,20 @@ def group(  # reason: one parameter for every option
     from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(
-        groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed
+        groups,
+        least,
+        most,
+        free,
+        pairs,
+        cost,
+        cost_weight,
+        weighting,
+        gram,
+        moves,
+        restarts,
+        skip_empty,
+        seed,
+        sizes,
     )
     document, counts_regrouped = grouped(said.scenario, counts, wanted)
     return Result(document, {".csv": counts_regrouped}, pictures=of_counts(counts, counts_regrouped))

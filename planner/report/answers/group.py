@@ -32,6 +32,7 @@ from planner.scenario.units import format_amount
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
+LARGEST_SIZE = 10**6  # clients of a group
 SHOWN = 5  # moves that are listed in text
 AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
 SAME = "none"  # gain
@@ -71,6 +72,7 @@ class Wanted:
         restarts: searches.
         skip_empty: whether to leave out clients without samples.
         seed: of the search.
+        sizes: ``present``, a size for each group, or bounds, as written.
     """
 
     groups: int | None = None
@@ -86,6 +88,7 @@ class Wanted:
     restarts: int | None = None
     skip_empty: bool = False
     seed: int = 0
+    sizes: str | None = None
 
     def checked(self) -> float:
         """The price of a unit of mean cost.
@@ -98,6 +101,10 @@ class Wanted:
             raise ScenarioError(
                 "--free: groups of any size have no --min-size or --max-size. Leave one out.", code="E002"
             )
+        if self.sizes is not None and (self.free or (self.least, self.most) != (None, None)):
+            raise ScenarioError(
+                "--sizes: says what --min-size, --max-size and --free say. Leave these out.", code="E002"
+            )
         if self.least is not None and self.most is not None and self.least > self.most:
             raise ScenarioError(f"--min-size: {self.least} exceeds --max-size {self.most}. Exchange them.", code="E004")
         if self.cost_weight is not None and self.cost is None:
@@ -106,8 +113,51 @@ class Wanted:
             0.0 if self.cost_weight is None else text.number(self.cost_weight, "--cost-weight", least=1e-50, most=1e50)
         )
 
-    def sizes(self, clients: int, count: int) -> tuple[int, int]:
-        """Least and most clients of a group."""
+    @property
+    def listed(self) -> tuple[int, ...] | None:
+        """A size for each group; None where they are not listed.
+
+        Raises:
+            ScenarioError: for text that says no sizes.
+        """
+        if self.sizes is None or self.sizes.strip() == "present" or ":" in self.sizes:
+            return None
+        return tuple(_whole(part) for part in self.sizes.split(","))
+
+    def bounds(self, table: LabelCounts, named: Sequence[str]) -> tuple[int | list[int], int | list[int]]:
+        """Least and most clients of a group, or of every group, in the order of their names.
+
+        Raises:
+            ScenarioError: for sizes that cannot be meant.
+        """
+        clients, count = len(table.clients), len(named)
+        if (listed := self.listed) is not None:
+            if len(listed) != count or sum(listed) != clients:
+                raise ScenarioError(
+                    f"--sizes: {len(listed)} groups of {sum(listed)} clients in all, and {table.source} has {clients} "
+                    f"clients for {count}. Make them agree.",
+                    code="E002",
+                )
+            first = dict.fromkeys(table.groups[g] for g in table.group_of[np.argsort(table.lines, kind="stable")])
+            order = [named.index(name) for name in first] if set(first) == set(named) else range(count)
+            sizes = [0] * count
+            for place, size_ in zip(order, listed, strict=True):
+                sizes[place] = size_
+            return sizes, sizes
+        if self.sizes is not None and ":" in self.sizes:
+            low, high = (_whole(part) for part in self.sizes.split(":", 1))
+            if low > high:
+                raise ScenarioError(f"--sizes: {low} exceeds {high}. Write {high}:{low}.", code="E004")
+            return low, high
+        if self.sizes is not None:
+            if len(table.groups) != count or set(table.groups) != set(named):
+                raise ScenarioError(
+                    f"--sizes present: {table.source} has {len(table.groups)} groups, and {count} are asked for. "
+                    f"Write a size for each, or bounds such as {max(clients // count - 1, 1)}:{clients // count + 2}.",
+                    code="E002",
+                )
+            there = dict(zip(table.groups, table.sizes.tolist(), strict=True))
+            return [there[name] for name in named], [there[name] for name in named]
         low = 1 if self.free or self.most is not None else clients // count
         high = clients if self.free or self.least is not None else -(-clients // count)
         return self.least if self.least is not None else low, self.most if self.most is not None else high
@@ -159,7 +209,7 @@ class _Task:
                 "Leave it out.",
                 code="E002",
             )
-        count = len(servers) or wanted.groups or len(table.groups)
+        count = len(servers) or wanted.groups or len(wanted.listed or table.groups)
         if not count:
             raise ScenarioError(
                 f"--groups: how many? {path} has no column 'group' to take the number from. Give --groups 12."
@@ -178,7 +228,7 @@ class _Task:
         gram = None if wanted.gram is None else read_gram(wanted.gram, table.labels)
         points = table.shares() if gram is None else table.shares() @ label_shift.root(gram)
         mass = table.counts.sum(axis=1) if wanted.weighting == "samples" else np.ones(clients)
-        least, most = wanted.sizes(clients, count)
+        least, most = wanted.bounds(table, named)
         problem, unit = grouping.pose(
             points, mass, count, least, most, together=rules["must"], apart=rules["cannot"], costs=costs, price=price,
             names=table.clients,
@@ -209,7 +259,7 @@ class _Task:
             return walked.group_of[self.unit], made
         chosen = found.group_of[self.unit]
         if self.present is not None and self.costs is None:
-            chosen = grouping.renamed(self.present, chosen, self.problem.groups)
+            chosen = grouping.renamed(self.present, chosen, self.problem.kinds)
         return chosen, made
 
     def summary(self, group_of: Indices) -> dict[str, Any]:
@@ -229,6 +279,19 @@ class _Task:
         states = grouping.front(self.problem, wanted.seed, wanted.restarts)
         found = (self.summary(state.group_of[self.unit]) for state in states)
         return [{"delta2": summary["delta2"], "cost": summary["cost"]} for summary in found]
+
+
+def _whole(text_: str) -> int:
+    """Read the size of a group.
+
+    Raises:
+        ScenarioError: if it is none.
+    """
+    if not (text_.strip().isdecimal() and 1 <= int(text_) <= LARGEST_SIZE):
+        raise ScenarioError(
+            f"--sizes: {text_!a:.40} is no size of a group. Write present, a list 4,7,20, or bounds LOW:HIGH."
+        )
+    return int(text_)
 
 
 def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tuple[Grouping, str]:
@@ -255,7 +318,8 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
         "file": str(path),
         "clients": len(table.clients),
         "groups": problem.groups,
-        "sizes": {"least": problem.least, "most": problem.most},
+        "sizes": {"least": int(problem.least.min()), "most": int(problem.most.max())},
+        "size_of": dict(zip(task.names, np.bincount(chosen, minlength=problem.groups).tolist(), strict=True)),
         "weighting": wanted.weighting,
         "unit": "gradients" if task.absolute else "label shares",
         "before": before,
@@ -295,8 +359,8 @@ def _effect(
         return regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
 
     def posed(grouped: regrouping.Grouped) -> Scenario:
-        size = max(round(len(table.clients) / count), 1)
-        fleet = {"fleet.clients": count * size, "fleet.groups": count, "fleet.clients_per_group": size}
+        groups = [{"clients": int(one)} for one in grouped.sizes]
+        fleet = {"fleet.groups": groups, "fleet.weights": "equal"}  # as the deviations are measured
         return read(fleet | {"problem.heterogeneity": grouped.heterogeneity(str(path)), "plan.seed": seed})
 
     before = of("present", task.present) if task.present is not None else of("random", chosen)
@@ -348,8 +412,8 @@ def _start(
     if present is None:
         return None, ""
     sizes = np.bincount(present, minlength=problem.groups)
-    if sizes.min() < problem.least or sizes.max() > problem.most:
-        return None, f"sizes are {sizes.min()} to {sizes.max()}, and {problem.least} to {problem.most} are asked for"
+    if (sizes < problem.least).any() or (sizes > problem.most).any():
+        return None, f"sizes are {sizes.min()} to {sizes.max()}, and {problem.span} are asked for"
     if any(present[a] != present[b] for a, b in rules["must"]):
         return None, "a must pair is apart"
     if any(present[a] == present[b] for a, b in rules["cannot"]):
@@ -395,7 +459,7 @@ def _cautions(task: _Task, after: Mapping[str, Any]) -> list[str]:
         )
     if task.present is not None and task.start is None:
         out.append(f"No list of moves from the present groups: {task.broken}.")
-    if task.problem.most > task.problem.least:
+    if task.problem.most.max() > task.problem.least.min():
         out.append(
             "Groups may differ in size: every client (or sample) counts the same here, while the theorems let every "
             "group count the same."

@@ -31,6 +31,7 @@ from planner.scenario.resolve import load
 PAGES = Path(__file__).parents[3] / "docs"
 
 MODES = ("per-client", "per-server")
+Sizes = tuple[int, ...]
 
 
 @pytest.fixture
@@ -105,6 +106,76 @@ def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int
     assert all(group_of[a] != group_of[b] for a, b in apart)
     assert found.deviation() == pytest.approx(deviation(points, mass, group_of), rel=1e-9, abs=1e-15)
     assert found.deviation() <= wanted * (1 + 1e-9) + 1e-14
+
+
+SIZES = [((2, 3, 4), (2, 3, 4)), ((1, 2, 6), (1, 2, 6)), ((1, 1, 4), (3, 2, 8)), ((5, 1, 1), (5, 4, 4))]
+
+
+@pytest.mark.parametrize(("least", "most"), SIZES)
+@pytest.mark.parametrize("kind", ["plain", "samples", "pairs"])
+def test_groups_of_given_sizes_are_the_exact_optimum(least: Sizes, most: Sizes, kind: str) -> None:
+    """Every group with its own bounds, against all assignments of nine clients to three named groups."""
+    rng = np.random.default_rng([*least, *most])
+    points = rng.dirichlet(np.full(4, 0.3), 9)
+    mass = rng.integers(1, 50, 9).astype(float) if kind == "samples" else np.ones(9)
+    together, apart = ([(0, 1)], [(2, 3)]) if kind == "pairs" and max(least) > 1 else ([], [])
+    wanted = math.inf
+    for named in itertools.product(range(3), repeat=9):
+        sizes = np.bincount(named, minlength=3)
+        if (sizes < least).any() or (sizes > most).any():
+            continue
+        if any(named[a] != named[b] for a, b in together) or any(named[a] == named[b] for a, b in apart):
+            continue
+        wanted = min(wanted, deviation(points, mass, np.array(named)))
+    problem, unit = pose(points, mass, 3, least, most, together=together, apart=apart)
+    found = solve(problem, 0)
+    sizes = np.bincount(found.group_of[unit], minlength=3)
+    assert (sizes >= least).all() and (sizes <= most).all()
+    assert found.deviation() <= wanted * (1 + 1e-9) + 1e-14
+
+
+def test_a_search_for_given_sizes_finds_the_one_grouping_there_is() -> None:
+    apart = [(i, j) for i in range(6) for j in range(i) if (i < 3) != (j < 3)]  # 0 to 2 and 3 to 5 each together
+    problem, unit = pose(np.eye(6), np.ones(6), 3, (3, 1, 2), (3, 1, 2), apart=apart)
+    found = grouping.search_exhaustively(problem)
+    assert found is not None
+    assert np.bincount(found.group_of[unit], minlength=3).tolist() == [3, 1, 2]
+    with pytest.raises(NoAnswerError, match="3 groups of 1 to 4 keeps all pairs"):
+        grouping.search_exhaustively(pose(np.eye(6), np.ones(6), 3, (4, 1, 1), (4, 1, 1), apart=apart)[0])
+
+
+def test_sizes_of_groups_may_be_given(plan, tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    rng = np.random.default_rng(3)
+    groups = ["south"] * 2 + ["north"] * 5 + ["east"] * 3
+    rows = [f"c{i},{g},{','.join(map(str, rng.integers(1, 90, 3)))}" for i, g in enumerate(groups)]
+    path.write_text("\n".join(["client,group,x,y,z", *rows]) + "\n")
+
+    def asked(*words: str) -> Any:
+        code, out, err = plan("group", str(path), *words, "--json")
+        assert code == 0, err
+        return json.loads(out)["group"]
+
+    assert asked("--sizes", "present")["size_of"] == {"south": 2, "north": 5, "east": 3}
+    assert asked("--sizes", "6,1,3")["size_of"] == {"south": 6, "north": 1, "east": 3}  # as they come in the file
+    bounded = asked("--sizes", "2:4")
+    assert (bounded["sizes"], max(bounded["size_of"].values())) == ({"least": 2, "most": 4}, 4)
+    assert bounded == asked("--min-size", "2", "--max-size", "4")
+    assert sorted(asked("--sizes", "1,2,3,4")["size_of"].values()) == [1, 2, 3, 4]
+    effect = asked("--sizes", "present")["effect"]
+    assert effect["before"]["grouping"] == "present"
+    for words, wanted in (
+        (("--sizes", "3,3,3"), "3 groups of 9 clients in all, and"),
+        (("--sizes", "5,5", "--groups", "3"), "2 groups of 10 clients in all, and"),
+        (("--sizes", "5:2"), "5 exceeds 2. Write 2:5"),
+        (("--sizes", "two"), "'two' is no size of a group. Write present, a list 4,7,20, or bounds LOW:HIGH"),
+        (("--sizes", "0:4"), "'0' is no size of a group"),
+        (("--sizes", "present", "--groups", "4"), "has 3 groups, and 4 are asked for. Write a size for each"),
+        (("--sizes", "2:4", "--free"), "says what --min-size, --max-size and --free say"),
+    ):
+        code, out, err = plan("group", str(path), *words)
+        assert (code, out) == (2, ""), words
+        assert wanted in err.replace("\n  help: ", ". "), err
 
 
 @settings(max_examples=40, deadline=None)
@@ -419,7 +490,7 @@ def test_costs_make_groups_of_servers(plan, file: Path, tmp_path: Path) -> None:
         (["no.csv"], 2, "cannot be read"),
         (["{file}", "--groups", "0"], 2, "--groups"),
         (["{file}", "--groups", "25"], 1, "24 clients cannot fill 25 groups"),
-        (["{file}", "--max-size", "5"], 1, "Change --groups, --min-size or --max-size"),
+        (["{file}", "--max-size", "5"], 1, "Change --groups, --sizes, --min-size or --max-size"),
         (["{file}", "--min-size", "5", "--max-size", "4"], 2, "Exchange them"),
         (["{file}", "--free", "--max-size", "4"], 2, "Leave one out"),
         (["{file}", "--weighting", "groups"], 2, "is not one of clients, samples"),
