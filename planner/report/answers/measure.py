@@ -167,7 +167,7 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
         }[weighting]
         out.append(
             f"Groups have {sizes.min()} to {sizes.max()} clients, and the theorems assume one size: {meaning}. "
-            f"Compare --weighting {'clients' if weighting == 'groups' else 'groups'}."
+            f"Compare --weighting {'clients, as `recommend` has it' if weighting == 'groups' else 'groups'}."
         )
     if counts_are == "sample":
         ones = int((table.counts.sum(axis=1) == 1).sum())
@@ -294,7 +294,8 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Mea
         )
         for tier, skewed in zip(data["tiers"], data["skew"], strict=True)
     )
-    following = [NextStep(argv=("hfl-plan", "recommend", "--data", str(path)), why="takes these deviations")]
+    weights = ("--weights", "samples") if data["weighting"] == "samples" else ()
+    following = [NextStep(argv=("hfl-plan", "recommend", "--data", str(path), *weights), why="takes these deviations")]
     if not data["scale"]["known"]:
         following.append(NextStep(argv=("...", "--gram", "GRAM.csv"), why="gives the absolute scale"))
     return Measurement(
@@ -364,7 +365,8 @@ def document(answer: Measurement) -> Document:
 
 def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     data = answer.measure
-    yield "Data", f"{counted(data['clients'], 'client')}, {data['labels']} labels, {data['samples']:,} samples"
+    each = f"; each of the {data['weighting']} counts the same" if data["weighting"] != "groups" else ""
+    yield "Data", f"{counted(data['clients'], 'client')}, {data['labels']} labels, {data['samples']:,} samples{each}"
     unusual = [
         f"{noun} {shortened(row[noun], 20)}: {shortened(row['label'], 20)}, {percent(row[share])} of {symbol}^2"
         for noun, share, key, symbol in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -90,6 +90,21 @@ def test_what_was_not_asked_is_said_to_be_assumed(tmp_path: Path) -> None:
     assert (answer.assumptions[0].key, answer.assumptions[0].value) == ("weights", "equal")
     asked = planner.recommend(data=table(tmp_path), uplink="20Mbit/s", weights="samples")
     assert "weights" not in [one.key for one in asked.assumptions]
+
+
+@pytest.mark.parametrize(("weighting", "weights"), [("clients", "equal"), ("samples", "samples")])
+def test_measure_says_by_which_weights_and_recommend_takes_the_same(
+    tmp_path: Path, weighting: Literal["clients", "samples"], weights: str
+) -> None:
+    path = table(tmp_path)
+    answer = planner.measure(path, weighting=weighting)
+    assert [float(row.squared) for row in answer.rows] == pytest.approx(
+        [one**2 for one in reversed(by_hand(WEIGHTS[weights]))], rel=1e-3
+    )
+    assert f"each of the {weighting} counts the same" in " ".join(str(answer).split())
+    argv = answer.next[0].argv
+    assert argv[:4] == ("hfl-plan", "recommend", "--data", path)
+    assert argv[4:] == (("--weights", "samples") if weights == "samples" else ())
 
 
 def test_equal_groups_and_given_numbers_stay_as_they_are(tmp_path: Path) -> None:
