@@ -272,6 +272,9 @@ class Bound:
         if orphans := used - introduced:
             names = ", ".join(sorted(s.name for s in orphans))
             raise DeclarationError(f"{self.id}: no assumption introduces {names}")
+        if self.rise is not None and (strange := self.rise.symbols - used):
+            names = ", ".join(sorted(s.name for s in strange))
+            raise DeclarationError(f"{self.id}: its rise speaks of {names}, and no term or condition does")
         tuned = self.kind in ("theorem", "rate")
         if tuned and eta_eff in used and (self.chain is None or self.common_cap is None):
             raise DeclarationError(f"{self.id} speaks of eta_eff: it also needs a chain and a common cap")

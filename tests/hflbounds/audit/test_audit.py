@@ -295,6 +295,8 @@ def conditions_typed_twice(bound_id: str) -> tuple[dict[str, np.ndarray], np.nda
             point = others.point(bound_id, rng)
             rest = {n: rng.uniform(0.1, 4) for n in bound.needs if n not in point}
             row = second_conditions.shaken({**rest, **point}, rng)
+            if i % 2:
+                row = second_conditions.at_the_edge(bound_id, row, rng)
             truth.append(second_conditions.applies(bound_id, row))
         rows.append(row)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}, np.array(truth)
@@ -335,7 +337,9 @@ def plant(bounds: list[Bound]) -> Planted:
                 if wrong is not None and equivalent(wrong, original):
                     continue
             found.count += 1
-            if wrong is None or caught(wrong, original):
+            with np.errstate(divide="ignore", invalid="ignore"):  # a condition that is wrong may divide by 0
+                seen = wrong is None or caught(wrong, original)
+            if seen:
                 found.by_audit += 1
             elif differs_from_the_second_encoding(wrong, original):
                 found.by_second_encoding += 1

@@ -151,3 +151,20 @@ def shaken(point: Numbers, rng: random.Random) -> dict[str, float]:
     if "beta_mix" in found:
         found["beta_mix"] = rng.choice([rng.random(), 1.0, 0.9, 0.91])
     return found
+
+
+STEPS = ("eta_eff", "eta", "eta_s", "eta_g", "eta_sub", "beta_lr")
+
+
+def at_the_edge(bound_id: str, row: dict[str, float], rng: random.Random) -> dict[str, float]:
+    """The same point with a step just within or just beyond what the conditions allow, where they have such an edge."""
+    name = next((one for one in STEPS if one in row), None)
+    if name is None:
+        return row
+    low, high = 1e-9 * row[name], 1e9 * row[name]
+    if not applies(bound_id, {**row, name: low}) or applies(bound_id, {**row, name: high}):
+        return row
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if applies(bound_id, {**row, name: middle}) else (low, middle)
+    return {**row, name: low * rng.choice((0.9, 0.999, 1.001, 1.1))}

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from hflbounds import Bound, DomainError, catalogue, get
 from hflbounds.core import quantities
 from hflbounds.core.expression import sqrt
+from hflbounds.errors import DeclarationError
 from hflbounds.evaluate.tuning import best_step
 
 BOUNDS = tuple(b for b in catalogue().values() if b.id in second.BOUND_IDS)
@@ -662,3 +663,9 @@ def test_bounds_travel_by_their_id() -> None:
     assert copy.deepcopy(bound) is bound
     with pytest.raises(TypeError, match="by its id"):
         pickle.dumps(replace(bound, title="another"))
+
+
+def test_a_rise_speaks_of_letters_of_the_bound_alone() -> None:
+    bound = get("hflbounds.exact.star-star")
+    with pytest.raises(DeclarationError, match="its rise speaks of delta, and no term or condition does"):
+        replace(bound, terms={name: term for name, term in bound.terms.items() if "inter" not in name})
