@@ -212,8 +212,8 @@ def worst_case(  # reason: one parameter for every option
 ) -> Document:
     """Compute the exact worst case of a small tree, beside its bounds.
 
-    Semidefinite programming, with a certificate in whole numbers. Needs clarabel: pip install 'hfl-
-    plan[certificates]'.
+    Semidefinite programming, with a certificate in whole numbers. Needs clarabel:
+    pip install 'hfl-plan[certificates]'.
 
     Examples:
         hfl-plan bounds worst-case hflbounds.exact.star-star
