@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
-from planner.cli.output import MISUSE, NO_ANSWER
+from planner.cli.output import MISUSE, NO_ANSWER, WIDTH
 
 THEORY = {
     "UnknownBoundError": "E040",
@@ -78,7 +80,22 @@ def of_command_line(error: Any) -> int:
 def refuse(code: str, fact: str, help_: str) -> int:
     """Write a refusal to stderr, and return the exit code: 1 without an answer, 2 for misuse."""
     answerless = code.startswith("N")
-    lines = [f"{'no answer' if answerless else 'error'}[{code}]: {fact}"]
-    lines.append(f"  help: {help_ or f'`hfl-plan explain {code}` says more.'}")
+    lines = [
+        *_wrapped(f"{'no answer' if answerless else 'error'}[{code}]: ", fact, indent=2),
+        *_wrapped("  help: ", help_ or f"`hfl-plan explain {code}` says more.", indent=8),
+    ]
     sys.stderr.write("\n".join(lines) + "\n")
     return NO_ANSWER if answerless else MISUSE
+
+
+def _wrapped(head: str, text: str, *, indent: int) -> Iterator[str]:
+    """Break a text into lines of a page on a terminal; what programs read keeps one line for the fact and the help."""
+    if not (sys.stderr is not None and sys.stderr.isatty()):
+        yield f"{head}{text}"
+        return
+    blanks = " " * indent
+    for line in text.splitlines() or [""]:
+        yield from textwrap.wrap(
+            f"{head}{line}", WIDTH, subsequent_indent=blanks, break_long_words=False, break_on_hyphens=False
+        )
+        head = blanks

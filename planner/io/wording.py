@@ -23,6 +23,8 @@ NAMES = {
     "cost": "time model",
 }
 
+LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page
+
 
 def input_words(parameter: str) -> str:
     """Write a key of the scenario for people.
@@ -62,10 +64,13 @@ def times(ratio: float | None) -> str:
 
 
 def two(number: float) -> str:
-    """A number with two digits, without an exponent: ``2.9``, ``14``, ``1,800``; close to 1 with three."""
+    """A number with two digits: ``2.9``, ``14``, ``1,800``, and from a million on ``1.4e6``; close to 1 with three."""
     rounded = float(f"{number:.3g}" if 0.95 <= number < 1.1 else f"{number:.2g}")
     if 0.95 <= rounded < 1.1 and rounded != 1:
         return f"{rounded:.2f}"
+    if rounded >= LARGE:
+        digits, _, power = f"{rounded:.1e}".partition("e+")
+        return f"{digits.removesuffix('.0')}e{int(power)}"
     return f"{rounded:,.0f}" if rounded >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
 
 

@@ -195,6 +195,16 @@ def test_there_are_three_examples() -> None:
     assert len(EXAMPLES) >= 3
 
 
+def test_a_refusal_on_a_terminal_has_80_columns_and_elsewhere_a_line(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["recommend", "-G", "10", "-M", "10", "--target", "1e-9", "--rounds", "10"]
+    _, _, piped = plan(*words)
+    assert [line.split(":")[0] for line in piped.splitlines()] == ["no answer[N003]", "  help"]
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda _: True, raising=False)
+    _, _, shown = plan(*words)
+    assert max(map(len, piped.splitlines())) > 80 >= max(map(len, shown.splitlines()))
+    assert shown.split() == piped.split()
+
+
 def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
     _, out, _ = plan(*BASE, "--json")
     _, schema, _ = plan("schema", "recommend")
