@@ -91,7 +91,7 @@ def async_(config: Config | Scenario | None = ..., *, region_times: Words | None
 def audit(*, paper: Words | None = ..., only: str = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
 class bounds:
-    """List, show, compare, plot, export and check convergence bounds."""
+    """List, show, compare, export and check convergence bounds."""
 
     @staticmethod
     def check(bounds: Sequence[str] | str | None = ..., *, paper: Words | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...

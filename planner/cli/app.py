@@ -23,24 +23,17 @@ from planner.cli import commands, output, pages, refusals
 
 # What typer raises for a wrong command line, whichever copy of click it stands on.
 CommandError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-PATH = (
-    *("init", "recommend", "measure", "estimate", "pilot", "group", "tune", "flip", "network", "overlap", "hubs"),
-    *(
-        "async",
-        "compare",
-        "serve",
-        "picture",
-        "export",
-        "bounds",
-        "audit",
-        "validate",
-        "rerun",
-        "schema",
-        "explain",
-        "help",
-    ),
-)
-"""Commands in the order in which people meet them; others come after."""
+GROUPS = {
+    "Start": ("init", "recommend"),
+    "Data": ("measure", "estimate", "pilot"),
+    "Choose": ("group", "tune", "flip", "network"),
+    "Variants": ("overlap", "hubs", "async"),
+    "Use": ("compare", "serve", "picture", "export"),
+    "Theory": ("bounds", "audit", "validate"),
+    "Also": ("rerun", "schema", "explain", "help"),
+}
+"""Commands in the order in which people meet them, under headings of the first page; others come after."""
+PATH = tuple(name for names in GROUPS.values() for name in names)
 WHOLE = "hfl-plan.whole"  # says that every option is asked for
 
 
@@ -169,8 +162,10 @@ class Lazy(Group):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the program is about, examples, and the commands."""
-        rows = [(name, self.found.help(name)) for name in self.found]
-        formatter.write(pages.group(inspect.getdoc(root) or "", "hfl-plan", rows, formatter.width))
+        *listed, also = GROUPS
+        panels = {panel: [(name, self.found.help(name)) for name in GROUPS[panel]] for panel in listed}
+        others = ", ".join([*GROUPS[also], *(name for name in self.found if name not in PATH)])
+        formatter.write(pages.first(inspect.getdoc(root) or "", panels, others, formatter.width))
 
 
 app = typer.Typer(

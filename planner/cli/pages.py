@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 SCENARIO = ("Fleet", "Data", "Network", "Model", "Prices", "Answer")
@@ -36,7 +36,19 @@ def group(text: str, path: str, rows: Sequence[tuple[str, str]], width: int) -> 
     wide = max(len(name) for name, _ in rows)
     lines = [*about, *_examples(examples, width)]
     lines += list(_listed("Commands", [(f"{name:<{wide}}", what) for name, what in rows], wide + 2, width))
-    lines += _listed("More", [("", f"{path} COMMAND --help. Codes of messages: hfl-plan explain CODE.")], 0, width)
+    lines += _listed("More", [("", f"{path} COMMAND --help. {MORE}")], 0, width)
+    return "\n".join(lines) + "\n"
+
+
+def first(text: str, panels: Mapping[str, Sequence[tuple[str, str]]], others: str, width: int) -> str:
+    """Write the page of the program: examples, and commands under headings, a line for each."""
+    about, examples = parted(text)
+    lines = [*about, *_examples(examples, width)]
+    wide = max(len(name) for rows in panels.values() for name, _ in rows)
+    for panel, rows in panels.items():
+        lines += _listed(panel, rows, wide + 2, width)
+    lines += _listed("Also", [("", others)], 0, width)
+    lines += _listed("More", [("", f"hfl-plan COMMAND --help. {MORE}")], 0, width)
     return "\n".join(lines) + "\n"
 
 

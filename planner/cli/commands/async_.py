@@ -36,7 +36,7 @@ def async_(  # reason: one parameter for every option
         float | None, Option("--alpha", help="coefficient of FedDyn, for the check of the printed theorem")
     ] = None,
 ) -> Answer:
-    """Choose a buffer for asynchronous updates where regions differ in speed.
+    """Choose a buffer for updates of regions unlike in speed.
 
     Regions are the groups of the scenario; options mean what they mean for `recommend`.
 

@@ -15,7 +15,7 @@ def audit(
         str, Option("--only", help="rows to list: all, holds, constant, fails, unknown, notes, wrong")
     ] = "all",
 ) -> Result:
-    """Check every bound, every line of the derivations and every erratum.
+    """Check every bound, line of a derivation and erratum.
 
     Examples:
         hfl-plan audit --paper devos2023

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="bounds",
-    help="List, show, compare, plot, export and check convergence bounds.",
+    help="List, show, compare, export and check convergence bounds.",
     rich_markup_mode=None,
 )
 

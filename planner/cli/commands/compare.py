@@ -22,10 +22,10 @@ def compare(
         Path, Argument(metavar="B", help="another one; or measured.json, which the exported project of A wrote")
     ],
 ) -> Compared | Document:
-    """Compare two scenarios or answers, and find the difference that decides; or a plan with its run.
+    """Find which difference of two scenarios decides.
 
-    Differences are changed one at a time from A to B. Options are said of both. With measured.json: what was
-    predicted, what was measured, and how to correct the scenario.
+    Takes two scenarios or answers, or a plan with its run. Differences are changed one at a time from A to B. Options
+    are said of both. With measured.json: what was predicted, what was measured, and how to correct the scenario.
 
     Examples:
         hfl-plan compare own.toml shared.toml

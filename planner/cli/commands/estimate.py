@@ -37,7 +37,7 @@ def estimate(  # reason: one parameter for every option
     seed: Annotated[int, Option("--seed", help="seed of every random draw", min=0, max=2**31)] = 0,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
-    """Estimate L, sigma, zeta, delta and A from a torch model and its data.
+    """Estimate L, sigma, zeta, delta and A from model and data.
 
     HOOK.py is imported and RUN, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
     nn.Module, and clients(), which returns a list of (group, X, y). Needs torch: pip install 'hfl-plan[validation]'.

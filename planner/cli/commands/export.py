@@ -30,9 +30,10 @@ def export(  # reason: one parameter for every option
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", metavar="DIR", help="new folder [required]")] = None,
 ) -> Document:
-    """Export a project that runs a plan: the loop, the plan and a task to replace by yours.
+    """Export a project that runs a plan on your own task.
 
-    The plan is priced again for what runs it, as Flower and NVFlare send every model through one server.
+    It has the loop, the plan and a task to replace by yours. The plan is priced again for what runs it, as Flower and
+    NVFlare send every model through one server.
 
     Examples:
         hfl-plan export examples/hospitals.toml --to flower --output job

@@ -34,7 +34,7 @@ def flip(  # reason: one parameter for every option
     cells: Annotated[int | None, Option("--cells", help="cells of the map along each axis", min=2, max=201)] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
-    """Find the break-even point of every parameter: where the best topology changes.
+    """Find the break-even point of every parameter.
 
     Examples:
         hfl-plan flip -G 10 -M 10 --heterogeneity inter --objective time

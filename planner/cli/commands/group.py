@@ -42,7 +42,9 @@ def group(  # reason: one parameter for every option
     skip_empty: SkipEmpty = False,
     seed: Seed = 0,
 ) -> Result:
-    """Group clients so that groups differ little, and show what the new groups gain.
+    """Group clients so that groups differ little.
+
+    The answer says what the new groups gain, and lists the moves.
 
     Examples:
         hfl-plan group examples/hospitals.csv

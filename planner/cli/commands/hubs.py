@@ -43,7 +43,7 @@ def hubs(  # reason: one parameter for every option
     b_hh: Annotated[str | None, Option("--b-hh", help="other hubs that a hub sends to [searched]")] = None,
     b_sh: Annotated[str | None, Option("--b-sh", help="hubs that a node averages [searched]")] = None,
 ) -> Hubs:
-    """Choose the number of hubs and their budgets where no cloud is trusted.
+    """Choose hubs and their budgets where no cloud is trusted.
 
     Examples:
         hfl-plan hubs --nodes 32 --edges 128

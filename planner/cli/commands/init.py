@@ -40,9 +40,9 @@ def init(
     yes: Annotated[bool, Option("--yes", "-y", help="take the default where no option answers a question")] = False,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result | str:
-    """Write a first scenario: answer six questions at most, or take an example.
+    """Write a first scenario from questions or an example.
 
-    An option answers its question in advance.
+    There are six questions at most. An option answers its question in advance.
 
     Examples:
         hfl-plan init --example hospitals

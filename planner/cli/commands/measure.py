@@ -29,7 +29,7 @@ def measure(  # reason: one parameter for every option
     skip_empty: SkipEmpty = False,
     seed: Seed = 0,
 ) -> Result:
-    """Measure from label counts how much clients and groups differ.
+    """Measure from label counts how clients and groups differ.
 
     Examples:
         hfl-plan measure examples/hospitals.csv

@@ -67,7 +67,7 @@ def network(  # reason: one parameter for every option
     ] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Document:
-    """Place servers, order rings and find bottlenecks on a given network.
+    """Place servers and rings, find bottlenecks of a network.
 
     Examples:
         hfl-plan network place geant

@@ -40,7 +40,7 @@ def overlap(  # reason: one parameter for every option
     ] = "each",
     objective: Annotated[str, Option("--objective", help="objective: airtime, time or traffic")] = "airtime",
 ) -> Result:
-    """Decide whether clients should attach to several servers (HHFL).
+    """Decide if clients should use several servers (HHFL).
 
     Examples:
         hfl-plan overlap examples/coverage57.csv

@@ -63,7 +63,7 @@ def pilot(  # reason: one parameter for every option
     seed: Seed = 0,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
-    """Race the topologies for a few rounds on your own model and data.
+    """Race the topologies briefly on your own model and data.
 
     HOOK.py is that of `estimate`; with test(), which returns (X, y), accuracy is measured too. Groups that are
     tuples, ("north", "ward 3"), make trees of more tiers. With label counts alone give --data and --proxy instead.

@@ -25,7 +25,7 @@ def serve(
     ] = None,
     browse: Annotated[bool, Option("--open", help="open the page in a browser")] = False,
 ) -> None:
-    """Open a local page: build a fleet, move sliders, and watch the best topology change.
+    """Open a local page: move sliders, watch the best change.
 
     Examples:
         hfl-plan serve --config examples/phones.toml

@@ -33,7 +33,7 @@ def tune(  # reason: one parameter for every option
         Option("--objective", help="objective: time, traffic, energy, carbon or money [what has no budget, or time]"),
     ] = None,
 ) -> Tuned:
-    """Choose local steps K and group rounds P by time and traffic to a target.
+    """Choose local steps K and group rounds P to a target.
 
     All choices are compared at one target: the given one, or what the scenario's own K and P reach.
 
