@@ -79,7 +79,8 @@ class Standing:
         """Of some topologies the first, and those that cannot be told from it; none where none reaches the target.
 
         Told apart is what differs by more than the resolution, in whole rounds too, with an interval of the ratio that
-        does not hold 1; and nothing is told where the first is the best with a probability below `TOLD`.
+        does not hold 1; and nothing is told where the first is the best with a probability below `TOLD`. Where no
+        record has errors, a ratio has to exceed `predictor_record.unproven_factor` in place of an interval.
         """
         first, *rest = [t for t in self.totals if t in among] or [""]
         level = self.totals.get(first, 0.0) * (1 + max(self.scenario.resolution, SAME))
@@ -92,7 +93,9 @@ class Standing:
 
     def _told(self, topology: str, first: str) -> bool:
         ends = self.judged.interval(topology, first, LEVEL)
-        return ends is None or ends[0] > 1 + self.scenario.resolution
+        if ends is not None:
+            return ends[0] > 1 + self.scenario.resolution
+        return self.totals[topology] > self.totals[first] * predictor_record.unproven_factor(self.question)
 
     def ratio(self, topology: str) -> Quantity | None:
         """What a topology takes over what the first takes, as run, with its interval; None where either has none."""

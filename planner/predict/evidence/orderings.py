@@ -132,11 +132,20 @@ def _split(question: Question) -> str:
 
 
 def not_covered(question: Question) -> list[str]:
-    """Say that no measured run had these topologies, where none had."""
-    if predictor_record.covers(question):
+    """Say that no record has errors of such predictions, where none has, and which lead is named a winner then."""
+    covered, factor = predictor_record.covers(question), predictor_record.unproven_factor(question)
+    if predictor_record.of(question) is not None or (covered and factor == 1):
         return []
     tiers = f"{question.depth} tier{'s' if question.depth > 1 else ''}"
-    return [f"No run on record had such trees ({tiers}): how often predictions for them are right is unknown."]
+    lacks = f"No run on record had such trees ({tiers})"
+    if factor == 1:
+        return [f"{lacks}: how often predictions for them are right is unknown."]
+    if covered:
+        lacks = f"No record has errors of the predictor {question.predictor.id} by {question.metric}"
+    return [
+        f"{lacks}: a lead of less than {factor:.2g}x is a toss-up. Nine of ten ratios of two topologies of two tiers "
+        "were predicted within that factor of the measured one."
+    ]
 
 
 def beyond_record(question: Question) -> list[str]:

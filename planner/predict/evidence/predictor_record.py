@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from statistics import median, quantiles  # numpy's import its masked arrays
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from planner.scenario.fields import Objective
 CALIBRATION = "calibration.csv"
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer
+UNPROVEN = 0.9  # share of ratios on record within the factor of what was never measured
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
@@ -169,6 +171,27 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     rows, _ = known.nearest(_here(question), kind(question.values))
     drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
     return np.stack([mine[_measured_as(question, topology)][drawn] for topology in question.topologies])
+
+
+def unproven_factor(question: Question) -> float:
+    """Ratio of two topologies that a prediction without a record of errors has to exceed to tell them apart.
+
+    Nine of ten ratios of two topologies of two tiers were predicted within it, over all scenarios of the record by this
+    metric, or by loss where there is none. It is 1 for what is guaranteed or measured, which needs no record.
+    """
+    if question.predictor.guarantees or question.predictor.measured:
+        return 1.0
+    known = record(question.metric) or record("loss")
+    assert known is not None  # noqa: S101 - that by loss comes with the package
+    mine = known.errors.get(question.predictor.id) or next(iter(known.errors.values()))
+    return _factor(tuple(map(tuple, mine.values())))
+
+
+@cache
+def _factor(errors: tuple[tuple[float, ...], ...]) -> float:
+    """The factor that holds `UNPROVEN` of the ratios of each two topologies."""
+    pairs = [np.abs(np.subtract(one, other)) for one, other in combinations(errors, 2)]
+    return math.exp(sorted(np.concatenate(pairs).tolist())[math.ceil(UNPROVEN * sum(map(len, pairs))) - 1])
 
 
 def calibrated(near: ModelUncertainty, metric: str, objective: Objective, share: float) -> float:

@@ -26,6 +26,7 @@ from planner.report.document import (
     Table,
 )
 from planner.report.page import about, change, count, duration, page, size
+from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
 from planner.scenario.units import format_amount, format_energy, format_mass
 
@@ -34,7 +35,8 @@ OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "carbon": ("carbon_kg_co2e", format_mass),
     "money": ("money", "{:,.4g}".format),
 }
-SHOWN = 6  # topologies on the page
+SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
+LINES = 25  # of a page
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 RIGHT = (Column("rounds", "number"), Column("traffic", "number"))
 CASES = {"per-client": "own links?", "per-server": "shared links?"}
@@ -42,8 +44,14 @@ AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffi
 
 
 def document(answer: Recommendation) -> Document:
-    """Lay a recommendation out."""
-    return page(answer, _table(answer), _sections(answer), label=_label, facts=_facts(answer), kind="Recommendation")
+    """Lay a recommendation out, with as many topologies as leave a page its lines."""
+    sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
+    for shown in range(SHOWN, LEAST - 1, -1):
+        table = _table(answer, shown)
+        found = page(answer, table, sections, label=_label, facts=facts, kind="Recommendation")
+        if len(answer.ranking) <= LEAST or render(found, width=COLUMNS, color=False).count("\n") <= LINES:
+            break
+    return found
 
 
 def _label(case: Verdict) -> str:
@@ -53,16 +61,16 @@ def _label(case: Verdict) -> str:
 # ---------------------------------------------------------------- the page
 
 
-def _table(answer: Recommendation) -> list[Block]:
+def _table(answer: Recommendation, most: int) -> list[Block]:
     """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
-    whole = _rows(answer, intervals=True)
-    left = len(answer.ranking) - SHOWN
-    shown = whole if whole.width() <= COLUMNS else _rows(answer, intervals=False)
+    whole = _rows(answer, most, intervals=True)
+    left = len(answer.ranking) - most
+    shown = whole if whole.width() <= COLUMNS else _rows(answer, most, intervals=False)
     return [shown, *([Sentences(f"{left} more topologies: --explain table", "dim")] if left > 0 else [])]
 
 
-def _rows(answer: Recommendation, *, intervals: bool) -> Table:
-    shown = [*answer.ranking[:SHOWN], *(row for row in answer.rows if row.baseline)]
+def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
+    shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
     cases = answer.open_cases
     by = [(Column("time", "number"), Column("vs best"))] * max(len(cases), 1)
     return Table(

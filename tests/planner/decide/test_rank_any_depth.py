@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
 import math
 from pathlib import Path
 
@@ -95,6 +97,41 @@ def test_the_example_says_nothing_of_two_tiers(regions: Recommendation) -> None:
     assert [row.id for row in regions.rows if row.baseline] == ["fedavg", "sfl"]
     assert regions.row("fedavg").ratio < 1 < regions.row("sfl").ratio
     assert {row.bound_id for row in regions.ranking} == {None}  # none is on a loss
+
+
+def factor_on_record() -> float:
+    """Within which nine of ten measured ratios of two topologies were predicted, from the file of the record."""
+    with (EXAMPLE.parents[1] / "planner" / "data" / "record_loss.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in rows[0] if name.startswith("error_spectrum_")]
+    off = sorted(abs(float(r[a]) - float(r[b])) for r in rows for a, b in itertools.combinations(names, 2))
+    return math.exp(off[math.ceil(0.9 * len(off)) - 1])
+
+
+def test_a_lead_within_the_errors_of_two_tiers_names_no_winner(regions: Recommendation) -> None:
+    """No run on record had three tiers."""
+    factor = factor_on_record()
+    least = min(row.time_seconds for row in regions.ranking)
+    level = {row.id for row in regions.ranking if row.time_seconds < factor * least}
+    assert 1 < len(level) < len(regions.ranking)
+    assert (regions.verdict.status, set(regions.verdict.best)) == ("toss-up", level)
+    assert f"a lead of less than {factor:.2g}x is a toss-up" in " ".join(str(regions).split())
+
+
+def test_a_lead_beyond_the_errors_of_two_tiers_names_one() -> None:
+    answer = planner.recommend(tiers="9000/9000/9000", objective="time", link_sharing="per-client", **FAST)
+    times = sorted(row.time_seconds for row in answer.ranking)
+    assert times[1] > factor_on_record() * times[0]
+    assert (answer.verdict.status, len(answer.verdict.best)) == ("best", 1)
+    assert answer.verdict.confidence is None
+
+
+def test_guarantees_need_no_record() -> None:
+    answer = planner.recommend(
+        tiers="4/3/5", predictor="bound", metric="gradient", target="10%", objective="rounds", **FAST
+    )
+    assert answer.verdict.status == "best"
+    assert not any("toss-up" in one.text for one in answer.warnings)
 
 
 def test_one_tier_is_compared_with_the_other_pattern_and_not_with_itself() -> None:
