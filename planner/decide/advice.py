@@ -18,6 +18,7 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
     (("zeta", "delta"), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
+    (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
     (("sigma", "L A", "L", "A"), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
@@ -76,7 +77,10 @@ def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -
         yield ask_sharing(scenario)
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
+    counted = {"zeta", "delta"} if scenario.ratio_error is not None else set()  # label counts were given
     for share, name in sorted(known, reverse=True):
+        if name in counted:
+            continue
         for unknown, why, argv in QUESTIONS:
             if share >= LITTLE and any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown):
                 yield NextStep(argv=argv, why=why, asks=True)

@@ -31,12 +31,12 @@ from planner.decide.parameters import (
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import standing
+from planner.decide.verdict import algorithms, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, KnownValue, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.version import version
-from planner.io.wording import input_words, join, names_or, title
+from planner.io.wording import input_words, join, names_or, times, title
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
@@ -49,6 +49,7 @@ WAYS: dict[changes.Method, Way] = {
     "enclosed": "searched",
     "looked at": "sampled",
 }
+CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 MOST_NAMED = 4  # topologies that a verdict names
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 Progress = Callable[[str], None]
@@ -220,7 +221,7 @@ def flip(  # reason: one field of the answer after the other
         objective=objective,
         metric=question.metric,
         target=target_of(question, scenario.known["target"]),
-        verdict=_verdict(objective, first, found, every=every),
+        verdict=_verdict(question, objective, first, found, every=every),
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
         warnings=tuple(Caution(text=text) for text in scenario.warnings),
@@ -241,7 +242,9 @@ def flip(  # reason: one field of the answer after the other
     )
 
 
-def _verdict(objective: Objective, best: tuple[str, ...], rows: Sequence[Change], *, every: bool) -> Verdict:
+def _verdict(
+    question: Question, objective: Objective, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
+) -> Verdict:
     """Which topology is best, and whether that hangs on an assumption that another plausible value turns."""
     by = f"{objective}{'' if every else ', of those that compete'}"
     # What makes a toss-up of the best and others leaves the best as good a choice.
@@ -251,16 +254,36 @@ def _verdict(objective: Objective, best: tuple[str, ...], rows: Sequence[Change]
         both = tuple(dict.fromkeys((*best, *beyond)))
         unknown = list(dict.fromkeys(_unknown(row.parameter, deciding) for row in deciding))
         verb = "decides" if len(unknown) == 1 else "decide"
-        text = f"{_either(both)} by {by}: {join(unknown)} {verb}."
-        return Verdict(status="depends", on=deciding[0].parameter, cases=tuple(_cases(deciding[0], best)), text=text)
-    alone = len(best) == 1
-    said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(best)}"
-    nearest = min(rows, key=lambda row: math.inf if row.distance is None else abs(row.distance), default=None)
+        text = f"{_either(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
+        return Verdict(
+            status="depends", on=deciding[0].parameter, cases=tuple(_cases(question, deciding[0], best)), text=text
+        )
+    each = algorithms(question, best)
+    alone = len(each) == 1
+    said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(each)}"
     change = "no input followed changes that alone" if alone else "no number alone puts another topology first"
-    if nearest is not None:
-        joint = " " if nearest.unit or nearest.method == "setting" else " = "
-        change = f"the nearest change is at {input_words(nearest.parameter)}{joint}{_at(nearest)}"
+    if rows:
+        change = _leading(question, best, rows)
     return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")
+
+
+def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change]) -> str:
+    """Say which change is the nearest: a number close by, else a setting, which is one step away, else a number."""
+    settings = [row for row in rows if row.method == "setting"]
+    numbers = [row for row in rows if row.distance is not None]
+    nearest = min(numbers, key=lambda row: abs(row.distance or 0.0), default=None)
+    if settings and (nearest is None or abs(nearest.distance or 0.0) > math.log(CLOSE)):
+        row = min(settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
+        each = algorithms(question, row.best_beyond)
+        which = join(list(map(title, each))) if 0 < len(each) <= MOST_NAMED else f"{len(each)} topologies"
+        makes = (
+            f"makes {'it' if len(each) == 1 else 'a toss-up of'} {which}" if each else "puts the target out of reach"
+        )
+        return f"{input_words(row.parameter)} {row.break_even} {makes}"
+    row = nearest or rows[0]
+    joint = " " if row.unit or row.method == "setting" else " = "
+    away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
+    return f"the nearest change is at {input_words(row.parameter)}{joint}{_at(row)}{away}"
 
 
 def _either(topologies: Sequence[str]) -> str:
@@ -289,15 +312,16 @@ def _unknown(parameter: str, deciding: Sequence[Change]) -> str:
     return link.replace("_", " ") if both else input_words(parameter)
 
 
-def _cases(row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:
+def _cases(question: Question, row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:
     """What is best on either side of a change."""
     now, beyond = str(row.now), _at(row)
     if not isinstance(row.break_even, str):
         above = row.break_even > float(row.now)
         now, beyond = (f"{side} {_at(row)}" for side in (("below", "above") if above else ("above", "below")))
     for value, topologies in ((now, best), (beyond, row.best_beyond)):
-        text = ("" if len(topologies) == 1 else "toss-up, ") + _either(topologies)
-        yield Verdict(value=value, status="best" if len(topologies) == 1 else "toss-up", best=topologies, text=text)
+        each = algorithms(question, topologies)
+        text = ("" if len(each) == 1 else "toss-up, ") + _either(each)
+        yield Verdict(value=value, status="best" if len(each) == 1 else "toss-up", best=topologies, text=text)
 
 
 def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Sensitivity]:

@@ -16,7 +16,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import names_or, percent, times, title
+from planner.io.wording import names, names_or, percent, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
@@ -198,7 +198,7 @@ def single(here: Standing, beside: Sequence[Baseline]) -> Verdict:
     rest = [t for t in here.totals if t not in here.best]
     runner_up = rest[0] if rest else ""
     found = Verdict(
-        status="toss-up" if len(here.best) > 1 else "best",
+        status="toss-up" if len(algorithms(here.question, here.best)) > 1 else "best",
         best=here.best,
         runner_up=runner_up,
         ratio=here.ratio(runner_up) if runner_up else None,
@@ -222,9 +222,9 @@ def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
 
 
 def _in_a_case(found: Verdict, here: Standing) -> str:
-    said = _choice(found, here.objective, float)
-    if len(found.best) > 1 and set(found.best) == set(here.question.equivalent_topologies(found.best[0])):
-        said = f"{title(found.best[0])}, the same algorithm as {names_or(found.best[1:])}"
+    said = _choice(found, here, float)
+    if found.status == "best" and len(found.best) > 1:
+        return f"{title(found.best[0])}, the same algorithm as {names_or(found.best[1:])}"
     if here.scenario.objective_open:  # the case names the objective
         said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:
@@ -236,13 +236,24 @@ def _sure(confidence: float) -> str:
     return f"confidence {percent(confidence)}"
 
 
-def _choice(found: Verdict, objective: str, ratio: Callable[[Quantity], float]) -> str:
+def algorithms(question: Question, topologies: Sequence[str]) -> tuple[str, ...]:
+    """Of topologies that are one algorithm in this fleet, the first alone."""
+    found: dict[str, None] = {}
+    for one in topologies:
+        if not set(question.equivalent_topologies(one)) & found.keys():
+            found[one] = None
+    return tuple(found)
+
+
+def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) -> str:
     """``Star-Ring, 2.9x [1.4, 6] faster than Star-Star``, or a toss-up."""
     if found.status == "toss-up":
-        many = len(found.best) > LISTED
-        return f"toss-up, {f'any of {len(found.best)} topologies' if many else names_or(found.best)}"
+        each = algorithms(here.question, found.best)
+        return f"toss-up, {f'any of {len(each)} topologies' if len(each) > LISTED else names_or(each)}"
     lead = (
-        f", {times(ratio(found.ratio))} {LESS[objective]} {title(found.runner_up)}" if found.ratio is not None else ""
+        f", {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
+        if found.ratio is not None
+        else ""
     )
     return f"{title(found.best[0])}{lead}"
 
@@ -266,9 +277,9 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
             what = "with a bound here" if question.predictor.guarantees else "asked about"
             parts = [f"{title(found.best[0])} is the only topology {what}."]
     elif found.status == "toss-up":
-        parts = [_choice(found, objective, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
+        parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
     else:
-        first, lead, rest = _choice(found, objective, lambda ratio: ratio).partition(",")
+        first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]
     if why := same_by_structure(here):
         parts.append(why)
@@ -276,7 +287,7 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         parts.append("The best is the same where clients share their link.")
     if found.baseline is not None:
         parts.append(_without_servers(found, here))
-    if found.status == "best" and found.confidence is not None and len(here.totals) > 1:
+    if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
 
@@ -303,12 +314,18 @@ def same_by_structure(here: Standing) -> str:
     question, tied = here.question, here.best
     if len(tied) < 2:
         return ""
+    one = len(algorithms(question, tied)) == 1
     reasons = []
-    if set(tied) == set(question.equivalent_topologies(tied[0])):
+    if one:
         for i, tier in enumerate(question.symbols):
             if question.values[tier.drawn] == 1:
                 known = ONE_CHILD.get(question.depth, ())
                 reasons.append(known[i] if known else f"with one child the pattern of tier {i + 1} does not matter")
     if not any(question.values[n] for n in ("sigma", *(tier.deviation for tier in question.symbols))):
         reasons.append("without noise and heterogeneity all need the same rounds")
-    return f"They are alike: {'; '.join(reasons)}." if reasons else ""
+    if not reasons:
+        return ""
+    others = (
+        "They are alike" if not one else f"{names(tied[1:])} {'is' if len(tied) == 2 else 'are'} the same algorithm"
+    )
+    return f"{others}: {'; '.join(reasons)}."

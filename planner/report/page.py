@@ -194,7 +194,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
 
 NAMED = 6  # letters of a symbol
 LONGEST = 100  # letters of a warning on a page
-MOST, LESS = 130, 60  # letters of all assumptions on a page, and where it has many cases
+MOST, LESS = 130, 50  # letters of all assumptions on a page, and where it has many cases
 
 
 def _amount(one: Assumption) -> str:

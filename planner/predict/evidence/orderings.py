@@ -75,7 +75,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
         weak = ""
         if predictor_record.beyond(question):
             most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
-            weak = f"no measured run had {own:,} local steps of a client in a round, {most:g} at most"
+            weak = f"no measured run had {own:,} local steps in a round, {most:g} at most"
         found.append(
             Evidence(
                 dataset=f"planner/data/{predictor_record.file_of(question.metric)}",

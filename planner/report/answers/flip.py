@@ -89,6 +89,8 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         which = which if len(still) <= 3 else counted(len(still), "other parameter")
         yield "No change", f"within 1000x (counts 100x): {which}"
     limits = []
+    if len(answer.flip.first) > 1:
+        limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
     if sampled := [input_words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
         limits.append(f"{', '.join(sampled[:6])} {verb} sampled: a change between two samples may be missed")

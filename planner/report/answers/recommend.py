@@ -49,7 +49,7 @@ def document(answer: Recommendation) -> Document:
     for shown in range(SHOWN, LEAST - 1, -1):
         table = _table(answer, shown)
         found = page(answer, table, sections, label=_label, facts=facts, kind="Recommendation")
-        if len(answer.ranking) <= LEAST or render(found, width=COLUMNS, color=False).count("\n") <= LINES:
+        if len(answer.ranking) <= LEAST + 1 or render(found, width=COLUMNS, color=False).count("\n") <= LINES:
             break
     return found
 

@@ -24,6 +24,7 @@ from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import flip
 from planner.decide.sensitivity import nearest_flips as nearby
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.wording import input_words, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import format_break_even
@@ -373,7 +374,34 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert len(found.flip.first) > len(then) == 1
     turned = {row.id: row.best_beyond for row in found.rows}
     assert turned["client_link.sharing per-server"] == then
-    assert "the nearest change is at link sharing per-server" in found.verdict.text
+    assert found.verdict.text.endswith(f"; link sharing per-server makes it {title(then[0])}.")
+    assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
+
+
+def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
+    found = planner.flip(config="examples/phones.toml")
+    nearest = min(math.exp(abs(row.distance)) for row in found.rows if row.distance is not None)
+    assert nearest > 100
+    first = found.verdict.text.partition("; ")[2]
+    assert any(first.startswith(f"{input_words(r.parameter)} {r.break_even} ") for r in found.rows if not r.distance)
+
+
+def test_a_number_leads_where_it_is_close_and_says_how_far() -> None:
+    rates = {"network.server_link.up": "60Mbit/s", "network.server_link.down": "60Mbit/s"}
+    rates |= {"network.server_link.sharing": "per-client"}
+    found = planner.flip(groups=10, clients_per_group=10, heterogeneity="inter", objective="time", uplink="20Mbit/s",
+                         link_sharing="per-client", settings=rates)  # fmt: skip
+    nearest = min((r for r in found.rows if r.distance is not None), key=lambda r: abs(r.distance or 0))
+    assert math.exp(abs(nearest.distance or 0)) <= 10
+    assert f"{times(math.exp(abs(nearest.distance or 0)))} away" in found.verdict.text
+
+
+def test_topologies_that_are_one_algorithm_are_named_once() -> None:
+    found = planner.flip(groups=1, clients_per_group=10, objective="time", link_sharing="per-client",
+                         parameter=["sigma"])  # fmt: skip
+    assert set(found.flip.first) == {"star-star", "ring-star"}
+    assert found.verdict.status == "best"
+    assert found.verdict.text.startswith("Star-Star is best by time")
 
 
 def test_other_words_are_asked_as_scenarios_of_their_own() -> None:

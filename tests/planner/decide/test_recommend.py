@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 from second_encoding import value as second
@@ -187,6 +189,11 @@ def test_topologies_that_are_one_algorithm_are_named_once_in_a_case() -> None:
     by_time = planner.recommend(groups=1, clients_per_group=32).verdict.cases[0]
     assert by_time.cases[0].text == "Star-Star, the same algorithm as Ring-Star"
     assert set(by_time.cases[0].best) == {"star-star", "ring-star"}
+    assert by_time.cases[0].status == "best"
+    assert by_time.cases[1].text == "toss-up, Star-Ring or Star-Star"  # as are Ring-Ring and Ring-Star
+    whole = planner.recommend(groups=1, clients_per_group=32, objective="time", link_sharing="per-client").verdict
+    assert whole.text.startswith("Use Star-Star for time: ")
+    assert "Ring-Star is the same algorithm: with one group the top tier is neither star nor ring." in whole.text
     several = planner.recommend(groups=2, clients_per_group=16).verdict
     assert "same algorithm" not in str(several.to_json())
 
@@ -486,3 +493,17 @@ def test_topologies_that_tie_and_run_different_whole_rounds_are_named() -> None:
     assert said == [f"Ring-Ring and Ring-Star tie at {numbers} predicted rounds; {whole}"]
     more = planner.recommend(**{**asked, "rounds": 300}, details=False)
     assert not [one for one in more.warnings if "whole" in one.text]
+
+
+def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
+    """They say the ratio of deviations; what is asked for then is their scale. Groups that are equal have one alone."""
+    given: dict[str, Any] = {"link_sharing": "per-client", "objective": "time", "sigma": 1}
+    asked = [one for one in planner.recommend(data="examples/hospitals.csv", **given).next if one.asks]
+    assert asked[0].argv == ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")
+    equal = tmp_path / "equal.csv"
+    equal.write_text("client,group,x,y\na,n,90,10\nb,n,10,90\nc,s,90,10\nd,s,10,90\n")
+    answer = planner.recommend(data=str(equal), **given)
+    assert answer.scenario["delta"].value == 0
+    assert not any("--data" in one.argv for one in answer.next)
+    said = planner.recommend(groups=4, clients_per_group=8, uplink="1Gbit/s", **given).next
+    assert ("--data", "COUNTS.csv") in [one.argv for one in said]
