@@ -98,6 +98,9 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Let ``--explain`` stand alone, which asks for all sections, and ``--help`` before ``all``."""
+        from planner.cli.options import WRITTEN, named
+
+        ctx.meta[WRITTEN] = named(args)
         if args[-2:] in (["--help", "all"], ["-h", "all"]):
             ctx.meta[WHOLE] = True
             args = args[:-1]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,6 +89,15 @@ OUTPUT: Mapping[str, tuple[Any, Any]] = {
 
 LETTER = len("--G")
 """Letters of an option that has a longer name beside it."""
+WRITTEN = "hfl-plan.written"
+"""Where a context has the names of options as they were written."""
+
+
+def named(words: Iterable[str]) -> frozenset[str]:
+    """Return the names of options in a command line; those of a letter have a longer one beside them."""
+    return frozenset(word.partition("=")[0] for word in words if word.startswith("--") and len(word) > LETTER)
+
+
 FAMILY = (
     *(
         "problem.heterogeneity",
@@ -218,9 +227,13 @@ class Shape:
         takes_asked = "asked" in inspect.signature(command).parameters
         return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
 
-    def said(self, given: Mapping[str, Any]) -> Said:
-        """Return what the options of a command line say of a scenario, each by the word that was written."""
-        written = {word.partition("=")[0] for word in sys.argv if word.startswith("--") and len(word) > LETTER}
+    def said(self, given: Mapping[str, Any], written: Collection[str] = ()) -> Said:
+        """Return what the options of a command line say of a scenario.
+
+        Args:
+            given: By parameter, what was given.
+            written: Names of options as they were written; of these an option is named by its own, else by its first.
+        """
         options = {
             field.key: (next((word for word in left if word in written), left[0]), given[name])
             for name, (field, left, _) in self.fields.items()
@@ -234,7 +247,7 @@ def completed(command: Answered) -> Callable[..., None]:
     command = getattr(command, "command", command)
     shape = Shape.of(command)
 
-    def run(**given: Any) -> None:
+    def run(call: Any = None, **given: Any) -> None:
         asked = _asked({name: given[name] for name in shape.shared}).checked(shape.declared.files)
         arguments = {parameter.name: given[parameter.name] for parameter in shape.own}
         if shape.takes_asked:
@@ -242,7 +255,7 @@ def completed(command: Answered) -> Callable[..., None]:
         if not shape.first:
             _show(command(**arguments), asked, None)
             return
-        told = shape.said(given)
+        told = shape.said(given, call.meta[WRITTEN])
         scenario = told.scenario() if shape.first == "scenario" else None
         answer = command(told if scenario is None else scenario, **arguments)
         if scenario is not None and asked.reports:
@@ -250,7 +263,11 @@ def completed(command: Answered) -> Callable[..., None]:
             answer = replace(answer, scenario=scenario)
         _show(answer, asked, told)
 
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own] + [
+    call = inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    parameters = [
+        *([call] if shape.first else []),
+        *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own),
+    ] + [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         for name, (annotation, default) in shape.shared.items()
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from planner.cli.options import Said
+from planner.cli.options import WRITTEN, Said
 from planner.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def _said(path: Path, command: tuple[str, ...]) -> Said:
         )
     recommend = Commands()["recommend"]
     try:
-        given = recommend.make_context("recommend", list(command[2:])).params
+        context = recommend.make_context("recommend", list(command[2:]))
     except (typer.Exit, typer.Abort, CommandError):
         raise ScenarioError(
             f"{path}: this version does not take the command {' '.join(command)!a:.80}. Give the scenario."
         ) from None
-    found: Said = recommend.callback.said(given)
+    found: Said = recommend.callback.said(context.params, context.meta[WRITTEN])
     return found

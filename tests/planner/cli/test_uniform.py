@@ -314,3 +314,14 @@ def test_a_scenario_in_the_wrong_place_is_sent_to_config(plan, words: tuple[str,
     assert (code, out) == (2, "")
     assert "--config examples/phones.toml" in err
     assert "deviation" not in err
+
+
+def test_a_saved_answers_options_are_named_as_they_were_written(plan, tmp_path: Path) -> None:
+    """Not as the command line of now has them, which names the file alone."""
+    counts, answer = tmp_path / "counts.csv", tmp_path / "answer.json"
+    counts.write_text("client,group,x,y\na,n,90,10\nb,n,10,90\nc,s,80,20\nd,s,10,90\n")
+    assert plan("recommend", "--data", str(counts), "--output", str(answer), "--objective", "time")[0] == 0
+    counts.unlink()
+    code, _, err = plan("export", str(answer), "--output", str(tmp_path / "job"))
+    assert code == 2
+    assert f"--data: {counts}" in err
