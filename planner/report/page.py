@@ -264,9 +264,21 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         return
     share = first.right / first.of
     level = "weak" if share < WEAK else "fair" if share < FAIR else "good"
+    if first.nearest and _sure_by_time(answer):
+        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; round times decide too"
+        return
     level += " on rounds" * first.nearest
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of}, {first.dataset}"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
+
+
+def _sure_by_time(answer: Answer) -> bool:
+    """Whether a confidence by time is stated, which stands on times of rounds beside their numbers."""
+    every = [(answer.objective, answer.verdict)]
+    for case in answer.verdict.cases:
+        by = case.value if answer.verdict.on == "objective" else answer.objective
+        every += [(by, case), *((by, one) for one in case.cases)]
+    return any(by == "time" and one.confidence is not None and one.status == "best" for by, one in every)
 
 
 def steps(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -492,7 +492,7 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     value, low, high = measured.ratio
     said = "delta = 0" if value is None else f"zeta^2 / delta^2 = {value:.3g}"
     if value is not None and low is not None and high is not None:
-        said += f" (95 % {low:.3g} to {high:.3g})"
+        said += f" (95 % {low:.2g} to {high:.2g})"
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     warnings.append(

@@ -31,6 +31,7 @@ class Buffered(Method):
     """A buffer size, by the clock and by the theorem."""
 
     buffer: int = field("updates of a global step")
+    group_rounds: int = field("rounds inside a region before it sends")
     step_seconds: float
     staleness_mean: float
     staleness_most: int
@@ -73,7 +74,7 @@ def answered(found: Answer) -> Asynchronous:
             else f"the guarantee of a squared gradient of {aim:.3g}",
         ),
         verdict=_verdict(found),
-        rows=tuple(_row(found, buffer) for buffer in found.buffers),
+        rows=tuple(_rows(found)),
         asynchronous=_data(found),
         next=()
         if found.settings.max_staleness is not None
@@ -81,12 +82,34 @@ def answered(found: Answer) -> Asynchronous:
     )
 
 
-def _row(found: Answer, buffer: Buffer) -> Buffered:
-    M = found.regions
+def _faster(found: Answer) -> tuple[int, Buffer] | None:
+    """The number of rounds inside a region that takes least with the buffer proved; None where that is the present."""
+    inside = {rounds: b for rounds, b in (found.inside or {}).items() if b.seconds}
+    rounds = min(inside, key=lambda n: inside[n].seconds or 0.0, default=None)
+    if rounds is None or found.proved is None or (inside[rounds].seconds or 0.0) >= (found.proved.seconds or 0.0):
+        return None
+    return rounds, inside[rounds]
+
+
+def _rows(found: Answer) -> Iterator[Buffered]:
+    """Every buffer; before the recommended one the same with other rounds inside a region, where these take less."""
+    faster = _faster(found)
+    for buffer in found.buffers:
+        if faster is not None and buffer is found.proved:
+            yield _row(found, faster[1], faster[0])
+            yield _row(found, buffer, int(found.question.values["P"])).replaced(id=f"buffer-{buffer.size}")
+        else:
+            yield _row(found, buffer)
+
+
+def _row(found: Answer, buffer: Buffer, rounds: int | None = None) -> Buffered:
+    M, now = found.regions, int(found.question.values["P"])
+    name = f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}"
     return Buffered(
-        id=f"buffer-{buffer.size}",
-        title=f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}",
+        id=f"buffer-{buffer.size}" if rounds is None else f"buffer-{buffer.size},P={rounds}",
+        title=name if rounds is None else f"{name}, P = {rounds}",
         buffer=buffer.size,
+        group_rounds=now if rounds is None else rounds,
         rounds=guess(buffer.steps),
         steps=guess(buffer.steps),
         time_seconds=guess(buffer.seconds),
@@ -105,15 +128,14 @@ def _verdict(found: Answer) -> Verdict:
         text = f"No buffer has a guarantee for this target.{by_clock}"
         return Verdict(status="unreachable", text=text)
     who = f"Wait for all {M} regions" if proved.size == M else f"Use a buffer of {proved.size} of {M} regions"
-    inside = {rounds: b.seconds for rounds, b in (found.inside or {}).items() if b.seconds}
-    rounds = min(inside, key=inside.__getitem__, default=None)
-    more = ""
-    if rounds is not None and proved.seconds and inside[rounds] < proved.seconds:
-        more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / inside[rounds])} faster than now"
+    more, best, faster = "", f"buffer-{proved.size}", _faster(found)
+    if faster is not None and proved.seconds and faster[1].seconds:
+        rounds, best = faster[0], f"{best},P={faster[0]}"
+        more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / faster[1].seconds)} faster than now"
     rest = sorted(b.seconds for b in found.buffers if b.seconds is not None and b.size != proved.size)
     ratio = Quantity(rest[0] / proved.seconds) if rest and proved.seconds else None
     than = "" if ratio is None else f"; the next buffer takes {times(ratio)}"
-    return Verdict(status="best", best=(f"buffer-{proved.size}",), ratio=ratio, text=f"{who}{more}{than}.{by_clock}")
+    return Verdict(status="best", best=(best,), ratio=ratio, text=f"{who}{more}{than}.{by_clock}")
 
 
 def document(answer: Asynchronous) -> Document:
@@ -123,7 +145,7 @@ def document(answer: Asynchronous) -> Document:
         kept = {id(row) for row in shown if row.id in answer.verdict.best} | {id(shown[0]), id(shown[-1])}
         some = [row for row in shown if row.steps is not None or id(row) in kept]
         shown = some if len(some) <= SHOWN else [row for row in some if id(row) in kept] + some[: SHOWN - len(kept)]
-        shown.sort(key=lambda row: -row.buffer)
+        shown.sort(key=lambda row: (-row.buffer, row.id not in answer.verdict.best))
     rows = tuple(
         (
             row.title,
@@ -131,11 +153,14 @@ def document(answer: Asynchronous) -> Document:
             f"{row.staleness_mean:.2g}",
             cell(count, row.steps),
             cell(duration, row.time_seconds) if row.time_seconds is not None else "no guarantee",
+            "<- recommended" if row.id in answer.verdict.best else "",
         )
         for row in shown
     )
     names = ("time per step", "staleness", "steps", "time")
-    table = Table((Column("buffer"), *(Column(name, "number") for name in names)), rows, indent=2, apart=False)
+    table = Table(
+        (Column("buffer"), *(Column(name, "number") for name in names), Column("")), rows, indent=2, apart=False
+    )
     left = len(answer.rows) - len(shown)
     facts = [("Buffers", f"{left} more: --explain buffers")] * (left > 0)
     return told(answer, table, kind="Buffers for slow regions", facts=facts)

@@ -354,7 +354,7 @@ def document(answer: Measurement) -> Document:
     ]
     if data["ratio"]["value"] is not None:
         ratio = data["ratio"]
-        rows.append(("ratio", "zeta^2/delta^2", f"{ratio['value']:.3g}", _ends(_measured_as(ratio, 0.95)), ""))
+        rows.append(("ratio", "zeta^2/delta^2", f"{ratio['value']:.3g}", _ends(_measured_as(ratio, 0.95), 2), ""))
     return told(
         answer,
         Table((Column("deviation, squared"), Column(""), *numbers), tuple(rows), indent=2, apart=False),
@@ -443,5 +443,6 @@ def _concentration(part: Mapping[str, Any] | None) -> str:
     return f"{part['value']:.3g} (95 % {part['low']:.3g} to {high})"
 
 
-def _ends(number: Quantity) -> str:
-    return "" if number.low is None or number.high is None else f"[{number.low:.3g}, {number.high:.3g}]"
+def _ends(number: Quantity, digits: int = 3) -> str:
+    """Write an interval; that of the ratio, which `recommend` draws with fewer samples, is known to two digits."""
+    return "" if number.low is None or number.high is None else f"[{number.low:.{digits}g}, {number.high:.{digits}g}]"

@@ -446,7 +446,8 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
     L, shortest = question.values["L"], min(chains.values())
     # A bound is tuned where it is proved; what works best is usually above that.
     least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
-    grid = tuning.search_grid(told, least_top, most=tuning.STABLE / L * shortest)
+    longest = max(chains.values())
+    grid = tuning.search_grid(told, least_top, most=tuning.STABLE / L * longest)
     if not grid:
         return None
     return Rates(
@@ -457,7 +458,7 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
             topology: Start(
                 chain=chain,
                 ratio=shortest / chain,
-                rates=tuple(eta / chain for eta in grid),
+                rates=tuple(eta / chain for eta in grid if eta <= tuning.STABLE / L * chain),
                 rate_predicted=None if (rate := rates[topology]) is None else rate.eta_eff,
                 rate_predicted_raw=None if rate is None else rate.eta,
                 rate_bound_raw=None if rate is None else rate.bound_eta,

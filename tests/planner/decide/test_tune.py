@@ -244,7 +244,8 @@ def test_json_has_the_front_the_choice_and_the_rates(plan) -> None:
     ratios = {t: r["ratio"] for t, r in found["rates"]["topologies"].items()}
     assert ratios == pytest.approx({"star-star": 1, "star-ring": 1 / 5, "ring-star": 1 / 4, "ring-ring": 1 / 20})
     for of in found["rates"]["topologies"].values():
-        assert [eta * of["chain"] for eta in of["rates"]] == pytest.approx(found["rates"]["effective"])
+        stable = [eta for eta in found["rates"]["effective"] if eta / of["chain"] <= 2 / told["scenario"]["L"]["value"]]
+        assert [eta * of["chain"] for eta in of["rates"]] == pytest.approx(stable)
 
 
 def test_the_verdict_compares_with_what_was_given(plan) -> None:
@@ -414,3 +415,17 @@ def test_shown_output_is_what_is_printed(plan, monkeypatch, command: str, lines:
     assert code == (0 if out else 1)
     whole = lines[-1] != "..."
     assert printed[: None if whole else len(lines) - 1] == (lines if whole else lines[:-1])
+
+
+def test_a_grid_of_rates_holds_every_predicted_rate_that_is_stable() -> None:
+    """Each topology's own grid ends where a local step moves away from the minimum, at 2/L."""
+    found = tune_answers.tuned(load(ROOT / "examples" / "phones.toml"), tune_answers.Wanted())
+    L, rates = found.scenario["L"].value, found.tune.rates
+    assert rates is not None
+    for topology, one in rates.topologies.items():
+        assert one.rate_predicted_raw is not None
+        assert one.rates[0] < min(one.rate_predicted_raw, 2 / L) <= one.rates[-1] * 2, topology
+        assert one.rates[-1] <= 2 / L * (1 + 1e-12)
+        assert set(one.rates) <= {eta / one.chain for eta in rates.effective}
+        if one.rate_predicted_raw * 2 < 2 / L:
+            assert one.rate_predicted_raw <= one.rates[-1]

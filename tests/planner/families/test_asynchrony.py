@@ -319,3 +319,19 @@ def test_shown_output_is_what_is_printed(plan, command: str, shown: list[str]) -
     code, out, err = plan(*shlex.split(command)[1:])
     assert (code, err) == (0, "")
     assert_shown(shown, out)
+
+
+def test_the_recommended_plan_has_a_row_with_its_own_time(plan) -> None:
+    """With other rounds inside a region than now; beside it the same buffer as it is."""
+    words = ["async", "--config", str(ROOT / "examples" / "phones.toml"), "--speed-ratio", "8"]
+    document, page = own(plan(*words, "--json")[1]), plan(*words)[1]
+    rows = {row["id"]: row for row in document["rows"]}
+    [best] = document["verdict"]["best"]
+    inside = {one["R_sub"]: one["seconds"] for one in document["sub_rounds"]}
+    assert rows[best]["time_seconds"]["value"] == min(inside.values()) == inside[rows[best]["group_rounds"]]
+    now = rows["buffer-12"]
+    assert now["group_rounds"] == 2  # of the file
+    assert f"{now['time_seconds']['value'] / min(inside.values()):.2g}x faster than now" in document["verdict"]["text"]
+    [line] = [line for line in page.splitlines() if "<- recommended" in line]
+    assert line.strip().startswith("12 (all), P = 1 ")
+    assert "12 (all), P = 2 " in page

@@ -52,3 +52,19 @@ def test_quiet_says_the_cases_and_the_question_names_the_modes() -> None:
 def test_words_for_sharing_lead_to_its_modes(word: str, mode: str) -> None:
     with pytest.raises(ScenarioError, match=rf"Did you mean {mode}\?"):
         planner.recommend(**ASKED, link_sharing=word)
+
+
+def test_weak_evidence_on_rounds_says_why_a_confidence_by_time_may_be_high() -> None:
+    """Rounds alone are often wrong; a time has the time of a round too, which the links give."""
+    by_time = planner.recommend(config="examples/phones.toml")
+    assert by_time.objective == "time" and by_time.verdict.confidence is not None
+    assert "near cases; round times decide too" in " ".join(str(by_time).split())
+    by_rounds = planner.recommend(config="examples/phones.toml", objective="rounds")
+    assert "round times" not in str(by_rounds)
+    assert "nearest measured cases" in str(by_rounds)
+
+
+def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
+    said = " ".join(planner.recommend(data="examples/hospitals.csv").explain("warnings").split())
+    low, high = said.partition("(95 % ")[2].partition(")")[0].split(" to ")
+    assert f"[{low}, {high}]" in str(planner.measure("examples/hospitals.csv"))
