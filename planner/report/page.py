@@ -274,7 +274,7 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
 
 def _sure_by_time(answer: Answer) -> bool:
     """Whether a confidence by time is stated, which stands on times of rounds beside their numbers."""
-    every = [(answer.objective, answer.verdict)]
+    every: list[tuple[str, Verdict]] = [(answer.objective, answer.verdict)]
     for case in answer.verdict.cases:
         by = case.value if answer.verdict.on == "objective" else answer.objective
         every += [(by, case), *((by, one) for one in case.cases)]

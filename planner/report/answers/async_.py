@@ -107,7 +107,7 @@ def _row(found: Answer, buffer: Buffer, rounds: int | None = None) -> Buffered:
     name = f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}"
     return Buffered(
         id=f"buffer-{buffer.size}" if rounds is None else f"buffer-{buffer.size},P={rounds}",
-        title=name if rounds is None else f"{name}, P = {rounds}",
+        title=name if rounds is None else f"{name}, P={rounds}",
         buffer=buffer.size,
         group_rounds=now if rounds is None else rounds,
         rounds=guess(buffer.steps),
@@ -153,7 +153,7 @@ def document(answer: Asynchronous) -> Document:
             f"{row.staleness_mean:.2g}",
             cell(count, row.steps),
             cell(duration, row.time_seconds) if row.time_seconds is not None else "no guarantee",
-            "<- recommended" if row.id in answer.verdict.best else "",
+            "<- best" if row.id in answer.verdict.best else "",
         )
         for row in shown
     )

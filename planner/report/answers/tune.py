@@ -446,8 +446,11 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
     L, shortest = question.values["L"], min(chains.values())
     # A bound is tuned where it is proved; what works best is usually above that.
     least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
-    longest = max(chains.values())
-    grid = tuning.search_grid(told, least_top, most=tuning.STABLE / L * longest)
+    most = {  # where local steps stay stable: of the shortest chain for all, farther where a prediction lies beyond
+        topology: min(tuning.STABLE / L * chain, max(tuning.STABLE / L * shortest, 2 * _predicted(rates[topology])))
+        for topology, chain in chains.items()
+    }
+    grid = tuning.search_grid(told, least_top, most=max(most.values()))
     if not grid:
         return None
     return Rates(
@@ -458,7 +461,7 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
             topology: Start(
                 chain=chain,
                 ratio=shortest / chain,
-                rates=tuple(eta / chain for eta in grid if eta <= tuning.STABLE / L * chain),
+                rates=tuple(eta / chain for eta in grid if eta <= most[topology]),
                 rate_predicted=None if (rate := rates[topology]) is None else rate.eta_eff,
                 rate_predicted_raw=None if rate is None else rate.eta,
                 rate_bound_raw=None if rate is None else rate.bound_eta,
@@ -466,6 +469,10 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
             for topology, chain in chains.items()
         },
     )
+
+
+def _predicted(rate: tuning.Rate | None) -> float:
+    return 0.0 if rate is None or rate.eta_eff is None else rate.eta_eff
 
 
 def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tuple[Assumption, ...]:

@@ -332,6 +332,6 @@ def test_the_recommended_plan_has_a_row_with_its_own_time(plan) -> None:
     now = rows["buffer-12"]
     assert now["group_rounds"] == 2  # of the file
     assert f"{now['time_seconds']['value'] / min(inside.values()):.2g}x faster than now" in document["verdict"]["text"]
-    [line] = [line for line in page.splitlines() if "<- recommended" in line]
-    assert line.strip().startswith("12 (all), P = 1 ")
-    assert "12 (all), P = 2 " in page
+    [line] = [line for line in page.splitlines() if "<- best" in line]
+    assert line.strip().startswith("12 (all), P=1 ")
+    assert "12 (all), P=2 " in page
