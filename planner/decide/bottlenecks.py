@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 
+from planner.decide.recommendation import Recommendation, Waiting
 from planner.io.wording import input_words
 from planner.network.bottlenecks import NO_LIMIT, Upgrade
-from planner.predict.question import Question
+from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.members import Members
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_rate
@@ -42,6 +43,18 @@ def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade
             slope = saved(1 + NUDGE) / (1 - 1 / (1 + NUDGE))
             found.append(Upgrade(what, *words, min(max(slope, 0.0), 1.0), saved(2.0), most))
     return sorted(found, key=lambda one: (-one.saves, -one.most, one.what))
+
+
+def with_waits(answer: Recommendation, scenario: Scenario) -> Recommendation:
+    """Say beside a recommendation without a network of places what the round of its best topology waits for.
+
+    Args:
+        answer: To one plan.
+        scenario: Without counts that are searched for.
+    """
+    whole = with_default_order(scenario)
+    found = waits(ask(whole), whole, answer.recommended[0])
+    return answer.replaced(recommend=answer.recommend.replaced(waits=tuple(Waiting(**asdict(one)) for one in found)))
 
 
 def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[str, str], Faster]]:

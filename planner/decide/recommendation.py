@@ -253,6 +253,9 @@ class Working(Part):
     notes: tuple[Text, ...] = field("about the prediction and participation", default=())
     uncertainty: Uncertainty | None = field("null where no draws were asked for", default=None)
     others: tuple[Other, ...] = ()
+    waits: tuple[Waiting, ...] = field(
+        "what a round of the best topology waits for; worked out where links are asked for", default=()
+    )
     corrected: Corrected | None = field("null where nothing can be corrected, or not all take part", default=None)
     divisions: tuple[Division, ...] = field("by number of groups, where counts were searched", default=())
     choices: dict[str, tuple[Division, ...]] = field("by value of each other count searched", default_factory=dict)

@@ -56,6 +56,10 @@ def recommend(  # reason: one parameter for every option
         found = with_links(found, scenario)
     if save is not None:
         atomic.write(save, manifest.make(said.config, said.options, found).text(), asked.force, "--save")
+    if asked.explain in ("links", "all") and not (timed or scenario.divisions):  # no part of what is kept
+        from planner.decide.bottlenecks import with_waits
+
+        found = with_waits(found, scenario)
     if any(told.values()):
         from planner.families.comparison import compared
 

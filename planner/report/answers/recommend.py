@@ -189,18 +189,23 @@ def _numbers(answer: Recommendation) -> Iterator[Block]:
 
 def _links(answer: Recommendation) -> Iterator[Block]:
     here = answer.recommend.network
-    if here is None:
+    waits = answer.recommend.waits if here is None else here.waits
+    if not waits:
         return
-    ends = ", ".join(f"{group} at {place}" for group, place in here.group_servers.items())
-    yield Facts(
-        (("Servers", f"top at {here.server}" + (f"; {ends}" if ends else "")), ("Filled in", " ".join(here.notes)))
-    )
+    if here is not None:
+        ends = ", ".join(f"{group} at {place}" for group, place in here.group_servers.items())
+        yield Facts(
+            (("Servers", f"top at {here.server}" + (f"; {ends}" if ends else "")), ("Filled in", " ".join(here.notes)))
+        )
     columns = (
         Column("in use"), Column("now"), Column("twice"), Column("for", "share"), Column("saves", "share"),
         Column("at most", "share"),
     )  # fmt: skip
-    rows = tuple((one.what, one.now, one.twice, one.waits, one.saves, one.most) for one in here.waits[:12])
-    yield Table(columns, rows, label=f"What a round of {title(here.topology)} waits for")
+    rows = tuple((one.what, one.now, one.twice, one.waits, one.saves, one.most) for one in waits[:12])
+    best = answer.recommended[0] if here is None else here.topology
+    yield Table(columns, rows, label=f"What a round of {title(best)} waits for")
+    if here is None:
+        return
     left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
     yield Table(left, tuple((one.client, one.saves, one.samples) for one in here.without[:12]))
 

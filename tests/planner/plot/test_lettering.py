@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 from matplotlib.text import Text
+from test_cli import run
 
 from planner import load_scenario, recommend
 from planner.data.label_counts import read_counts
@@ -181,6 +182,17 @@ def test_links_on_a_network_are_those_of_the_answer():
     here = answer.recommend.network
     assert [(row["what"], row["saves"]) for row in rows] == [(one.what, one.saves) for one in here.waits]
     assert "parts alike" in figure._suptitle.get_text().replace("\n", " ")
+
+
+def test_links_are_a_section_of_the_answer(capsys, monkeypatch):
+    words = ["recommend", "-G", "3", "-M", "2", "--uplink", "1Mbit/s", "--model-size", "5MB", "--objective", "time"]
+    code, out, err = run(*words, "--explain", "links", capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    _, (_, rows, _) = shown("links", SCENARIOS["small"] | {"model_size": "5MB", "objective": "time"})
+    listed = [line for line in out.splitlines() if "bit/s" in line or " ms " in line or "0.10 s" in line]
+    for row, line in zip(rows, listed, strict=True):
+        assert line.split("  ")[0] == row["what"]
+        assert f"{100 * row['saves']:.0f} %" in line
 
 
 def test_links_of_nothing_are_refused():
