@@ -153,7 +153,8 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
             f"{written.name('network.client_link')}: {listed.source} has clients without a link, which would share "
             "one rate, and others with links of their own. List a link for every client, or for none."
         )
-    whose: Origin = "given" if written.get("fleet.weights") else "default" if listed.samples is None else "derived"
+    unsaid = listed.samples is None and written.get("problem.pilot") is None
+    whose: Origin = "given" if written.get("fleet.weights") else "default" if unsaid else "derived"
     known["weights"] = Known(weights, whose, note="what clients count by, in means and in the loss")
     if law := written.get("fleet.samples"):
         known["samples"] = Known(law.text, "given", note="of the client with the most, by rank; dealt at random")

@@ -247,7 +247,6 @@ def _of_pilot(values: dict[str, Any], tiers: list[Any]) -> Listed | None:
 
     if not tiers:
         tiers += [{} if some == most else {"drawn": some} for some, most in zip(fleet.drawn, fleet.sizes, strict=True)]
-    values.setdefault("fleet.weights", "equal" if fleet.samples is None else "samples")
     return by_sizes("the pilot", fleet.children, fleet.samples)
 
 

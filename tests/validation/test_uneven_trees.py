@@ -11,8 +11,8 @@ import torch
 from plain_uneven import leaves, nested_sizes, run
 
 from hflbounds.topology import Topology, branches, patterns
-from validation.algorithms.tree import Tree
-from validation.engine import Moment, simulate
+from validation.algorithms.tree import Tree, tree
+from validation.engine import Moment, ValidationError, simulate
 from validation.problems.least_squares import least_squares
 from validation.reference import tree_round
 
@@ -134,3 +134,26 @@ def test_equal_groups_by_list_run_as_by_their_numbers() -> None:
             ]
             for name, values in traces[0].values.items():
                 assert torch.allclose(values, traces[1].values[name], rtol=1e-10, atol=0)
+
+
+def test_a_tree_in_words_is_the_tree_of_its_lists() -> None:
+    told = tree(topology="ring/star", sizes="3/2,3,1", weights="5,1,2,2,7,3", passes="1/2", drawn="2/2", order="random")
+    meant = made([[5, 1], [2, 2, 7], [3]], "ring/star", (1, 2), drawn=[2, 2], order="random")
+    assert told.topology == meant
+    assert tree(topology="star/star", sizes="2/3").topology == Topology.parse("star/star").sized((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "weights", "match"),
+    [
+        ("3/2,3", None, "tier 2 needs a size of 1 or more for each of the 3 nodes"),
+        ("3/2,3,0", None, "tier 2 needs a size of 1 or more"),
+        ("2/1,2", "1,2", "3 clients need as many weights above 0"),
+        ("2/1,2", "1,2,-1", "3 clients need as many weights above 0"),
+        ("2/1,x", None, "are whole numbers"),
+        ("2/1,2", "1,2,x", "weights are numbers"),
+    ],
+)
+def test_words_of_no_tree_are_refused(sizes: str, weights: str | None, match: str) -> None:
+    with pytest.raises(ValidationError, match=match):
+        tree(topology="star/star", sizes=sizes, weights=weights)

@@ -113,6 +113,7 @@ def test_recommend_takes_the_fleet_of_an_unequal_pilot(tmp_path: Path) -> None:
         assert scenario.members is not None
         assert scenario.members.children[1].sizes.tolist() == [3, 2, 1]
         shares = scenario.members.children[1].shares
+        assert (scenario.known["weights"].value, scenario.known["weights"].origin) == (weights, "derived")
         assert shares[2] == pytest.approx(7 / 11 if weights == "samples" else 1 / 3)
         assert [scenario.number(name) for name in ("G", "M", "K", "P")] == [3, 2, K, P]
         answer = planner.recommend(pilot=str(path), uplink="20Mbit/s")
