@@ -1,7 +1,8 @@
 """Counts that are to be chosen: how many groups, and how many rounds, steps and clients drawn, under one target.
 
 The divisions of clients into groups are those of `planner.scenario.divisions`. The target must not move with a choice:
-where none is given, it is what Star-Star reaches in the coarsest division, with the least of every other count.
+where none is given, it is what Star-Star reaches in the coarsest division with the K and P that the scenario
+has, else with the defaults, as `tune` takes them; with the fewest drawn, where these are searched.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,14 @@ from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution
-from planner.io.wording import title
+from planner.io.wording import join, times, title
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
-from planner.scenario.fields import CHOICES, CLOCKED, Objective
+from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import format_duration, format_size
 
+STEPS = ("K", "P")
 PLANS = 8_000  # plans that are looked at at once, over all divisions
 PLANS_DEAR = 400  # the same where each costs more than a bound's formula, or random compute times are simulated
 PASSES = 8  # of ever finer grids, where there are more plans
@@ -212,7 +215,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         NoAnswerError: where no plan reaches the target.
     """
     choices = scenario.choices
-    common = with_one_target([with_default_order(s) for s in scenario.divisions])
+    common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario))
     seen, about = _search(common, choices)
     leaders = [seen.best(i) for i in range(len(common))]
     order = sorted((plan for plan in leaders if plan is not None), key=lambda plan: plan.total)  # fewest groups first
@@ -245,9 +248,37 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
         warnings=(*answer.warnings, *(Caution(text=text) for text in (*about, *said))),
         recommend=answer.recommend.replaced(
-            flips_searched=looked, divisions=tuple(rows), choices=along, notes=(sentence, *answer.recommend.notes)
+            in_place_of=_replaced(scenario, seen, first),
+            flips_searched=looked,
+            divisions=tuple(rows),
+            choices=along,
+            notes=(sentence, *answer.recommend.notes),
         ),
     )
+
+
+def _replaced(scenario: Scenario, seen: _Seen, first: _Plan) -> str:
+    """Which counts of the file ranges took the place of, and whether these take less; empty where there are none."""
+    if not scenario.replaced:
+        return ""
+    question, own = seen.questions[first.division], {**first.counts, **scenario.replaced}
+    symbols = [symbol for symbol in scenario.replaced if own[symbol] != first.counts[symbol]]
+    said = f"{_named(scenario.replaced)} of the file, by the ranges searched"
+    totals = [
+        float(n) * question.price(t, scenario.objective, **own)
+        for t, n in question.rounds(**own).items()
+        if math.isfinite(float(n))
+    ]
+    least = min(totals, default=math.inf)
+    if symbols and least < first.total * (1 - scenario.resolution):
+        said += f"; {'it takes' if len(scenario.replaced) == 1 else 'they take'} {times(least / first.total)} the "
+        said += scenario.objective
+    return said
+
+
+def _named(counts: Mapping[str, int]) -> str:
+    order = [*(symbol for symbol in STEPS if symbol in counts), *(symbol for symbol in counts if symbol not in STEPS)]
+    return join([f"{symbol} = {counts[symbol]:,}" for symbol in order])
 
 
 def _chosen(scenario: Scenario, chosen: Scenario, first: _Plan, choices: Mapping[str, tuple[int, int]]) -> str:
@@ -259,13 +290,28 @@ def _chosen(scenario: Scenario, chosen: Scenario, first: _Plan, choices: Mapping
     return f"Take {', '.join(parts)}."
 
 
-def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
+def _own(scenario: Scenario) -> dict[str, int]:
+    """K and P of the scenario itself, of those searched; the defaults where it has none."""
+    usual = {field.symbol: int(field.default) for field in FIELDS if field.symbol in STEPS}
+    return {symbol: scenario.replaced.get(symbol, usual[symbol]) for symbol in STEPS if symbol in scenario.choices}
+
+
+def _steps(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{symbol} = {counts[symbol]:,}" for symbol in STEPS if symbol in counts)
+
+
+def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingProxyType({})) -> list[Scenario]:
     """The scenarios under one target: the user's, or what Star-Star reaches in the first of them.
+
+    Args:
+        found: Scenarios.
+        own: K and P that define the target, where the scenarios have the least of a range.
 
     Raises:
         NoAnswerError: where its bound says nothing there.
     """
-    question = ask(found[0])
+    steps = {symbol: Known(n, "derived", note="defines the target") for symbol, n in own.items()}
+    question = ask(replace(found[0], known={**found[0].known, **steps}))
     if question.target is not None:
         return list(found)
     goal, first = float(question.goal()), float(question.first())
@@ -278,8 +324,9 @@ def with_one_target(found: Sequence[Scenario]) -> list[Scenario]:
             code="N003",
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
+    at = f" at {_steps(own)}" if own else ""
     change = {
-        "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds"),
+        "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),
         "R": Known(None, "derived", note="each topology's own rounds to the target"),
     }
     return [replace(s, known={**s.known, **change}) for s in found]
@@ -392,7 +439,7 @@ def _sentence(
     target = known["target"]
     common = ""
     if target.origin == "derived":
-        least = ", ".join(f"{symbol} = {low:,}" for symbol, (low, _) in choices.items())
+        least = ", ".join(f"{symbol} = {low:,}" for symbol, (low, _) in choices.items() if symbol not in STEPS)
         common = f" The common target is {target.note}{f' with {least}' if least else ''}."
     own = ""
     if (searched > 1 or choices) and first.total > 0:

@@ -258,6 +258,7 @@ class Working(Part):
     )
     corrected: Corrected | None = field("null where nothing can be corrected, or not all take part", default=None)
     divisions: tuple[Division, ...] = field("by number of groups, where counts were searched", default=())
+    in_place_of: str = field("counts of the file that ranges took the place of, and what they take", default="")
     choices: dict[str, tuple[Division, ...]] = field("by value of each other count searched", default_factory=dict)
     network: OnNetwork | None = field("null where no network was given", default=None)
 

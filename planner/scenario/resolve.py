@@ -43,6 +43,7 @@ def load(
     if by_list and isinstance(fleet := table.get("fleet"), dict):
         for key in ("clients", "groups", "clients_per_group", "tiers", "list"):  # options win
             fleet.pop(key, None)
+    of_file = _counts_of(table)
     for path, (option, value) in (options or {}).items():
         for other, before in said_by.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):
@@ -66,7 +67,15 @@ def load(
                 "see `hfl-plan network`."
             )
     _take_clients_alone(table, name)
-    return resolve(read_written(table, name))
+    found = resolve(read_written(table, name))
+    return replace(found, replaced={symbol: n for symbol, n in of_file.items() if symbol in found.choices})
+
+
+def _counts_of(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return the counts of a file that options may replace by ranges, by letter."""
+    fleet = table.get("fleet")
+    known = {symbol: fleet.get(key) for symbol, key in CHOICES.items()} if isinstance(fleet, Mapping) else {}
+    return {symbol: n for symbol, n in known.items() if isinstance(n, int) and not isinstance(n, bool)}
 
 
 def from_keywords(

@@ -109,6 +109,7 @@ class Scenario:
         grouping: How clients came to their groups, where counts were searched for.
         divisions: Where counts are yet to be searched for, this scenario for every division into groups.
         choices: Where they are, the ends of the range of each; all others are those of `known`.
+        replaced: Of these, by letter, what the file had where an option gave the range.
         availability: Who comes when asked; None where nobody said.
         names: Of the children of every tier, top first.
         topologies: Ids of those that are asked about; None for all of this depth.
@@ -141,6 +142,7 @@ class Scenario:
     grouping: Literal["random", "chosen", "given"] | None = None
     divisions: tuple[Scenario, ...] = ()
     choices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    replaced: Mapping[str, int] = field(default_factory=dict)
     availability: Availability | None = None
     names: tuple[str, ...] = ("group", "client")
     topologies: tuple[str, ...] | None = None

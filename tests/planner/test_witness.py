@@ -12,6 +12,7 @@ of its lattices made independent of the processor. Printed anew since, each time
   and those of one kind of heterogeneity, and intervals decided between a winner and a toss-up;
 - ``flips``, when those of the clock were solved for as `flip` does, and others looked for at more values;
 - the margin of 14, when ratios became those of whole rounds, which rows show;
+- the search over K and P, when its target became what the scenario's own K and P reach, as that of `tune`;
 - the counts of choices on digits, which are made with presets, when presets became measured ones.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds

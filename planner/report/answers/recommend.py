@@ -132,6 +132,8 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     ]
     if measured:
         yield "Measured", ", ".join(measured[:6])
+    if answer.recommend.in_place_of:
+        yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield "Measured", answer.recommend.notes[0]
 

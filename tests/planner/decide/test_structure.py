@@ -9,12 +9,14 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
 from test_cli import run
 
+import planner
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
@@ -148,6 +150,35 @@ def test_one_target_for_all_divisions() -> None:
     assert first.rounds == flat.ranking[0].rounds
     with pytest.raises(NoAnswerError, match="Give more --rounds"):
         answer(N=100, H="both", R=1)
+
+
+@pytest.mark.parametrize(("file", "own"), [("", "K = 2, P = 1"), ("phones", "K = 5, P = 2")])
+def test_recommend_and_tune_reach_one_target_over_the_same_ranges(file: str, own: str) -> None:
+    """What Star-Star reaches at the scenario's own K and P, which both say; then both find the same least time."""
+    asked: dict[str, Any] = {"groups": 6, "clients_per_group": 5} if not file else {"config": f"examples/{file}.toml"}
+    asked |= {"objective": "time", "link_sharing": "per-client"}
+    ranges = {"local_steps": "1:12", "group_rounds": "1:2"}
+    found, tuned = planner.recommend(**asked, **ranges), planner.tune(**asked, **ranges)
+    assert found.target.value == pytest.approx(tuned.target.value, rel=1e-12)
+    assert found.target.defined_by.endswith(f" at {own}") and tuned.target.defined_by.endswith(f" at {own}")
+    alone = planner.recommend(**asked)
+    assert found.target.value == pytest.approx(alone.target.value, rel=1e-12)
+    best = next(row for row in tuned.rows if row.recommended)
+    assert found.ranking[0].time_seconds == pytest.approx(best.time_seconds, rel=0.02)  # the resolution
+    assert found.recommend.in_place_of == (f"{own.replace(', ', ' and ')} of the file, by the ranges searched") * bool(
+        file
+    )
+
+
+def test_counts_of_the_file_that_take_less_than_the_range_are_named() -> None:
+    found = planner.recommend(config="examples/hospitals.toml", local_steps="1:12", group_rounds="1:2")
+    own = planner.recommend(config="examples/hospitals.toml")
+    ratio = own.ranking[0].time_seconds / found.ranking[0].time_seconds
+    assert ratio < 0.9
+    said = " ".join(str(found).split())
+    shown = float(said.partition("they take ")[2].partition("x")[0])
+    assert shown == pytest.approx(ratio, rel=0.02)  # that in whole rounds
+    assert "Replaced K = 20 and P = 1 of the file, by the ranges searched; they take" in said
 
 
 def test_where_groups_are_free_only_the_sum_of_squares_counts() -> None:
