@@ -284,12 +284,21 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     if why := same_by_structure(here):
         parts.append(why)
     if len(standings[objective]) > 1 and len(here.totals) > 1:
-        parts.append("The best is the same where clients share their link.")
+        parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
         parts.append(_without_servers(found, here))
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
+
+
+def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:
+    """Say that shared links have the same best topologies, and which is first there."""
+    if found.status != "toss-up":
+        return "The best is the same where clients share their link."
+    shared = by["per-server"].best[0]
+    first = f", with {title(shared)} first" if shared != found.best[0] else ""
+    return f"It is one too where clients share their link{first}."
 
 
 def _without_servers(found: Verdict, here: Standing) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import planner
+from planner.io.wording import title
 
 FLEETS = [
     {"config": "examples/phones.toml"},
@@ -23,3 +24,15 @@ def test_an_interval_holds_its_number(fleet: dict[str, object]) -> None:
         assert ratio.low is not None
         assert ratio.high is not None
         assert ratio.low <= float(ratio) <= ratio.high
+
+
+def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
+    answer = planner.recommend(
+        groups=12, clients_per_group=25, heterogeneity="dirichlet:intra=0.1,inter=1", uplink="20Mbit/s",
+        model_size="45MB", step_time="0.2s", local_steps="1:10", group_rounds="1:4",
+    )  # fmt: skip
+    assert answer.verdict.status == "toss-up"
+    shared = {row.id: case.time_seconds for row in answer.ranking for case in row.cases if case.value == "per-server"}
+    first = min(shared, key=lambda id_: shared[id_])
+    assert first != answer.verdict.best[0]
+    assert f"It is one too where clients share their link, with {title(first)} first." in answer.verdict.text
