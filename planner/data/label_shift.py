@@ -12,7 +12,7 @@ the clients the counts were drawn from; docs/measuring.md derives them.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -211,9 +211,10 @@ def nested_spread(points: Floats, variances: Floats, parents: Sequence[Indices],
     squares, noises, parts = [], [], []
     for above, own, mass in zip(reversed(parents), reversed(shares), reversed(masses), strict=True):
         means = means_of(points, above, own)
-        from_mean = means[above]
-        from_mean -= points
-        apart = np.einsum("ij,ij->i", from_mean, from_mean)
+        apart = np.empty(len(points))
+        for some in _blocks(points):
+            from_mean = means[above[some]] - points[some]
+            apart[some] = np.einsum("ij,ij->i", from_mean, from_mean)
         noise_above: Floats = np.bincount(above, weights=own**2 * variances).astype(np.float64)
         part = variances * (1 - 2 * own) + noise_above[above]
         squares.append(float(mass @ apart))
@@ -359,17 +360,22 @@ def _ratio(squares: Sequence[float]) -> float | None:
 
 
 def _pulled(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats], found: Spread) -> Floats:
-    """Label shares with the estimated deviations: every node is pulled to the one above it."""
+    """Label shares with the estimated deviations: every node is pulled to the one above it. Overwrites ``points``."""
     nodes = _nodes(points, parents, shares)
     pulled = nodes[0]
     for square, net, parent, above, own in zip(found.squares, found.net, parents, nodes, nodes[1:], strict=False):
         factor = math.sqrt(net / square) if square else 1.0
-        base, pulled = pulled - factor * above, factor * own
-        for some in (slice(i, i + AT_ONCE) for i in range(0, len(own), AT_ONCE)):
+        base, pulled = pulled - factor * above, np.multiply(own, factor, out=own if own is points else None)
+        for some in _blocks(own):
             pulled[some] += base[parent[some]]
     np.maximum(pulled, 0, out=pulled)
     pulled /= pulled.sum(axis=1, keepdims=True)
     return pulled
+
+
+def _blocks(points: Floats) -> Iterator[slice]:
+    """Rows a few at a time, so that nothing as large as the table is made."""
+    return (slice(i, i + AT_ONCE) for i in range(0, len(points), AT_ONCE))
 
 
 def _interval(value: float | None, sample: Floats) -> Interval:
@@ -396,17 +402,13 @@ def _lengths(
     sizes = table.counts.sum(axis=1)
     means = means_of(shares, table.group_of, within)
     mass = between[table.group_of] * within
-    apart = means[table.group_of]
-    apart -= shares
-    zeta2 = mass @ np.square(apart, out=apart)
-    delta2 = between @ (means - between @ means) ** 2
-    if counts == "sample":
-        single = np.subtract(1, shares, out=apart)
-        single *= shares
-        single *= ((sizes > 1) / np.maximum(sizes - 1, 1))[:, None]
-        of_group = means_of(single, table.group_of, within**2)
-        zeta2 = zeta2 - (mass * (1 - within)) @ single
-        delta2 = delta2 - (between * (1 - between)) @ of_group
+    zeta2, delta2 = np.zeros(len(means.T)), between @ (means - between @ means) ** 2
+    for j, own in enumerate(shares.T):  # a label at a time: nothing as large as the table is made
+        zeta2[j] = mass @ (means[table.group_of, j] - own) ** 2
+        if counts == "sample":
+            single = own * (1 - own) * (sizes > 1) / np.maximum(sizes - 1, 1)
+            zeta2[j] -= (mass * (1 - within)) @ single
+            delta2[j] -= (between * (1 - between)) @ np.bincount(table.group_of, weights=within**2 * single)
     zeta2, delta2 = np.maximum(zeta2, 0), np.maximum(delta2, 0)
     if not delta2.sum() or not zeta2.sum():
         return None
