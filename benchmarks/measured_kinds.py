@@ -210,19 +210,22 @@ class Explored:
 
 
 QUANTITIES = ("loss", "gradient")
+Run = Callable[[str, Sequence[float], Sequence[int], int], dict[str, Floats]]  # topology, rates, seeds, rounds
+Ran = tuple[list[dict[str, Any]], list[dict[str, Any]]]  # rows of a scenario, and its pilots
+Table = tuple[Path, Sequence[str]]  # a file and its columns
 SMOOTH: Mapping[str, Callable[[Floats], Floats]] = {"loss": smoothed, "gradient": lambda curve: curve}
 
 
-def measured(problem: Vectors, trees: Mapping[str, Tree], unit: float) -> list[dict[str, Any]]:
+def measured(run: Run, clients: int, unit: float, quantities: Sequence[str] = QUANTITIES) -> list[dict[str, Any]]:
     """Rounds of every topology to every target, on the noise that chose the rates and on fresh noise."""
-    keys = [(quantity, r) for quantity in QUANTITIES for r in REFERENCES]
+    keys = [(quantity, r) for quantity in quantities for r in REFERENCES]
     goals: dict[str, dict[tuple[str, int], float]] = {"again": {}, "fresh": {}}
     rounds: dict[str, dict[tuple[str, int], dict[str, float]]] = {one: {key: {} for key in keys} for one in goals}
     rates: dict[tuple[str, int], dict[str, float]] = {key: {} for key in keys}
     ends: set[tuple[str, int]] = set()
-    tuning, counting = noises(problem.clients)
-    for topology, tree in trees.items():
-        explored = Explored(lambda some, tree=tree: _smooth(curves(problem, tree, some, tuning, ROUNDS)), unit)
+    tuning, counting = noises(clients)
+    for topology in TOPOLOGIES:
+        explored = Explored(lambda some, topology=topology: _smooth(run(topology, some, tuning, ROUNDS)), unit)
 
         def chosen(seen: dict[str, Floats], topology: str = topology) -> list[int]:
             if topology == "star-star":
@@ -232,7 +235,7 @@ def measured(problem: Vectors, trees: Mapping[str, Tree], unit: float) -> list[d
         at = explored.grown(chosen)
         ends |= {key for key, i in zip(keys, at, strict=True) if i in (0, len(explored.rates) - 1)}
         some = sorted(set(at))
-        fresh = _smooth(curves(problem, tree, [explored.rates[i] for i in some], counting, ROUNDS))
+        fresh = _smooth(run(topology, [explored.rates[i] for i in some], counting, ROUNDS))
         for key, i in zip(keys, at, strict=True):
             quantity, r = key
             rates[key][topology] = explored.rates[i] * unit
@@ -253,14 +256,14 @@ def _smooth(seen: dict[str, Floats]) -> dict[str, Floats]:
     return {quantity: SMOOTH[quantity](curve) for quantity, curve in seen.items()}
 
 
-def piloted(problem: Vectors, trees: Mapping[str, Tree], unit: float) -> list[dict[str, Any]]:
+def piloted(run: Run, unit: float) -> list[dict[str, Any]]:
     """The lowest smoothed loss of each topology after each round of a pilot, and the rates that had it."""
     found = []
     for count, seeds in PILOTS.items():
-        for topology, tree in trees.items():
+        for topology in TOPOLOGIES:
             explored = Explored(
-                lambda some, tree=tree, seeds=seeds: {
-                    "loss": trailing(curves(problem, tree, some, seeds, PILOT)["loss"])
+                lambda some, topology=topology, seeds=seeds: {
+                    "loss": trailing(run(topology, some, seeds, PILOT)["loss"])
                 },
                 unit,
             )
@@ -273,7 +276,7 @@ def piloted(problem: Vectors, trees: Mapping[str, Tree], unit: float) -> list[di
     return found
 
 
-def ran(number: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def ran(number: int) -> Ran:
     """Rows of a scenario, and its pilots."""
     told, made = scenario(number)
     problem: Any = make_problem(part(told["family"], G=told["G"], M=told["M"], seed=number, **made))
@@ -290,13 +293,17 @@ def ran(number: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     common |= {f"{c}_{at}": point[c] / unit for c in CONSTANTS for at, point in (("start", path[0]), ("end", path[-1]))}
     common["made"] = " ".join(f"{name}={value}" for name, value in made.items())
     rows = []
-    for row in measured(problem, trees, unit):
+
+    def run(topology: str, *how: Any) -> dict[str, Floats]:
+        return curves(problem, trees[topology], *how)
+
+    for row in measured(run, problem.clients, unit):
         squared = row["quantity"] == "gradient"
         row["target"] /= unit**2 if squared else unit
         first = initial / unit**2 if squared else gap / unit
         if LEAST * first <= row["target"] < first:
             rows.append(common | row | {"initial": first})
-    return rows, [{"scenario": common["scenario"], **row} for row in piloted(problem, trees, unit)]
+    return rows, [{"scenario": common["scenario"], **row} for row in piloted(run, unit)]
 
 
 def append(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -306,6 +313,21 @@ def append(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]
         if not file.tell():
             writer.writeheader()
         writer.writerows([{k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in rows])
+
+
+def complete(scenarios: int, name: str, of: Callable[[int], Ran], table: Table, pilots: Table) -> None:
+    """Run the scenarios that two tables lack, one after the other; the second says which are there."""
+    done = set()
+    if pilots[0].exists():
+        with pilots[0].open(encoding="utf-8", newline="") as file:
+            done = {row["scenario"] for row in csv.DictReader(file)}
+    for number in range(scenarios):
+        if f"{name}-{number}" in done:
+            continue
+        for one, rows in zip((table, pilots), of(number), strict=True):
+            append(*one, rows)
+        passed = time.process_time()
+        print(f"scenario {number + 1} of {scenarios}, {passed:.0f} s of a processor", file=sys.stderr)
 
 
 def main() -> None:
@@ -318,18 +340,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # of losses that go to zero
-    done = set()
-    if options.pilots.exists():
-        with options.pilots.open(encoding="utf-8", newline="") as file:
-            done = {row["scenario"] for row in csv.DictReader(file)}
-    for number in range(options.scenarios):
-        if f"17-{number}" in done:
-            continue
-        rows, pilots = ran(number)
-        append(options.out, COLUMNS, rows)
-        append(options.pilots, PILOT_COLUMNS, pilots)  # last: a scenario whose pilots are there is not run again
-        passed = time.process_time()
-        print(f"scenario {number + 1} of {options.scenarios}, {passed:.0f} s of a processor", file=sys.stderr)
+    complete(options.scenarios, "17", ran, (options.out, COLUMNS), (options.pilots, PILOT_COLUMNS))
 
 
 if __name__ == "__main__":
