@@ -11,9 +11,9 @@ rate, by training loss or test error, early or late, is at its end; ``--noise 2`
 Measured are the training loss of the global model on all training samples and its error on the test samples.
 
 Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
-curvature a profile gives; and ``kept``, which judges it: other fleets, other seeds, other data. Written are, for each
-topology, quantity and noise seed, the smoothed least over rates at some rounds and the rate that has it: what
-`benchmarks/real_record.py` reads.
+curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; and ``kept2``, run after a
+later choice to judge that one. Written are, for each topology, quantity and noise seed, the smoothed least over rates
+at some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
+ROLES = ("design", "second", "kept", "kept2")
+NESTED = {"partitioned": "dirichlet", "inter": 0.3, "intra": 0.3}  # clients within groups that differ themselves
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,10 +52,10 @@ class Setting:
     """One fleet, one split of one data set, one model.
 
     Attributes:
-        role: ``design``, ``second`` or ``kept``.
+        role: ``design``, ``second``, ``kept`` or ``kept2``.
         data: of `validation.problems.real`.
         hidden: width of the hidden layer, 0 for softmax regression.
-        scheme: of the split.
+        scheme: of the split; ``nested`` is `NESTED`.
         fleet: G, M, P, K.
         seed: of the split and the first iterate.
         rounds: that are run.
@@ -78,15 +80,14 @@ class Setting:
         """The problem of its cells."""
         samples, test = {"fashion": (20000, 4000), "mnist5k": (5000, 1000)}.get(self.data, (15000, 3000))
         G, M, *_ = self.fleet
+        split: dict[str, int | float | str] = {"partitioned": self.scheme, "seed": self.seed}
+        if self.scheme == "nested":
+            split |= NESTED
         if self.channels:
             return part(
-                "real", data=self.data, samples=10000, test=2000, side=28, channels=self.channels, G=G, M=M,
-                partitioned=self.scheme, seed=self.seed,
+                "real", data=self.data, samples=10000, test=2000, side=28, channels=self.channels, G=G, M=M, **split,
             )  # fmt: skip
-        return part(
-            "real", data=self.data, samples=samples, test=test, hidden=self.hidden, G=G, M=M, partitioned=self.scheme,
-            seed=self.seed,
-        )  # fmt: skip
+        return part("real", data=self.data, samples=samples, test=test, hidden=self.hidden, G=G, M=M, **split)
 
     def algorithm(self, topology: str) -> Part:
         """One topology of its fleet."""
@@ -147,6 +148,17 @@ def settings() -> tuple[Setting, ...]:
     out += [
         Setting(role="kept", data="fashion", hidden=hidden, scheme="inter", fleet=fleet, seed=8, rounds=2000)
         for hidden in (48, 0)
+    ]
+    later = (
+        ("fashion", (6, 16, 1, 3), 48, 11),
+        ("fashion", (16, 5, 1, 4), 0, 12),
+        ("penbased", (12, 6, 2, 2), 48, 13),
+        ("mnist5k", (5, 10, 2, 4), 48, 14),
+    )
+    out += [
+        Setting(role="kept2", data=data, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
+        for scheme in ("both", "nested", "inter", "intra")
+        for data, fleet, hidden, seed in later
     ]
     return tuple(out)
 
@@ -282,7 +294,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what the store lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="file of the results; made, or gone on with")
-    parser.add_argument("--role", choices=("design", "second", "kept"), help="only these settings")
+    parser.add_argument("--role", choices=ROLES, help="only these settings")
     parser.add_argument("--noise", type=int, help="then one run more of everything, with this seed")
     parser.add_argument("--within", type=float, default=float("inf"), help="minutes after which no more is begun")
     parser.add_argument("--write", type=Path, help="run nothing, and write what there is")

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from measured_curves import SCHEMES, Setting, settings
+from measured_curves import NESTED, ROLES, SCHEMES, Setting, settings
 from torch import nn
 from torch.nn import functional
 
@@ -82,6 +82,7 @@ def write(source: Path, path: Path) -> None:
         found = json.loads(line)
         told = {"channels": 0, **found["problem"]["options"]}
         row = {name: told["partitioned" if name == "scheme" else name] for name in PROBLEM}
+        row["scheme"] = "nested" if told["partitioned"] == NESTED["partitioned"] else row["scheme"]
         row |= {"A": f"{found['A']:.4g}", "loss": f"{found['points'][0]['loss']:.4g}"}
         for name in ("L", "sigma", "zeta", "delta"):
             seen = [point[name] for point in found["points"]]
@@ -155,6 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="where lines are kept")
     parser.add_argument("--write", type=Path, help="measure nothing, and write what there is")
+    parser.add_argument("--role", choices=ROLES, help="only settings of this role")
     parser.add_argument("--medians", action="store_true", help="measure nothing, and print medians of what is written")
     parser.add_argument("--labels", action="store_true", help="measure nothing, and write label shares too")
     given = parser.parse_args(arguments)
@@ -174,7 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
     known = {json.dumps(json.loads(line)["problem"], sort_keys=True) for line in lines}
     for setting in settings():
         problem = json.dumps(setting.problem.described(), sort_keys=True)
-        if problem in known or setting.channels:
+        if problem in known or setting.channels or given.role not in (None, setting.role):
             continue
         known.add(problem)
         clock = time.process_time()

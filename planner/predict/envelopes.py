@@ -264,6 +264,10 @@ class EnvelopePredictor(Predictor):
     def _fleet(self, question: Question, topology: str, values: Mapping[str, Any]) -> Fleet:
         """Who takes part where the values of a question have these counts, with what it worked out before."""
 
+    def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values with the constants that rounds are predicted with."""
+        return values
+
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         """What is left after so many rounds, at the best learning rate."""
         points, wanted, shape = self._points(topology, question, rounds, values)
@@ -280,12 +284,14 @@ class EnvelopePredictor(Predictor):
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         """The effective learning rate at which least is left after so many rounds, of those of the table."""
-        return self._fleet(question, topology, question.values).best_rate(rounds, question.values)
+        constants = self._constants(question, question.values)
+        return self._fleet(question, topology, question.values).best_rate(rounds, constants)
 
     def _points(
         self, topology: str, question: Question, wanted: Any, values: Mapping[str, Any]
     ) -> tuple[Points, Array, tuple[int, ...]]:
         """Every set of counts once as a fleet, with the constants that go with it; what is wanted; and the shape."""
+        values = self._constants(question, values)
         names = constants_of(question.depth)
         counts = [name for tier in question.symbols for name in (tier.size, tier.drawn, tier.passes) if name] + ["K"]
         if all(np.ndim(values[name]) == 0 for name in counts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, reduce
@@ -97,10 +97,9 @@ class Question:
         """The most that the quantity can be before the first round, also for changed values."""
         return self.quantity.first(self.values if values is None else values)
 
-    @property
-    def monotone(self) -> bool:
-        """Whether rounds never fall as a deviation grows, nor grow with the target."""
-        return self.predictor.monotone
+    def monotone_in(self, changed: Collection[str]) -> bool:
+        """Whether rounds never fall as these values grow, nor grow with the target."""
+        return self.predictor.monotone_in(self, changed)
 
     @property
     def partly_available(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -60,7 +60,8 @@ class Predictor(ABC):
         metrics: What it can predict about.
         quantities: What targets are numbers of, by metric, where they are not mean squared gradients.
         guarantees: Whether a theorem stands behind its rounds, so that it needs a bound of each topology.
-        monotone: Whether rounds never fall as sigma or a deviation grows, nor grow with the target.
+        monotone: Whether rounds never fall as sigma or a deviation grows, but for those that `monotone_in` says do, nor
+            grow with the target.
         cheap: Whether a count of rounds costs microseconds.
         shows_progress: Whether it runs something for each question, which takes seconds and says nothing of others.
         measured: Whether its rounds were measured in the fleet of the question, so that constants change nothing.
@@ -109,6 +110,10 @@ class Predictor(ABC):
     def beside(self, question: Question, system: str) -> float | None:
         """Rounds to the target that a system which is no tree was measured to take; None where it was not."""
         return None
+
+    def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
+        """Whether rounds never fall as these values grow."""
+        return self.monotone
 
     def notes(self, question: Question) -> tuple[str, ...]:
         """What is to be known of these rounds, in sentences."""

@@ -372,3 +372,61 @@ def test_scatter_slows_what_chains_steps_and_changes_nothing_by_gradient() -> No
     assert scattered["ring-ring"] / scattered["star-star"] > plain["ring-ring"] / plain["star-star"]
     same = [asked(**fleet, problem__curvature_scatter=s, plan__metric="gradient").rounds() for s in (0, 1.5)]
     assert same[0] == same[1]
+
+
+# --- groups of clients that differ, and groups that differ --------------------------------------------------------
+
+
+def by_chance(*sizes: int) -> list[float]:
+    """Mean square deviations of every tier, top first, where the leaves of one root are drawn alike and at random."""
+    rng, found = np.random.default_rng(0), []
+    nodes = rng.standard_normal((4000, 200, *sizes))  # many roots, and at the top as many groups as make chance exact
+    for _ in sizes:
+        mean = nodes.mean(-1)
+        found.append(float(((nodes - mean[..., None]) ** 2).mean()))
+        nodes = mean
+    return [float(nodes.var(-1, ddof=1).mean()), *found[::-1]]
+
+
+def test_what_chance_makes_groups_differ_counts_as_their_clients() -> None:
+    """Clients drawn alike and dealt to groups at random: all of their spread is within groups, none between them."""
+    delta, zeta = by_chance(5)
+    told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__rounds": 30}
+    chance = asked(**told, problem__heterogeneity=f"zeta={zeta**0.5},delta={delta**0.5}")
+    alike = asked(**told, problem__heterogeneity="zeta=1,delta=0")
+    apart = asked(**told, problem__heterogeneity=f"zeta={zeta**0.5},delta={2 * delta**0.5}")
+    for topology in TOPOLOGIES:
+        assert float(chance.rounds()[topology]) == pytest.approx(float(alike.rounds()[topology]), rel=5e-3)
+        assert chance.predictor.rate(chance, topology, 30) == alike.predictor.rate(alike, topology, 30)
+    assert apart.rounds()["ring-star"] > 1.02 * chance.rounds()["ring-star"]
+
+
+def test_on_trees_chance_counts_as_the_leaves() -> None:
+    found = by_chance(3, 4)
+    told = {"fleet__tiers": [{"count": count} for count in (6, 3, 4)], "problem__rounds": 30}
+    chance, alike = (
+        asked(**told, problem__heterogeneity="/".join(str(x) for x in deviations)).rounds()
+        for deviations in (np.sqrt(found), (0, 0, 1))
+    )
+    for topology, rounds in alike.items():
+        assert float(chance[topology]) == pytest.approx(float(rounds), rel=5e-3)
+
+
+@pytest.mark.parametrize("how", [{"problem__curvature_scatter": 0}, {"plan__metric": "gradient"}])
+def test_where_deviations_are_those_of_theorems_they_are_taken_as_they_are(how: dict[str, object]) -> None:
+    told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__rounds": 30} | how
+    some, more = (asked(**told, problem__heterogeneity=f"zeta=2,delta={delta}").rounds() for delta in (0, 1))
+    assert more["ring-star"] > 1.01 * some["ring-star"]
+
+
+def test_clients_that_differ_more_may_make_rounds_fewer_and_nothing_else_does() -> None:
+    told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__target": "30%"}
+    less, more = (asked(**told, problem__heterogeneity=f"zeta={zeta},delta=2") for zeta in (0, 4))
+    assert more.rounds()["ring-star"] < less.rounds()["ring-star"]
+    assert not less.monotone_in({"zeta"})
+    assert not less.monotone_in({"zeta", "delta"})
+    assert less.monotone_in({"delta", "sigma"})
+    still = asked(**told, problem__heterogeneity="zeta=1,delta=3", problem__curvature_scatter=0)
+    assert still.monotone_in({"zeta", "delta"})
+    rounds = [more.rounds(zeta=2.0, delta=delta)["ring-ring"] for delta in np.geomspace(0.1, 10, 60)]
+    assert (np.diff(rounds) >= -1e-9 * np.array(rounds[1:])).all()
