@@ -5,11 +5,12 @@
 
 For every row of a record (`record_METRIC.csv`, see `predictor_record.py`) errors are drawn from the nearest rows of
 other families of problems and the same kind of heterogeneity: what was measured on quadratics is judged by what was
-learnt on others. As in answers, errors are centred: the median of each ratio to the first choice is the predicted one.
-The share of them that leaves the first choice within 2 % of the best is what would be stated; a monotone table from
-shares to how often they were right makes probabilities of them. When a family is judged its rows are not in that table
-either. Rows are judged by rounds, and by time: there a round of each topology takes a time of its own, drawn from a
-lognormal distribution whose logarithm has the standard deviation `SPREAD`, and known exactly.
+learnt on others. On real data (`record_METRIC_images.csv`, see `real_record.py`) a family is a data set with one seed
+of its split and first model. As in answers, errors are centred: the median of each ratio to the first choice is the
+predicted one. The share of them that leaves the first choice within 2 % of the best is what would be stated; a monotone
+table from shares to how often they were right makes probabilities of them. When a family is judged its rows are not in
+that table either. Rows are judged by rounds, and by time: there a round of each topology takes a time of its own, drawn
+from a lognormal distribution whose logarithm has the standard deviation `SPREAD`, and known exactly.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ class Judged:
     kind: npt.NDArray[np.int_]
 
 
-def judged(predictor: str, metric: str, by: record.By) -> Judged:
-    """What errors of other families say of every row, by rounds or by time."""
-    rows, known = table(record.file_of(metric)), record.record(metric)
+def judged(predictor: str, name: str, by: record.By) -> Judged:
+    """What errors of other families say of every row of a record, by rounds or by time."""
+    rows, known = table(record.file_of(name)), record.record(name)
     assert known is not None  # noqa: S101 - of those that were found
     errors = np.stack([known.errors[predictor][t] for t in TOPOLOGIES], -1)
     measured = np.log([[float(row[f"rounds_{t}"]) for t in TOPOLOGIES] for row in rows])
@@ -153,12 +154,12 @@ def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
 
 
 def recorded() -> Iterator[tuple[str, str, record.By]]:
-    """Every predictor and metric of which errors are on record, by rounds and by time."""
-    for metric in ("loss", "accuracy", "gradient"):
-        known = record.record(metric)
+    """Every predictor and record that has errors of it, by rounds and by time."""
+    for name in ("loss", *(f"{metric}{record.IMAGES}" for metric in record.BY_LOSS), "gradient"):
+        known = record.record(name)
         for predictor in known.errors if known else ():
-            yield predictor, metric, "rounds"
-            yield predictor, metric, "time"
+            yield predictor, name, "rounds"
+            yield predictor, name, "time"
 
 
 def main() -> None:

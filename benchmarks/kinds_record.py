@@ -3,7 +3,8 @@
     python benchmarks/predictor_record.py --kinds      # writes docs/evidence/kinds_record.csv
 
 *In family* are the rows of `measured_losses.csv` (by loss) and `measured_orders_kept.csv` (by squared gradient), whose
-problems are made as `typical` and `spectrum` see the world; *out of family* those of `measured_kinds.csv`. Each way to
+problems are made as `typical` and `spectrum` see the world; *in family, one problem* those of `measured_in_family.csv`,
+whose pilots are there too; *out of family* those of `measured_kinds.csv`. Each way to
 name a topology gives an order, and most also rounds relative to Star-Star's, over which the median factor off is taken
 (where the run met the target). Predictors have the constants, or the kind of heterogeneity alone. Regret is as in
 `predictor_record.py`. Intervals are 95 % quantiles over resampled scenarios.
@@ -225,6 +226,12 @@ def write_record(path: Path = EVIDENCE / "kinds_record.csv") -> None:
     record_rows += read(data / "measured_orders_kept.csv", quantity="gradient")
     told = list(
         judged("in family", [{**row, "heterogeneity": kind(row)} for row in record_rows], {}, ("heterogeneity",))
+    )
+    told += judged(
+        "in family, one problem",
+        [{**row, "heterogeneity": kind(row)} for row in read(EVIDENCE / "measured_in_family.csv")],
+        piloted(EVIDENCE / "pilots_in_family.csv"),
+        ("family", "heterogeneity", "reference"),
     )
     told += judged(
         "out of family",

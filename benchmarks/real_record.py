@@ -6,6 +6,7 @@
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of the kept ones, what answers show
+    python benchmarks/real_record.py --errors   # of all but kept2: record_loss_images.csv, record_accuracy_images.csv
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -27,7 +28,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ import numpy.typing as npt
 from planner.data import heterogeneity
 from planner.predict.predictors import predictors
 from planner.predict.question import Question, ask
-from planner.scenario.resolve import load
+from planner.scenario.resolve import Scenario, load
 
 Array = npt.NDArray[np.float64]
 ROOT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
@@ -135,8 +136,8 @@ def profiles(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
 # ---------------------------------------------------------------- what is said
 
 
-def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Mapping[str, str]) -> Question:
-    """The question of one row."""
+def scenario(curves: Curves, after: int, metric: str, predictor: str, constants: Mapping[str, str]) -> Scenario:
+    """The scenario of one row."""
     told = curves.told
     options = {
         "fleet.groups": told["G"], "fleet.clients_per_group": told["M"], "fleet.group_rounds": told["P"],
@@ -147,7 +148,12 @@ def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Ma
         options |= {"fleet.groups_per_round": told["S1"], "fleet.clients_per_round": told["S2"]}
     else:
         options["fleet.order"] = told["order"]
-    return ask(load(options={key: (key, value) for key, value in options.items()}))
+    return load(options={key: (key, value) for key, value in options.items()})
+
+
+def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Mapping[str, str]) -> Question:
+    """The question of one row."""
+    return ask(scenario(curves, after, metric, predictor, constants))
 
 
 def predicted(question: Question) -> Said:
@@ -161,44 +167,42 @@ def predicted(question: Question) -> Said:
     return Said(rounds, min(level, key=lambda t: left[t]), raw)
 
 
-def by_profile(predictor: str, smoothness: str, gap: str, scatter: float) -> Callable[[Curves, str, int], Said | None]:
-    """A predictor that is told a profile: which curvature, how far the loss can fall, and the scatter."""
-
-    def say(curves: Curves, quantity: str, after: int) -> Said | None:
-        found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
-        metric = METRIC[quantity] if METRIC[quantity] in predictors()[predictor].metrics else "gradient"
-        if found is None:
-            return None
-        constants = {
-            "problem.smoothness": f"{found[smoothness]}", "problem.sigma": f"{found['sigma largest']}",
-            "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
-            "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
-        }  # fmt: skip
-        return predicted(asked(curves, after, metric, predictor, constants))
-
-    return say
+def profile_of(
+    curves: Curves, smoothness: str = "curvature", gap: str = "loss", scatter: float = 1.25
+) -> dict[str, str] | None:
+    """What a profile tells: which curvature, how far the loss can fall, and the scatter; None where there is none."""
+    found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
+    if found is None:
+        return None
+    return {
+        "problem.smoothness": f"{found[smoothness]}", "problem.sigma": f"{found['sigma largest']}",
+        "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
+        "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
+    }  # fmt: skip
 
 
-def by_labels(predictor: str) -> Callable[[Curves, str, int], Said | None]:
-    """A predictor that is told label counts: the deviations of their shares, and how far one label stands."""
-
-    def say(curves: Curves, quantity: str, after: int) -> Said | None:
-        found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
-        if found is None:
-            return None
-        unit = heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], int(found["labels"]))
-        told = ",".join(f"{name}={unit * found[f'{name} of shares']}" for name in ("zeta", "delta"))
-        return predicted(asked(curves, after, METRIC[quantity], predictor, {"problem.heterogeneity": told}))
-
-    return say
+def labels_of(curves: Curves) -> dict[str, str] | None:
+    """What label counts tell: the deviations of their shares, times how far one label stands; None without them."""
+    found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
+    if found is None:
+        return None
+    unit = heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], int(found["labels"]))
+    told = ",".join(f"{name}={unit * found[f'{name} of shares']}" for name in ("zeta", "delta"))
+    return {"problem.heterogeneity": told}
 
 
-def by_kind(predictor: str) -> Callable[[Curves, str, int], Said | None]:
-    """A predictor that is told the kind of split alone."""
+def kind_of(curves: Curves) -> dict[str, str] | None:
+    """The kind of split; None where it has no preset."""
+    return {"problem.heterogeneity": curves.told["scheme"]} if curves.told["scheme"] in SCHEMES else None
+
+
+def by(predictor: str, tell: Callable[[Curves], dict[str, str] | None]) -> Callable[[Curves, str, int], Said | None]:
+    """A predictor that is told so much."""
 
     def say(curves: Curves, quantity: str, after: int) -> Said | None:
         metric = METRIC[quantity] if METRIC[quantity] in predictors()[predictor].metrics else "gradient"
-        return predicted(asked(curves, after, metric, predictor, {"problem.heterogeneity": curves.told["scheme"]}))
+        constants = tell(curves)
+        return None if constants is None else predicted(asked(curves, after, metric, predictor, constants))
 
     return say
 
@@ -277,14 +281,15 @@ def summary(rows: Sequence[Mapping[str, object]]) -> str:
     return said + (f"{(np.abs(rates) <= math.log(2)).mean():.0%} |" if len(rates) else "- |")
 
 
+LARGEST = partial(profile_of, smoothness="L largest", gap="A", scatter=0)
 CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] = {
-    "`spectrum`, profile": (by_profile("spectrum", "curvature", "loss", 1.25), slice(None)),
-    "`spectrum`, profile, no scatter": (by_profile("spectrum", "curvature", "loss", 0), slice(None)),
-    "`spectrum`, profile, L of clients, no scatter": (by_profile("spectrum", "L largest", "A", 0), slice(None)),
-    "`typical`, profile": (by_profile("typical", "L largest", "A", 0), slice(None)),
-    "`spectrum`, label counts": (by_labels("spectrum"), slice(None)),
-    "`spectrum`, kind of split alone": (by_kind("spectrum"), slice(None)),
-    "`typical`, kind of split alone": (by_kind("typical"), slice(None)),
+    "`spectrum`, profile": (by("spectrum", profile_of), slice(None)),
+    "`spectrum`, profile, no scatter": (by("spectrum", partial(profile_of, scatter=0)), slice(None)),
+    "`spectrum`, profile, L of clients, no scatter": (by("spectrum", LARGEST), slice(None)),
+    "`typical`, profile": (by("typical", LARGEST), slice(None)),
+    "`spectrum`, label counts": (by("spectrum", labels_of), slice(None)),
+    "`spectrum`, kind of split alone": (by("spectrum", kind_of), slice(None)),
+    "`typical`, kind of split alone": (by("typical", kind_of), slice(None)),
     **{f"pilot of {h} rounds, fresh noise": (by_pilot(h), slice(1, 2)) for h in HORIZONS},
     **{f"always {t}": (always(t), slice(None)) for t in TOPOLOGIES},
 }
@@ -320,17 +325,58 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
         out.writerows(lines)
 
 
+def errors(curves: Curves, quantity: str, after: int) -> dict[str, object] | None:
+    """A row of the record that answers draw errors from: `spectrum` with a profile, and what was measured.
+
+    A family is a data set with one seed: of those what is common to a split and a first model is left out together.
+    """
+    told = curves.told
+    constants = profile_of(curves)
+    if constants is None or after > curves.rounds[-1]:
+        return None
+    asked_ = asked(curves, after, METRIC[quantity], "spectrum", constants)
+    goal, values = float(asked_.goal()), asked_.values
+    runs = curves.rounds_to(quantity, after)
+    exact = {t: float(asked_.predictor.rounds_to(asked_, t, goal, values)) for t in TOPOLOGIES}
+    off = {t: math.log(runs[t] / exact[t]) for t in TOPOLOGIES}
+    first = min(exact, key=lambda t: exact[t])
+    return {
+        "scenario": "-".join(told[name] for name in SETTING[1:]),
+        "family": f"{told['data']}-{told['seed']}", "reference": after,
+        **{name: told[name] for name in ("G", "M", "P", "K", "S1", "S2", "order")},
+        **{name: f"{values[name]:.4g}" for name in ("L", "A", "sigma", "zeta", "delta")}, "target": f"{goal:.4g}",
+        "regret_spectrum": f"{runs[first] / min(runs.values()) - 1:.4f}",
+        **{f"error_spectrum_{t}": f"{off[t] - off['star-star']:.4f}" for t in TOPOLOGIES},
+        **{f"rounds_{t}": f"{n:.4g}" for t, n in runs.items()},
+    }  # fmt: skip
+
+
+def write_errors(curves: Sequence[Curves], folder: Path) -> None:
+    """Write the errors of every row, a file for each metric."""
+    for quantity, metric in METRIC.items():
+        rows = [row for one in curves for after in TARGETS if (row := errors(one, quantity, after)) is not None]
+        with (folder / f"record_{metric}_images.csv").open("w", encoding="utf-8", newline="") as file:
+            out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows(rows)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--role", choices=("design", "second", "kept"), default="design")
+    parser.add_argument("--role", choices=("design", "second", "kept", "kept2"), default="design")
     parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--by", choices=("scheme", "data", "reference", "order"), help="a table for each")
     parser.add_argument("--rows", type=Path, help="where to write every row")
     parser.add_argument("--write", type=Path, help="print nothing, and write the record of the kept settings")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
+    parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     given = parser.parse_args(arguments)
+    if given.errors:
+        recorded = [curves for curves in settings(given.curves) if curves.told["role"] != "kept2"]
+        write_errors(recorded, ROOT.parents[1] / "planner" / "data")
+        return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}
         heterogeneity.PROBLEM = {"sigma": 1.0, "L": 1.0, "scatter": 0.0, "A": 2.3}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import sys
 from pathlib import Path
 
@@ -32,6 +33,40 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str, kept: list[record.
     for quantity, metric in record.METRIC.items():
         told = record.summary([row for row in rows if row["quantity"] == quantity])
         assert f"| {name} | {metric} {told}" in PAGE
+
+
+def test_rows_of_the_later_settings_are_what_the_curves_say() -> None:
+    every = record.settings(record.ROOT / "measured_curves.csv")
+    later = [one for one in every if one.told["role"] == "kept2"]
+    for name in ("`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"):
+        say, seeds = record.CONTESTANTS[name]
+        rows = list(record.judged(later, say, seeds))
+        for quantity, metric in record.METRIC.items():
+            told = record.summary([row for row in rows if row["quantity"] == quantity])
+            assert f"| {name} | {metric}, `kept2` {told}" in PAGE
+
+
+def test_errors_that_answers_draw_are_of_the_curves_and_of_no_later_setting() -> None:
+    """Rounds of the record by hand from the curves, and its errors from them and what is predicted."""
+    for quantity, metric in record.METRIC.items():
+        with (ROOT / "planner" / "data" / f"record_{metric}_images.csv").open(encoding="utf-8", newline="") as file:
+            told = {(row["scenario"], row["reference"]): row for row in csv.DictReader(file)}
+        wanted = 0
+        for one in record.settings(record.ROOT / "measured_curves.csv"):
+            constants = record.profile_of(one)
+            if constants is None or one.told["role"] == "kept2":
+                continue
+            for after in record.TARGETS:
+                wanted += 1
+                row = told["-".join(one.told[name] for name in record.SETTING[1:]), str(after)]
+                rounds = one.rounds_to(quantity, after)
+                said = record.asked(one, after, metric, "spectrum", constants)
+                predicted = {t: float(said.predictor.rounds_to(said, t, said.goal(), said.values)) for t in rounds}
+                for t, n in rounds.items():
+                    assert float(row[f"rounds_{t}"]) == pytest.approx(n, rel=1e-3)
+                    off = math.log(n / predicted[t]) - math.log(rounds["star-star"] / predicted["star-star"])
+                    assert float(row[f"error_spectrum_{t}"]) == pytest.approx(off, abs=1e-3)
+        assert wanted == len(told) == 243
 
 
 def test_pilots_and_habits_counted_without_the_script(kept: list[record.Curves]) -> None:

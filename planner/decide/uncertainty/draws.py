@@ -362,5 +362,5 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
     first = min(totals, key=lambda t: totals[t])
     if near is None:
         return Agreement(None, shares[first], found)
-    sure = round(record.calibrated(near, question.metric, objective, shares[first]), 2)
+    sure = round(record.calibrated(near, record.name_of(question), objective, shares[first]), 2)
     return Agreement(near.replaced(p_best=shares, probability=sure), sure, found)

@@ -78,7 +78,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
             weak = f"no measured run had {own:,} local steps in a round, {most:g} at most"
         found.append(
             Evidence(
-                dataset=f"planner/data/{predictor_record.file_of(question.metric)}",
+                dataset=f"planner/data/{predictor_record.file_of(predictor_record.name_of(question))}",
                 right=agreement.right,
                 of=agreement.scenarios,
                 nearest=True,

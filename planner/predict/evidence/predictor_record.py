@@ -1,7 +1,9 @@
 """How a predictor did in measured scenarios like this one: how often its first choice was right, and what it cost.
 
 There is a file of measured scenarios for each metric, ``planner/data/record_METRIC.csv``, written by
-``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Nearest are,
+``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Where the
+curvature of mini-batches scatters, as that of networks does, ``record_METRIC_images.csv`` is the record, runs on real
+data, written by ``benchmarks/real_record.py``. Nearest are,
 of the scenarios of the same kind of heterogeneity, those that are closest in noise, heterogeneity and target, in units
 of the initial gap and the smoothness, and in the sizes of the fleet. docs/predictors.md has the whole record, and how
 probabilities are made of it.
@@ -27,6 +29,8 @@ from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import Objective
 
 CALIBRATION = "calibration.csv"
+IMAGES = "_images"  # of the name of a record on real data
+BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer
 UNPROVEN = 0.9  # share of ratios on record within the factor of what was never measured
@@ -83,16 +87,21 @@ def _here(question: Question) -> Array:
     return place(values, float(question.goal()), drawn)
 
 
-def file_of(metric: str) -> str:
-    """The name of the record by a metric, in ``planner/data``."""
-    return f"record_{metric}.csv"
+def file_of(name: str) -> str:
+    """The file of a record, in ``planner/data``."""
+    return f"record_{name}.csv"
+
+
+def name_of(question: Question) -> str:
+    """The record that a question is answered with: by its metric, on real data where curvatures scatter."""
+    return f"{question.metric}{IMAGES}" if question.scatter > 0 and question.metric in BY_LOSS else question.metric
 
 
 @cache
-def record(metric: str) -> Record | None:
-    """The record by a metric that comes with the package; None where there is none."""
+def record(name: str) -> Record | None:
+    """A record that comes with the package; None where there is none."""
     try:
-        rows = table(file_of(metric))
+        rows = table(file_of(name))
     except FileNotFoundError:
         return None
 
@@ -145,7 +154,7 @@ def _measured_as(question: Question, topology: str) -> str:
 
 def of(question: Question) -> ModelUncertainty | None:
     """The record of the question's predictor near it; None where it has none, or not about this metric."""
-    known = record(question.metric)
+    known = record(name_of(question))
     if known is None or question.predictor.id not in known.errors or not covers(question):
         return None
     rows, distance = known.nearest(_here(question), kind(question.values))
@@ -166,7 +175,7 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
 
     One nearby scenario is drawn for all topologies, because their errors go together.
     """
-    known = record(question.metric)
+    known = record(name_of(question))
     assert known is not None  # noqa: S101 - asked only where `of` has an answer
     rows, _ = known.nearest(_here(question), kind(question.values))
     drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
@@ -194,15 +203,15 @@ def _factor(errors: tuple[tuple[float, ...], ...]) -> float:
     return math.exp(sorted(np.concatenate(pairs).tolist())[math.ceil(UNPROVEN * sum(map(len, pairs))) - 1])
 
 
-def calibrated(near: ModelUncertainty, metric: str, objective: Objective, share: float) -> float:
-    """The probability of being right that goes with a share of draws, where a predictor's share was that by a metric.
+def calibrated(near: ModelUncertainty, name: str, objective: Objective, share: float) -> float:
+    """The probability of being right that goes with a share of draws, where a predictor's share was that by a record.
 
     By the shares of rows that turned out right, with errors and table from other families of problems; linear between
     them, and at most `CERTAIN`. Traffic goes by the table of rounds, as topologies send about as much in a round, and
     all else by that of time. By rounds it is at most the share of the nearest scenarios in which the choice was right.
     """
     by: By = "rounds" if objective in ("rounds", "traffic") else "time"
-    asked = (near.predictor, metric, by)
+    asked = (near.predictor, name, by)
     rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"], row["by"]) == asked]
     if rows:
         stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))

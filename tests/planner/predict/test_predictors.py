@@ -638,7 +638,7 @@ def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> N
             words[1] if "--predictor" in words else "spectrum",
             words[1] if "--metric" in words else "gradient" if words else "loss",
         )
-        without_record = words[-1:] in (["accuracy"], ["bound"], ["surrogate"])
+        without_record = words[-1:] in (["bound"], ["surrogate"])
         assert (found["recommend"]["uncertainty"]["model"] is None) == without_record
 
 

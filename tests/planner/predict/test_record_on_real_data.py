@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planner.predict.evidence import table
+from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
 from planner.predict.question import ask
 from planner.scenario.resolve import load
@@ -57,3 +57,23 @@ def test_numbers_are_told_those_of_profiles_and_counts_those_of_counts() -> None
 def test_other_predictors_have_no_record_there() -> None:
     with pytest.raises(ValueError, match="not enough values"):
         said(H="both", metric="gradient", predictor="typical")
+
+
+def test_errors_are_those_of_networks_where_curvatures_scatter_and_of_controlled_problems_where_not() -> None:
+    def near(**given: Any) -> tuple[str, int]:
+        keys = {"scatter": "problem.curvature_scatter", "metric": "plan.metric"}
+        options = {"fleet.groups": 10, "fleet.clients_per_group": 10, "problem.heterogeneity": "intra"}
+        options |= {keys[name]: value for name, value in given.items()}
+        question = ask(load(options={key: (key, str(value)) for key, value in options.items()}))
+        found = predictor_record.of(question)
+        return predictor_record.name_of(question), 0 if found is None else found.scenarios
+
+    rows = {metric: table(f"record_{metric}_images.csv") for metric in ("loss", "accuracy")}
+    for metric, told in rows.items():
+        alike = [
+            r for r in told if float(r["zeta"]) > float(r["sigma"]) and float(r["delta"]) < 0.3 * float(r["sigma"])
+        ]
+        assert near(metric=metric) == (f"{metric}_images", len(alike))
+    assert near(metric="loss", scatter=0) == ("loss", 84)
+    assert near(metric="accuracy", scatter=0) == ("accuracy", 0)
+    assert near(metric="gradient") == ("gradient", 100)

@@ -12,7 +12,7 @@ from test_cli import run
 from planner.report.render import formats
 
 QUESTIONS = {
-    "flip": ["flip", "-G10", "-M10", "-H", "inter", "--objective=time", "-p", "server_uplink", "-p", "step-time"],
+    "flip": ["flip", "-G4", "-M5", "-H", "inter", "--objective=rounds", "-p", "sigma", "-p", "K"],
     "map": ["flip", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--map", "G,M", "--cells", "4"],
     "tune": ["tune", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--K", "1,4", "--P", "1,2"],
 }
