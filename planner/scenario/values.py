@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -161,6 +161,11 @@ class Scenario:
         value = self.known[name].value
         assert isinstance(value, int | float), name  # noqa: S101 - by construction
         return value
+
+    def assumed(self, names: Iterable[str]) -> str:
+        """``name = value`` for those of the names that nobody gave; "" where all were."""
+        told = [f"{n} = {self.known[n].value:.4g}" for n in names if self.known[n].origin == "default"]
+        return ", ".join(told)
 
     def with_link(self, **change: Any) -> Scenario:
         """Return the same with another client link."""

@@ -17,7 +17,7 @@ from planner.io.text import suggest
 ANSWERS = {
     "recommend": "planner.decide.recommendation:Recommendation",
     "flip": "planner.decide.sensitivity:Flips",
-    "tune": "planner.report.answers.tune:Tuned",
+    "tune": "planner.decide.tuned:Tuned",
     "measure": "planner.report.answers.measure:Measurement",
     "group": "planner.report.answers.group:Grouping",
     "overlap": "planner.report.answers.overlap:Overlap",

@@ -1,4 +1,4 @@
-"""``hfl-plan tune``: the options of its own. What it does is in `planner.report.answers.tune`."""
+"""``hfl-plan tune``: the options of its own. The answer is `planner.decide.steps_and_rates`'s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 if TYPE_CHECKING:
-    from planner.report.answers.tune import Tuned
+    from planner.decide.tuned import Tuned
     from planner.scenario.resolve import Scenario
 
 
@@ -41,7 +41,7 @@ def tune(  # reason: one parameter for every option
         hfl-plan tune --config examples/hospitals.toml
         hfl-plan tune -G 10 -M 10 --within 10h
     """
-    from planner.report.answers.tune import Wanted, tuned
+    from planner.decide.steps_and_rates import Wanted, tuned
 
     limits = tuple(budget or ())
     return tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective, limits))

@@ -14,7 +14,6 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, guess, parts
-from planner.report.origins import assumed
 from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
 
@@ -328,5 +327,5 @@ def _basis(answer: Answer) -> Iterator[str]:
         f"The clock: {min(b.pace.steps for b in answer.buffers):,} steps or more of each buffer, {jitter}."
         " Delays are the largest seen, not the largest possible. A buffer of all is the synchronous server."
     )
-    if told := assumed(scenario, ("L", "A", "sigma", "delta")):
+    if told := scenario.assumed(("L", "A", "sigma", "delta")):
         yield f"Not given, so assumed: {told}."

@@ -17,7 +17,6 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, parts
-from planner.report.origins import assumed
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario.units import format_duration, format_size
 
@@ -281,6 +280,6 @@ def _basis(answer: Answer) -> list[str]:
     if drawn:
         gaps = ", ".join(f"{name} {gap.value:.2g} [{gap.low:.2g}, {gap.high:.2g}]" for name, gap in drawn)
         said.append(f"Spectral gap of a draw (20 draws, 99 %), not to be ranked by: {gaps}.")
-    if told := assumed(answer.question.scenario, ("sigma", "H", "L", "A")):
+    if told := answer.question.scenario.assumed(("sigma", "H", "L", "A")):
         said.append(f"Not given, so assumed: {told}.")
     return said

@@ -21,7 +21,6 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import Method, guess, parts
-from planner.report.origins import assumed
 from planner.report.page import cell, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
@@ -279,7 +278,7 @@ def _basis(answer: Answer) -> list[str]:
         f"clients are from {where}. Homes in HFL: {homes}.",
         f"Airtime: {UPLOADS[question.cost.upload]}, and every client's download is its own.",
     ]
-    if told := assumed(question.scenario, ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")):
+    if told := question.scenario.assumed(("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")):
         said.append(f"Not given, so assumed: {told}.")
     if answer.verdict != "nothing to weigh":
         runs = "; ".join(

@@ -14,8 +14,8 @@ from hflbounds.exact import exact_bound
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
+from planner.decide.steps_and_rates import Wanted, tuned
 from planner.errors import ScenarioError
-from planner.report.answers.tune import Wanted, tuned
 from planner.scenario.fields import ROUNDS
 from planner.scenario.resolve import load
 

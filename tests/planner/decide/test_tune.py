@@ -18,10 +18,10 @@ from test_cli import run
 
 from planner.decide import tuning
 from planner.decide.rank import recommend
+from planner.decide.steps_and_rates import Wanted, tuned
 from planner.decide.tuning import Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import ask
-from planner.report.answers import tune as tune_answers
 from planner.scenario.resolve import load
 
 ROOT = Path(__file__).parents[3]
@@ -322,7 +322,7 @@ def test_what_cannot_be_answered_is_refused_in_a_line(plan, words: list[str], co
 def test_too_many_choices_are_refused() -> None:
     told = ",".join(map(str, range(1, 150)))
     with pytest.raises(ScenarioError, match="more than 20,000 choices"):
-        tune_answers.tuned(scenario(), tune_answers.Wanted(local_steps=told, group_rounds=told))
+        tuned(scenario(), Wanted(local_steps=told, group_rounds=told))
 
 
 def test_edges_of_the_ranges_are_told(plan) -> None:
@@ -419,7 +419,7 @@ def test_shown_output_is_what_is_printed(plan, monkeypatch, command: str, lines:
 
 def test_a_grid_of_rates_holds_every_predicted_rate_that_is_stable() -> None:
     """Each topology's own grid ends where a local step moves away from the minimum, at 2/L."""
-    found = tune_answers.tuned(load(ROOT / "examples" / "phones.toml"), tune_answers.Wanted())
+    found = tuned(load(ROOT / "examples" / "phones.toml"), Wanted())
     L, rates = found.scenario["L"].value, found.tune.rates
     assert rates is not None
     for topology, one in rates.topologies.items():

@@ -1,0 +1,489 @@
+"""Choose topology, local steps K and group rounds P to one target, and learning rates to start a search at."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+import numpy as np
+
+from planner.decide import participation, tuning
+from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
+from planner.decide.explain import target_of
+from planner.decide.recommendation import SHARING
+from planner.decide.sensitivity import known_values
+from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
+from planner.decide.tuning import Aim, Budget, Choice
+from planner.decide.verdict import sharing_is_open
+from planner.errors import NoAnswerError, ScenarioError
+from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
+from planner.io.wording import counted, percent, times, title
+from planner.predict.evidence import orderings, predictor_record
+from planner.predict.evidence.claims import verdicts
+from planner.predict.predictors import guaranteed
+from planner.predict.question import Question, ask, with_default_order
+from planner.scenario.resolve import Scenario
+from planner.scenario.units import parse_duration, parse_size
+
+MOST = 20_000  # choices that are looked at
+ERRORS = 2_000  # draws of the predictor's errors
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be tried and spent, as written; None for what was not said.
+
+    Attributes:
+        local_steps: Values of K.
+        group_rounds: Values of P.
+        topology: The only one to try.
+        within: Time that may be spent.
+        traffic: Traffic that may be caused.
+        objective: What is to be least.
+        limits: What may be spent, by the units.
+    """
+
+    local_steps: str | None = None
+    group_rounds: str | None = None
+    topology: str | None = None
+    within: str | None = None
+    traffic: str | None = None
+    objective: str | None = None
+    limits: tuple[str, ...] = ()
+
+    def budget(self) -> Budget:
+        """What may be spent.
+
+        Raises:
+            ScenarioError: For what is no budget, or one that is given twice.
+        """
+        found = tuning.budget_of(self.limits)
+        for option, part, given in (("--within", "seconds", self.within), ("--traffic", "bytes", self.traffic)):
+            if given is not None and math.isfinite(getattr(found, part)):
+                raise ScenarioError(f"{option}: --budget has a limit of the same. Give one of the two.")
+        if self.within is not None:
+            found = replace(found, seconds=float(parse_duration(self.within, field="--within", positive=True)))
+        if self.traffic is not None:
+            found = replace(found, bytes=float(parse_size(self.traffic, field="--traffic")))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What was tried."""
+
+    among: list[str]
+    steps: list[int]
+    exchanges: list[int]
+    most: float  # local steps of a client in a round, where K or P is not as wanted
+
+    def choices(self, question: Question) -> list[Choice]:
+        return tuning.choices(question, self.exchanges, self.steps, self.among, self.most)
+
+    def number(self) -> int:
+        return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
+
+
+def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
+    """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
+
+    Args:
+        scenario: With the K and P that define a target that is not given.
+        wanted: What is to be tried and spent.
+
+    Raises:
+        ScenarioError: For options that cannot be meant.
+        NoAnswerError: If nothing reaches the target within the budget.
+    """
+    if scenario.pilot is not None:
+        raise ScenarioError(
+            "--pilot: it measured one number of local steps, and tune compares many. Leave it out, or run "
+            "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
+        )
+    if scenario.divisions:
+        raise ScenarioError(
+            "--clients: tune needs the groups. Give --groups and --clients-per-group; `hfl-plan recommend --clients` "
+            "searches for them."
+        )
+    scenario = with_default_order(scenario)
+    asked = ask(scenario)
+    participation.check(asked)
+    tried, budget = _tried(asked, wanted), wanted.budget()
+    question = tuning.with_one_target(asked)
+    found = tried.choices(question)
+    if not found:
+        raise NoAnswerError(
+            f"no topology, P and K tried reaches the target {question.target:.4g}"
+            + (f" within {question.horizon:,.0f} rounds. Allow more, or give" if question.horizon else ". Give")
+            + " a looser --target."
+        )
+    aim = _aim(wanted.objective, scenario, limited="time" in budget.limits and "traffic" not in budget.limits)
+    weighed = tuning.weighed(aim, budget)
+    tuning.known(found, weighed)
+    present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
+    best = tuning.front(dict.fromkeys((*found, *present)), weighed)
+    chosen = tuning.recommended(best, aim, budget, scenario.resolution)
+    allowed = [choice for choice in present if budget.overrun(choice) <= 1]
+    given = min(allowed or present, key=lambda choice: choice.amount(aim)) if present else None
+    ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
+    rows = [
+        _plan(question, one, budget, tie=ties.get(one), given=one == given, recommended=one == chosen)
+        for one in (*([given] if given is not None and given not in ties else ()), *best)
+    ]
+    rates = _rates(question, chosen, tried.among)
+    near = predictor_record.of(asked)
+    shared = sharing_is_open(question, scenario)
+    beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
+    warnings = [
+        *_beyond_record(question, rows),
+        *scenario.warnings,
+        *participation.about(question, scenario, [chosen.topology]),
+        *_cautions(question, scenario, len(found), chosen, tried),
+    ]
+    alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
+    return Tuned(
+        command=("hfl-plan", "tune"),
+        title=scenario.title,
+        scenario=known_values(scenario),
+        objective=aim,
+        metric=question.metric,
+        target=target_of(asked, scenario.known["target"]).replaced(
+            value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
+        ),
+        verdict=_verdict(chosen, given, aim, budget, scenario.resolution),
+        rows=tuple(rows),
+        assumptions=_assumptions(scenario, question, shared=shared),
+        warnings=tuple(Caution(text=text) for text in warnings),
+        sensitivity=sharing_turns(scenario, chosen.topology, beyond) if shared else (),
+        evidence=tuple(orderings.records(asked, scenario, near)),
+        next=(
+            *([ask_sharing(scenario)] if shared else ()),
+            NextStep(argv=_pilot(question, chosen), why="measures rounds and rates on your own model and data"),
+            NextStep(argv=("...", "--explain"), why="all details"),
+        ),
+        tune=Searched(
+            predictor=question.predictor.id,
+            bounds=question.family,
+            cap=question.cap,
+            resolution=scenario.resolution,
+            topologies=tuple(tried.among),
+            local_steps=tuple(tried.steps),
+            group_rounds=tuple(tried.exchanges),
+            reached=len(found),
+            budget_seconds=budget.limits.get("time"),
+            budget_bytes=budget.limits.get("traffic"),
+            budget_joules=budget.limits.get("energy"),
+            budget_kg_co2e=budget.limits.get("carbon"),
+            budget_money=budget.limits.get("money"),
+            alike=tuple(map(_id, alike)),
+            error=_error(asked) if near is not None else None,
+            most_steps_on_record=_finite(predictor_record.most_steps(question)),
+            rates=rates,
+        ),
+        details={
+            "rates": tuple(_about_rates(rates, question.predictor.id, rows)),
+            "alike": tuple(_alike(alike)),
+            "tried": tuple(_basis(question, scenario, tried)),
+            "warnings": tuple(warnings),
+        },
+    )
+
+
+def _shared(question: Question, scenario: Scenario, tried: _Tried, aim: Aim, budget: Budget) -> tuple[str, ...]:
+    """The topology that would be recommended if clients shared their link; none where the budget does not allow any."""
+    network = scenario.with_link(sharing="per-server").network
+    found = tried.choices(question.varied(network=network))
+    best = tuning.front(dict.fromkeys(found), tuning.weighed(aim, budget))
+    if not any(budget.overrun(choice) <= 1 for choice in best):
+        return ()
+    return (tuning.recommended(best, aim, budget, scenario.resolution).topology,)
+
+
+def _id(choice: Choice) -> str:
+    return f"{choice.topology},K={choice.K},P={choice.P}"
+
+
+def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, given: bool, recommended: bool) -> Plan:
+    rate = tuning.rate(question, one)
+    return Plan(
+        id=_id(one),
+        topology=one.topology,
+        title=title(one.topology),
+        local_steps=one.K,
+        group_rounds=one.P,
+        rounds=Quantity(one.rounds),
+        time_seconds=Quantity(one.seconds),
+        traffic_bytes=Quantity(one.bytes),
+        **{name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))},
+        round_seconds=one.seconds_per_round,
+        round_bytes=one.bytes_per_round,
+        steps_in_a_round=tuning.steps_in_a_round(question, one.P, one.K),
+        given=given,
+        recommended=recommended,
+        tie=tie,
+        within_budget=budget.overrun(one) <= 1,
+        rate_predicted=rate.eta_eff,
+        rate_predicted_raw=rate.eta,
+        rate_bound=rate.bound_eta_eff,
+        rate_bound_raw=rate.bound_eta,
+        bound_id=rate.bound,
+        why=rate.why,
+    )
+
+
+def _verdict(chosen: Choice, given: Choice | None, aim: Aim, budget: Budget, resolution: float) -> Verdict:
+    """Say what to use, and what it saves of what the present K and P take."""
+    within = " within the budget" if budget.limits else ""
+    if given is None:
+        return Verdict(status="best", best=(_id(chosen),), text=f"Use {_named(chosen)}: the least {aim}{within}.")
+    if given == chosen:
+        text = f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}."
+        return Verdict(status="not-worth-it", best=(_id(chosen),), text=text)
+    other: Aim = "traffic" if aim == "time" else "time"
+    changes = [_change(chosen.amount(one), given.amount(one), one, resolution) for one in (aim, other)]
+    than = _named(given) if given.topology != chosen.topology else _steps(given)
+    text = f"Use {_named(chosen)}: {', '.join(changes)} than {than}."
+    if budget.overrun(given) > 1:
+        text = f"Use {_named(chosen)}: the least {aim}{within}, which {than} exceeds."
+    ratio = Quantity(given.amount(aim) / chosen.amount(aim))
+    return Verdict(status="best", best=(_id(chosen),), runner_up=_id(given), ratio=ratio, text=text)
+
+
+def _change(now: float, before: float, what: str, resolution: float) -> str:
+    """Say ``8 % less time``, or how many times as much."""
+    if abs(now / before - 1) <= resolution:
+        return f"no more {what}"
+    if now < before:
+        return f"{percent(min(1 - now / before, MOST_SAID))} less {what}"
+    return (
+        f"{percent(min(now / before - 1, MOST_SAID))} more {what}"
+        if now < 2 * before
+        else f"{times(now / before)} the {what}"
+    )
+
+
+def _error(question: Question) -> float:
+    """How many times off a predicted ratio of rounds of two topologies is, in the median of measured cases nearby."""
+    errors = predictor_record.errors(question, np.random.default_rng(question.seed), ERRORS)
+    pairs = [abs(errors[i] - errors[j]) for i in range(len(errors)) for j in range(i)]
+    return math.exp(float(np.median(np.concatenate(pairs)))) if pairs else 1.0
+
+
+def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
+    several = ("--group-rounds", str(chosen.P)) if chosen.P > 1 and question.depth == 2 else ()
+    return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _tried(asked: Question, wanted: Wanted) -> _Tried:
+    most, (P, K) = tuning.on_record(asked), tuning.usual(asked)
+    P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
+    steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K})
+    exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, {*P})
+    if wanted.local_steps is not None and wanted.group_rounds is not None:
+        most = math.inf
+    every = list(asked.topologies)
+    among = every if wanted.topology is None else [_topology(wanted.topology, every)]
+    if len(steps) * len(exchanges) * len(among) > MOST:
+        raise ScenarioError(
+            f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
+            "choices. Give fewer, such as 1:64."
+        )
+    return _Tried(among, steps, exchanges, most)
+
+
+def _topology(name: str, known: Sequence[str]) -> str:
+    if name not in known:
+        near = difflib.get_close_matches(name.lower().replace("_", "-"), known, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise ScenarioError(f"--topology: {name!a:.40} is not one of {', '.join(known)}.{hint}")
+    return name
+
+
+def _aim(objective: str | None, scenario: Scenario, *, limited: bool) -> Aim:
+    """What is to be least: what was asked for, else traffic where time is limited, else what the scenario says."""
+    if objective is None:
+        told: Aim = "time" if scenario.objective == "rounds" else scenario.objective
+        return "traffic" if limited else told
+    for aim in get_args(Aim):
+        if objective == aim:
+            return aim  # type: ignore[no-any-return]
+    hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
+    raise ScenarioError(f"--objective: {objective!a:.40} is not one of {', '.join(get_args(Aim))}.{hint}")
+
+
+def _passes(asked: Question) -> int:
+    """Passes of the lowest tier in the scenario."""
+    passes = asked.symbols[-1].passes
+    return int(asked.values[passes]) if passes else 1
+
+
+def _defined(asked: Question) -> str:
+    if asked.target is not None:
+        return f"a {asked.quantity.words} of {float(asked.goal()):.3g}"
+    P, K = _passes(asked), asked.values["K"]
+    after = counted(int(asked.horizon or 0), "round")
+    return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, P = {P}"
+
+
+def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:
+    """Where to start a search: effective rates that are common to all topologies, and each one's raw rates."""
+    chains: dict[str, float] = {}
+    rates = {}
+    for topology in among:
+        chain = tuning.chain_length(question, chosen, topology)
+        if chain is None:
+            return None
+        chains[topology] = chain
+        same = tuning.choices(question, [chosen.P], [chosen.K], [topology])
+        rates[topology] = tuning.rate(question, same[0]) if same else None
+    told = [rate.eta_eff for rate in rates.values() if rate is not None]
+    L, shortest = question.values["L"], min(chains.values())
+    # A bound is tuned where it is proved; what works best is usually above that.
+    least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
+    most = {  # where local steps stay stable: of the shortest chain for all, farther where a prediction lies beyond
+        topology: min(tuning.STABLE / L * chain, max(tuning.STABLE / L * shortest, 2 * _predicted(rates[topology])))
+        for topology, chain in chains.items()
+    }
+    grid = tuning.search_grid(told, least_top, most=max(most.values()))
+    if not grid:
+        return None
+    return Rates(
+        local_steps=chosen.K,
+        group_rounds=chosen.P,
+        effective=tuple(grid),
+        topologies={
+            topology: Start(
+                chain=chain,
+                ratio=shortest / chain,
+                rates=tuple(eta / chain for eta in grid if eta <= most[topology]),
+                rate_predicted=None if (rate := rates[topology]) is None else rate.eta_eff,
+                rate_predicted_raw=None if rate is None else rate.eta,
+                rate_bound_raw=None if rate is None else rate.bound_eta,
+            )
+            for topology, chain in chains.items()
+        },
+    )
+
+
+def _predicted(rate: tuning.Rate | None) -> float:
+    return 0.0 if rate is None or rate.eta_eff is None else rate.eta_eff
+
+
+def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tuple[Assumption, ...]:
+    """List what nobody gave; how links are shared first, where it is unknown and every time depends on it."""
+    found = assumptions(scenario, question, None)
+    if not shared:
+        return found
+    first = sharing_assumed(scenario, "the time of every choice")
+    return (first, *(one for one in found if one.key != SHARING))
+
+
+def _beyond_record(question: Question, rows: Sequence[Plan]) -> list[str]:
+    """Say which choices have more local steps in a round than any measured run."""
+    most = predictor_record.most_steps(question)
+    beyond = [row for row in rows if row.steps_in_a_round > most]
+    if not beyond:
+        return []
+    first = next((row for row in beyond if row.recommended), beyond[0])
+    had = f"K = {first.local_steps}, P = {first.group_rounds} has {first.steps_in_a_round:,}"
+    return [
+        f"No measured run had over {most:g} local steps of a client in a round; {had}. Of {len(rows)} rows "
+        f"{len(beyond)} have more. What is predicted for them was never checked: run it before you use it."
+    ]
+
+
+def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
+    said = []
+    most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
+    if own <= most < own // chosen.K * (chosen.K + 1):
+        said.append(
+            f"{own} local steps of a client in a round are as far as measured runs went. By the prediction more may "
+            "take less: --local-steps and --group-rounds try them, without a record."
+        )
+    for name, values in (("K", tried.steps), ("P", tried.exchanges)):
+        value = getattr(chosen, name)
+        fits = own // value * (value + 1) <= most
+        if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
+            option = {"K": "--local-steps", "P": "--group-rounds"}[name]
+            said.append(f"{name} = {value} is the end of what was tried: {option} widens it.")
+    lost = tried.number() - reached
+    if lost:
+        said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
+    if scenario.known["L"].origin == "default":
+        L = scenario.number("L")
+        said.append(f"L was not given: learning rates are for L = {L:g}, as of networks on images. They scale as 1/L.")
+    return said
+
+
+def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[str]:
+    tiers = question.symbols
+    proved = f", bounds {question.family}, step cap {question.cap}" if question.family else ""
+    measured = "Measured" if len(tiers) == 2 else "Measured with two tiers"
+    missing = scenario.assumed(("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
+    yield f"Rounds are those {question.predictor.says}."
+    yield (
+        f"Tried: {counted(len(tried.among), 'topology').replace('topologys', 'topologies')}, K in {_list(tried.steps)} "
+        f"and P in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; a round is timed by its "
+        f"{scenario.cost}."
+    )
+    if len(tiers) > 2:
+        yield f"P is {tiers[-1].passes}, the passes of the lowest tier; the tiers above keep theirs."
+    if missing:
+        yield f"Not given, so assumed: {missing}."
+    yield from (f"{measured} (docs/validation.md), {one}" for one in verdicts("raw-rates", "group-rounds"))
+    yield f"The target is on the {question.quantity.words}. `hfl-plan recommend` has the record of topologies."
+
+
+def _named(one: Choice) -> str:
+    return f"{title(one.topology)} with {_steps(one)}"
+
+
+def _steps(one: Choice) -> str:
+    return f"K = {one.K}, P = {one.P}"
+
+
+def _alike(found: Sequence[Choice]) -> Iterator[str]:
+    by: dict[tuple[str, int], list[int]] = {}
+    for one in found:
+        by.setdefault((one.topology, one.P), []).append(one.K)
+    yield from (f"{title(t)} with P = {p}, K = {_list(sorted(ks))}." for (t, p), ks in by.items())
+
+
+def _list(numbers: Sequence[int]) -> str:
+    return (
+        ", ".join(map(str, numbers)) if len(numbers) <= 8 else f"{numbers[0]} to {numbers[-1]} ({len(numbers)} values)"
+    )
+
+
+def _about_rates(rates: Rates | None, predictor: str, rows: Sequence[Plan]) -> Iterator[str]:
+    if rates is None:
+        why = next((row.why for row in rows if row.why), "")
+        yield f"None: {why}."
+        return
+    yield f"At K = {rates.local_steps}, P = {rates.group_rounds}: effective {_numbers(rates.effective)}. Raw rates:"
+    for topology, of in rates.topologies.items():
+        known = [("of the bound", of.rate_bound_raw)]
+        known = known if guaranteed(predictor) else [("predicted", of.rate_predicted_raw), *known]
+        said = [f"{whose} {rate:.3g}" for whose, rate in known if rate is not None]
+        yield f"{title(topology)}: {_numbers(of.rates)}" + (f" ({', '.join(said)})" if said else "")
+    ratios = " : ".join(f"{of.ratio:.3g}" for of in rates.topologies.values())
+    if len(rates.topologies) > 1:
+        yield (
+            f"Ratio of learning rates at the same effective rate: {ratios}. Equal raw rates are an unfair comparison: "
+            "a ring chains the steps of its members, so the same raw rate moves it further."
+        )
+    yield (
+        "Bounds hold for small steps, usually below the best rate. Searched by running with P = 1, K = 2, the best "
+        "effective rate times L was 0.2 to 18, mostly 0.7 to 2. Extend the grid where the best is at one of its ends."
+    )
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.3g}" for value in values)
