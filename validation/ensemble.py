@@ -32,6 +32,7 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 WEIGHT = {"quadratic": 0.0, "log-cosh": 0.6, "cosine": 0.4, "pseudo-huber": 0.95}  # of phi in the smoothness
 SHARE = 0.5  # of the heterogeneity, at most, that is in the centres
 TOGETHER = 1 << 16  # numbers in an array of models: more leave the cache, fewer cost overhead
+DIVERGED = 1e12  # squared gradient, over those of the start, the tilts and the noise: above it a run does not come back
 GRID = np.linspace(-12.0, 12.0, 97)  # of points, in units of the length over which phi bends
 
 
@@ -99,7 +100,10 @@ class Ensemble:
         phi = PHI[self.family][0]
         whole = self.h * x + self.mean_tilt
         if self.bent:
-            whole = whole + self.a * _mean(phi(x[..., None, None, :] - self.p))
+            clients = math.prod(self.p.shape[1:3])
+            own = np.repeat(x[..., None, :], clients, axis=-2)  # numpy is slow where it broadcasts over rows of few
+            own -= self.p.reshape(len(self.p), clients, -1)
+            whole = whole + self.a * _mean(phi(own.reshape(*x.shape[:-1], *self.p.shape[1:])))
         return np.asarray(whole, dtype=np.float32)
 
 
@@ -154,9 +158,9 @@ def ensemble(  # reason: one keyword for each constant of the theorems
     if a.any():
         for _ in range(60):  # until what the centres do is no more than their share
             p = spread * (apart + inside)
-            between, within = _gaps(phi, a, p, tilt_apart, tilt_inside)
-            over = (_largest(between, 0.0) > (SHARE * delta) ** 2 + 1e-30) & (delta > 0)
-            over |= (_largest(within, 0.0) > (SHARE * zeta) ** 2 + 1e-30) & (zeta > 0)
+            between, within = (_own(gap).max(1).sum(1) for gap in _of_centres(phi, a, p))
+            over = (between > (SHARE * delta) ** 2 + 1e-30) & (delta > 0)
+            over |= (within > (SHARE * zeta) ** 2 + 1e-30) & (zeta > 0)
             if not over.any():
                 break
             spread = np.where(over[:, None, None, None], spread * 0.7, spread)
@@ -173,18 +177,28 @@ def ensemble(  # reason: one keyword for each constant of the theorems
     return Ensemble(family=family, sigma=sigma, **single)
 
 
-def _gaps(phi: Function, a: Floats, p: Floats, tilt_apart: Floats, tilt_inside: Floats) -> tuple[Floats, Floats]:
-    """Coefficients of the mean squared gaps in the tilts' size: shape (3, problems, points, dim), constant first."""
+def _of_centres(phi: Function, a: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """Gaps of groups to all, and of clients to their group, without tilts: shape (problems, points, G, M, dim)."""
     if a.any():
-        at = a[:, None, None, None] * phi(GRID[:, None, None, None] - p[:, None])  # (problems, points, G, M, dim)
+        at = a[:, None, None, None] * phi(GRID[:, None, None, None] - p[:, None])
     else:
         at = np.zeros((len(p), 1, *p.shape[1:]))
     groups = _mean(at, 1)[:, :, :, None]
-    between, within = groups - _mean(groups)[:, :, None, None], at - groups
+    return groups - _mean(groups)[:, :, None, None], at - groups
+
+
+def _own(gap: Floats) -> Floats:
+    """Mean squares of gaps over clients, shape (problems, points, dim)."""
+    return np.asarray(np.einsum("pngmd,pngmd->pnd", gap, gap) / (gap.shape[2] * gap.shape[3]))
+
+
+def _gaps(phi: Function, a: Floats, p: Floats, tilt_apart: Floats, tilt_inside: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of the mean squared gaps in the tilts' size: shape (3, problems, points, dim), constant first."""
+    between, within = _of_centres(phi, a, p)
 
     def coefficients(gap: Floats, tilt: Floats) -> Floats:
         clients, squares = gap.shape[2] * gap.shape[3], _mean(tilt * tilt)[:, None]
-        own = np.einsum("pngmd,pngmd->pnd", gap, gap) / clients
+        own = _own(gap)
         both = 2 * (np.einsum("pngmd,pgmd->pnd", gap, np.broadcast_to(tilt, (len(gap), *gap.shape[2:]))) / clients)
         return np.stack([own, both, np.broadcast_to(squares, own.shape)])
 
@@ -289,6 +303,7 @@ def squared_gradients_of(
     *,
     K: int = 1,
     seed: int = 0,
+    until: Sequence[float] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Floats]:
     """`squared_gradients` of several ensembles of one shape and noise, number for number what each has alone.
@@ -302,6 +317,7 @@ def squared_gradients_of(
         rounds: global rounds.
         K: local steps of a client each time it takes part.
         seed: of noise, orders and draws, which ensembles have in common.
+        until: targets of `rounds_to`, by ensemble. What they need is run, and what is left out is infinite.
         progress: called with the part that is done, from 0 to 1.
 
     Raises:
@@ -318,7 +334,8 @@ def squared_gradients_of(
     for first in range(0, len(made), together):
         some = made[first : first + together]
         told = None if progress is None else partial(_tell, progress, first / len(made), len(some) / len(made) / rounds)
-        found += _squared_gradients(some, topology, rates, rounds, K, seed, told)
+        targets = None if until is None else np.array(until[first : first + together])[:, None]
+        found += _squared_gradients(some, topology, rates, rounds, K=K, seed=seed, targets=targets, progress=told)
     return found
 
 
@@ -331,8 +348,10 @@ def _squared_gradients(
     topology: Topology,
     rates: Floats,
     rounds: int,
+    *,
     K: int,
     seed: int,
+    targets: Floats | None,
     progress: Callable[[int], object] | None,
 ) -> list[Floats]:
     count, dim = made[0].x0.shape
@@ -344,11 +363,28 @@ def _squared_gradients(
     turns = math.prod(tier.passes for tier in topology.tiers)
     x = np.broadcast_to(np.concatenate([one.x0 for one in made]), (len(rates), len(made) * count, dim))
     squared = [np.empty((rounds + 1, len(rates), count)) for _ in made]
+    gone = np.zeros(x.shape[:2], dtype=bool)
+    most: npt.NDArray[Any] = np.zeros(0)
+    sums: npt.NDArray[Any] = np.zeros((len(made), len(rates)))
     with np.errstate(over="ignore", invalid="ignore"):
         for r in range(rounds + 1):
             for out, (one, place) in zip(squared, places.items(), strict=True):
                 out[r] = np.square(one.mean_gradient(x[:, place]), dtype=np.float64).sum(-1)
-            if r == rounds:
+            now = np.concatenate([out[r] for out in squared], axis=1)
+            if r == 0:
+                most = DIVERGED * (now + made[0].sigma ** 2 + np.square(whole.v).sum(-1).mean(-1))
+            gone |= ~(now <= most)
+            if gone.any():  # at 0, as the sine of large numbers takes twenty times as long
+                x = np.where(gone[..., None], np.float32(0), x)
+                for out, place in zip(squared, places.values(), strict=True):
+                    out[r][gone[:, place]] = np.inf
+            sums += [out[r].mean(-1) for out in squared]
+            there = targets is not None and bool((sums <= (r + 1) * targets).any(1).all())
+            if r == rounds or there:  # the first rate that is there needs the fewest rounds
+                for out in squared:
+                    out[r + 1 :] = np.inf
+                if progress is not None and r < rounds:
+                    progress(rounds)
                 break
             p, v = whole.p, whole.v
             if drawn:
@@ -364,8 +400,6 @@ def _squared_gradients(
             x = round_.call(0, 0, x[:, :, None], np.zeros(1, dtype=np.intp))[:, :, 0]
             if progress is not None:
                 progress(r + 1)
-    for out in squared:
-        out[~np.isfinite(out)] = np.inf
     return squared
 
 
@@ -435,9 +469,11 @@ class _Round:
 
     def _local_steps(self, models: Array, noise: Array, places: Places) -> Array:
         centres = self.p.take(places, 1)
-        bends = [(part, phi, centres[part], self.made.a[part]) for part, phi in self.made.bends]
+        # one number for each model, as numpy is slow where it broadcasts over rows of few
+        h, a = (np.repeat(part, models.shape[2], axis=1) for part in (self.made.h, self.made.a))
+        bends = [(part, phi, centres[part], a[part]) for part, phi in self.made.bends]
         for step in noise:
-            gradient = models * self.made.h
+            gradient = models * h
             gradient += step
             for part, phi, centre, a in bends:
                 bend = phi(models[:, part] - centre)

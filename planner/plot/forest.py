@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from planner.decide.uncertainty.draws import draws
-from planner.decide.verdict import LEVEL, Standing, standing
+from planner.decide.verdict import LEVEL, standing
 from planner.errors import NoAnswerError
 from planner.io.wording import names, title, two
 from planner.plot import COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
@@ -52,7 +52,14 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     if len(reached) < 2 or not min(reached.values()):
         raise NoAnswerError("fewer than two topologies reach the target after a round or more, so no ratio is there.")
     best = next(iter(reached))
-    ratios = [_ratio(here, topology) for topology in list(reached)[:MOST]]
+    found = here.judged.found or draws(question, scenario, scenario.objective, number=DRAWS)
+    mine = found.totals[found.topologies.index(best)]
+    ratios = []
+    for topology in list(reached)[:MOST]:
+        with np.errstate(invalid="ignore"):
+            drawn = found.totals[found.topologies.index(topology)] / mine
+        low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
+        ratios.append(Ratio(topology, reached[topology] / reached[best], float(low), float(high)))
     what = scenario.objective
     first = here.best
     open_ = [one.topology for one in ratios[1:] if one.low <= 1 and one.topology not in first]
@@ -65,18 +72,6 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     figure_, rows = draw(ratios, f"{what} over that of {title(best)}", message, in_short(scenario))
     said = "; ".join(f"{title(r.topology)} {two(r.value)}x [{two(r.low)}, {_high(r.high)}]" for r in ratios)
     return figure_, rows, f"{what.capitalize()} over that of {title(best)}, with 80 % intervals: {said}."
-
-
-def _ratio(here: Standing, topology: str) -> Ratio:
-    """The ratio that answers state; where they state no interval, that of draws of the inputs alone."""
-    told, best = here.ratio(topology), next(iter(here.totals))
-    if told is not None and told.low is not None and told.high is not None:
-        return Ratio(topology, float(told), told.low, told.high)
-    found = here.judged.found or draws(here.question, here.scenario, here.objective, number=DRAWS)
-    with np.errstate(invalid="ignore"):
-        drawn = found.totals[found.topologies.index(topology)] / found.totals[found.topologies.index(best)]
-    low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
-    return Ratio(topology, here.run[topology] / here.run[best], float(low), float(high))
 
 
 def _high(end: float) -> str:

@@ -219,6 +219,40 @@ def test_ensembles_run_together_number_for_number(order: Order, monkeypatch: pyt
         squared_gradients_of([made[0], dataclasses.replace(made[1], sigma=0.1)], tree, rates, 5)
 
 
+@pytest.mark.parametrize("topology", ["star-star", "ring-star", "ring-ring"])
+def test_runs_end_where_their_targets_are_met(topology: str) -> None:
+    """What is left out changes no count of rounds: some targets are met early, some late, one never."""
+    tree = two_tier(topology, G=2, M=3)
+    made = [ensemble(family, G=2, M=3, zeta=0.5, delta=0.5, problems=2) for family in FAMILIES]
+    rates, told = np.array([0.3, 2.0, 60.0]), []
+    whole = squared_gradients_of(made, tree, rates, 20, K=2, seed=9)
+    means = [squared[:-1].mean(-1).cumsum(0) / np.arange(1, 21)[:, None] for squared in whole]
+    for after in (1, 5, 12, None):
+        targets = [0.0 if after is None else float(mean[after - 1].min()) for mean in means]
+        short = squared_gradients_of(made, tree, rates, 20, K=2, seed=9, until=targets, progress=told.append)
+        assert told[-1] == pytest.approx(1.0)
+        for squared, every, target in zip(short, whole, targets, strict=True):
+            np.testing.assert_array_equal(*(rounds_to(one, np.array([target]))[0] for one in (squared, every)))
+            left_out = np.isinf(squared) & np.isfinite(every)
+            assert left_out[-1].any() == (after is not None)
+            assert (squared == every)[~left_out].all()
+
+
+def test_a_run_that_diverged_costs_no_more_than_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sines of large numbers take twenty times as long: none is asked for in the rounds after it diverged."""
+    largest: list[float] = []
+
+    def sine(u: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        largest.append(float(np.abs(u).max()))
+        return np.asarray(np.sin(u))
+
+    monkeypatch.setattr("validation.ensemble.PHI", {"cosine": (sine, lambda u: 1 - np.cos(u))})
+    made = ensemble("cosine", G=2, M=2, problems=2)
+    found = squared_gradients(made, two_tier("star-star", G=2, M=2), np.array([0.5, 200.0]), 30)
+    assert np.isinf(found[-1, 1]).all() and np.isfinite(found[:, 0]).all()
+    assert max(largest) < 1e9 and max(largest[-10:]) < 1e3
+
+
 def test_rounds_to_a_target_by_hand() -> None:
     """Means over the iterates so far: 8, 6, 4, 3 at one rate, 8, 5, 5, 5 at the other; the last iterate is unused."""
     first = [8.0, 4.0, 0.0, 0.0, 99.0]
@@ -271,6 +305,19 @@ def test_a_surrogate_takes_what_runs_take() -> None:
     for ring in ("ring-star", "ring-ring"):  # delta is large: no run got there, which is no reason to expect less
         assert math.inf in logs[ring]
         assert found[ring] >= max(60, typically[ring]) * (1 - 1e-9)
+
+
+def test_another_order_of_rings_runs_on_the_same_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted(family: Any, **told: Any) -> Ensemble:
+        made.append(family)
+        return ensemble(family, **told)
+
+    monkeypatch.setattr("planner.harness.ensemble.ensemble", counted)
+    for order in ("fixed", "random"):
+        question(fleet__order=order, problem__initial_gap=1.25).rounds()
+    assert len(made) == len(FAMILIES) * len(surrogate.KINDS)
 
 
 def test_star_star_is_the_unit_of_the_corrections() -> None:

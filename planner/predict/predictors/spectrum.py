@@ -26,7 +26,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +33,6 @@ import numpy as np
 from hflbounds.tilted import AffineRound, Measure, affine_round, log_uniform, mean_over
 from hflbounds.topology import Tier, TierSymbols, Topology
 from hflbounds.uneven import Kin, families
-from planner.io.wording import percent
 from planner.predict import envelopes
 from planner.predict.envelopes import Array, EnvelopePredictor
 from planner.predict.predictors.base import ACCURACY, LOSS
@@ -187,19 +185,6 @@ class _Spectrum(EnvelopePredictor):
     def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
         """Not where clients that differ more make groups differ less: in all deviations but the top one."""
         return not _scatter(question) or not any(tier.deviation in changed for tier in question.symbols[1:])
-
-    def notes(self, question: Question) -> tuple[str, ...]:
-        told = self._constants(question, question.values)
-        moved = []
-        for tier, below in pairwise(question.symbols):
-            whole, left = float(question.values[tier.deviation]) ** 2, float(told[tier.deviation]) ** 2
-            if left < whole:
-                n = int(question.values[below.size])
-                moved.append(
-                    f"By chance, groups of {n} such members differ by {percent(1 - left / whole)} of "
-                    f"{tier.deviation}^2: that much counts as {below.deviation}^2."
-                )
-        return tuple(moved)
 
     def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**values, **_beyond_chance(question.symbols, values)} if _scatter(question) else values

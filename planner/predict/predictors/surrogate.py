@@ -23,6 +23,7 @@ from planner.predict.predictors import typical
 from planner.predict.predictors.base import Predictor, report_progress
 
 if TYPE_CHECKING:
+    from planner.harness.ensemble import Ensemble
     from planner.predict.question import Question
 
 LONGEST_CHAIN = 1_500  # local steps in a round of a ring that are simulated
@@ -45,7 +46,7 @@ def corrections(
     Raises:
         NoAnswerError: If a round is too long to be simulated, or the tree has another depth than two.
     """
-    from planner.harness.ensemble import FAMILIES, ensemble, rounds_to, squared_gradients_of
+    from planner.harness.ensemble import rounds_to, squared_gradients_of
 
     told = dict(constants)
     top = trees[0]
@@ -69,31 +70,29 @@ def corrections(
     reference = max(1, round(0.6 * rounds))
     star = _in_stars(top)
     every = tuple(dict.fromkeys((star, *(tree.same_algorithm() for tree in trees))))  # with one child they are one
-    logs = np.zeros((len(FAMILIES) * len(KINDS), len(trees)))
+    logs = np.zeros((1, len(trees)))
     if len(every) > 1:
-        shape: dict[str, Any] = {"G": top.tiers[0].size, "M": top.tiers[1].size, **told}
-        made = [
-            ensemble(family, **shape, flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
-            for family in FAMILIES
-            for flattest, tail in KINDS
-        ]
+        made = _problems(top.tiers[0].size, top.tiers[1].size, constants, seed)
+        logs = np.zeros((len(made), len(trees)))
         found: dict[Topology, list[float]] = {}
-        targets = [np.zeros(1)]
-        for place, tree in enumerate(every):
+        targets: list[float] | None = None
+        for place, tree in enumerate(every):  # Star-Star first: what it reaches is the target of all
             runs = squared_gradients_of(
                 made,
                 tree,
                 RATES / told["L"],
-                rounds,
+                rounds if targets else reference,
                 K=K,
                 seed=seed,
+                until=targets,
                 progress=partial(_report, place, len(every)),
             )
-            if tree == star:
+            if targets is None:
                 means = [np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference for squared in runs]
-                targets = [np.array([np.nanmin(mean)]) for mean in means]
+                targets = [float(np.nanmin(mean)) for mean in means]
             found[tree] = [
-                float(rounds_to(squared, target)[0][0]) for squared, target in zip(runs, targets, strict=True)
+                float(rounds_to(squared, np.array([target]))[0][0])
+                for squared, target in zip(runs, targets, strict=True)
             ]
         for column, tree in zip(logs.T, trees, strict=True):
             both = zip(found[tree.same_algorithm()], found[star], strict=True)
@@ -104,6 +103,18 @@ def corrections(
     # Runs that did not get there say no more than that it takes longer: they correct upwards or not at all.
     longer = np.maximum(math.log(rounds / reference), expected)
     return tuple(float(x) for x in np.exp(np.mean(np.where(np.isinf(logs), longer, logs), axis=0) - expected))
+
+
+@lru_cache(maxsize=4)
+def _problems(G: int, M: int, constants: tuple[tuple[str, float], ...], seed: int) -> tuple[Ensemble, ...]:
+    """Problems of all kinds with these constants, whatever the order of rings."""
+    from planner.harness.ensemble import FAMILIES, ensemble
+
+    return tuple(
+        ensemble(family, G=G, M=M, **dict(constants), flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
+        for family in FAMILIES
+        for flattest, tail in KINDS
+    )
 
 
 def _report(before: int, every: int, share: float) -> None:

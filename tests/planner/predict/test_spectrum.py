@@ -430,15 +430,3 @@ def test_clients_that_differ_more_may_make_rounds_fewer_and_nothing_else_does() 
     assert still.monotone_in({"zeta", "delta"})
     rounds = [more.rounds(zeta=2.0, delta=delta)["ring-ring"] for delta in np.geomspace(0.1, 10, 60)]
     assert (np.diff(rounds) >= -1e-9 * np.array(rounds[1:])).all()
-
-
-def test_what_counts_as_the_clients_own_is_said() -> None:
-    said = {"fleet__groups": 10, "fleet__clients_per_group": 10, "plan__metric": "loss"}
-    half = asked(**said, problem__heterogeneity="zeta=3,delta=1.4142135623730951")
-    assert half.predictor.notes(half) == (
-        "By chance, groups of 10 such members differ by 50 % of delta^2: that much counts as zeta^2.",
-    )
-    none = asked(**said, problem__heterogeneity="zeta=0,delta=1")
-    assert none.predictor.notes(none) == ()
-    theorem = asked(**said, problem__heterogeneity="zeta=3,delta=1", problem__curvature_scatter=0)
-    assert theorem.predictor.notes(theorem) == ()
