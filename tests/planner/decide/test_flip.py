@@ -389,7 +389,7 @@ def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
 def test_a_number_leads_where_it_is_close_and_says_how_far() -> None:
     rates = {"network.server_link.up": "60Mbit/s", "network.server_link.down": "60Mbit/s"}
     rates |= {"network.server_link.sharing": "per-client"}
-    found = planner.flip(groups=10, clients_per_group=10, heterogeneity="inter", objective="time", uplink="20Mbit/s",
+    found = planner.flip(groups=10, clients_per_group=10, heterogeneity="both", objective="time", uplink="20Mbit/s",
                          link_sharing="per-client", settings=rates)  # fmt: skip
     nearest = min((r for r in found.rows if r.distance is not None), key=lambda r: abs(r.distance or 0))
     assert math.exp(abs(nearest.distance or 0)) <= 10

@@ -33,7 +33,8 @@ def test_every_format_shows_the_same_answer(plan, command: str) -> None:
     wanted = rows_of(own(printed["json"]))
     short = own(plan(command, *words, "--json")[1])
     assert short | {"command": []} == own(printed["json"]) | {"command": []}
-    cells = list(csv.DictReader(io.StringIO(printed["csv"])))[: len(wanted)]
+    cells = list(csv.DictReader(io.StringIO(printed["csv"])))
+    cells = [row for row in cells if ",P=" not in row["id"]][: len(wanted)]  # without the plan of other group rounds
     told = [(row["time_seconds"], row["traffic_bytes"]) for row in cells]
     assert [tuple(float(x) if x else None for x in pair) for pair in told] == [
         (r["seconds"], r["bytes"]) for r in wanted
