@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -78,6 +79,18 @@ def test_numbers_that_were_altered_are_refused(tmp_path: Path, change: str) -> N
         db.execute(f"UPDATE results SET {change} WHERE run = 1 AND round = 1")  # noqa: S608 - written above
     with Store(path) as store, pytest.raises(ValidationError, match=f"results of cell {done.hash:.12}.* as a number"):
         list(store.numbers())
+
+
+def test_a_result_that_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Two numbers of one round: the first is written, the second refused, and the store goes on without either."""
+    (cell,) = cells(1)
+    with Store(tmp_path / "runs.db") as store:
+        trace = cell.run()
+        with pytest.raises(ValidationError, match=r"store of results: UNIQUE constraint failed: results\.hash"):
+            store.put(cell, replace(trace, rounds=(1, 1)), EFFORT)
+        assert table(tmp_path / "runs.db") == []
+        store.put(cell, trace, EFFORT)
+        assert len(table(tmp_path / "runs.db")) == 2 * 2 * 2 * 2
 
 
 def test_divergence_is_kept_as_infinity(tmp_path: Path) -> None:

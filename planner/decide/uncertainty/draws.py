@@ -268,7 +268,7 @@ def p_best(found: Draws, tolerance: float = SAME) -> dict[str, Estimate]:
 
 
 def regret(found: Draws, topology: str) -> Regret:
-    """Relative excess of a topology's total over the least of each draw, over draws in which there is one."""
+    """Relative excess of a topology's total over the least of each draw; none in a draw without an answer."""
     own, least = found.totals[found.topologies.index(topology)], found.totals.min(axis=0)
     answered = np.isfinite(least)
     with np.errstate(divide="ignore", invalid="ignore"):

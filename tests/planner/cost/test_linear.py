@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hflbounds.topology import Topology
 from planner.cost.linear import terms
-from planner.cost.round import round_cost
+from planner.cost.round import RoundCost, round_cost
 from planner.cost.spec import RoundSpec
 from planner.scenario.network import Compute, Link, Network, Straggler, link_names
 
@@ -75,6 +75,31 @@ def test_where_times_are_drawn_there_is_none() -> None:
     spec = RoundSpec(sized, 5, Network((Link(1e9, 1e9), Link(2e7, 1e8))), Compute(0.2), 4.5e7)
     assert terms(spec) is not None
     assert terms(replace(spec, compute=Compute(0.2, Straggler("lognormal", 0.5)))) is None
+
+
+@pytest.mark.parametrize("bent", [1.0, 1e-6])
+def test_a_time_that_is_no_sum_has_none(bent: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schedule of somebody else may wait for the later of two; here in full, or in one part of a million."""
+    sized = Topology.parse("star/star").sized((3, 4), drawn=(None, None), passes=(1, 1), order="fixed")
+    spec = RoundSpec(sized, 5, Network((Link(1e9, 1e9), Link(2e7, 1e8))), Compute(0.2), 4.5e7)
+
+    def waits(one: RoundSpec) -> RoundCost:
+        low = one.network.named["client_link"]
+        work, up = one.compute.step_time, 8 * one.model_bytes / low.up
+        return replace(round_cost(one), seconds=work + up + bent * max(work, up))
+
+    assert terms(spec) is not None
+    monkeypatch.setattr("planner.cost.linear.round_cost", waits)
+    assert terms(spec) is None
+
+
+def test_a_network_that_is_timed_hop_by_hop_is_exact_and_has_no_sum() -> None:
+    sized = Topology.parse("star/star").sized((3, 4), drawn=(None, None), passes=(1, 1), order="fixed")
+    network = Network((Link(1e9, 1e9), Link(2e7, 1e8)), timer=lambda tree, K, compute, size: K * compute.step_time + 6)
+    spec = RoundSpec(sized, 5, network, Compute(0.2), 4.5e7)
+    found = round_cost(spec)
+    assert (found.seconds, found.standard_error, found.draws) == (7.0, 0.0, 0)
+    assert terms(spec) is None
 
 
 def test_coefficients_are_numbers() -> None:

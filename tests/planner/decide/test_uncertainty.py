@@ -203,6 +203,7 @@ def test_a_file_that_says_the_ratio_gives_both_deviations_one_factor(tmp_path: P
     # an interval of 95 % on zeta^2 / delta^2 is one of half the width on the logarithm of zeta / delta
     assert ratio.spread.width == pytest.approx(math.log(8 / 2) / 2 / (2 * 1.96), rel=1e-3)
     assert ratio.middle == pytest.approx(2.0) and ratio.kind == "measured"
+    assert ratio.moves == {"zeta": 0.5, "delta": -0.5}  # all of it in the ratio, nothing in the product
 
 
 def test_errors_of_a_profile_are_used(tmp_path: Path) -> None:
@@ -385,6 +386,26 @@ def test_topologies_that_take_nothing_tie() -> None:
     totals = np.array([[0.0], [0.0], [1.0], [2.0]])
     found = uncertainty.Draws((), np.zeros((0, 1)), totals, tuple(ask(told).topologies))
     assert [share.value for share in uncertainty.p_best(found).values()] == [1, 1, 0, 0]
+    regret = uncertainty.regret(found, "star-star")
+    assert regret.mean is not None and (regret.mean.value, regret.lost) == (0.0, 0.0)
+
+
+def test_what_rounding_parts_is_no_regret() -> None:
+    told = scenario()
+    totals = np.array([[1 + 1e-12], [1.0], [1.5], [2.0]]) * np.ones(16)
+    found = uncertainty.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies))
+    lost = [uncertainty.regret(found, t).mean for t in found.topologies]
+    assert [one.value for one in lost if one is not None] == [0.0, 0.0, 0.5, 1.0]
+
+
+def test_a_draw_without_an_answer_has_no_regret() -> None:
+    told = scenario()
+    totals = np.array([[1.5], [1.0], [2.0], [2.0]]) * np.where(np.arange(16) % 2, np.inf, 1.0)
+    found = uncertainty.regret(
+        uncertainty.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies)), "star-star"
+    )
+    assert found.mean is not None and found.mean.value == pytest.approx(0.5 / 2)
+    assert found.lost == 0.0
 
 
 def test_the_error_of_a_quantile_is_from_those_of_the_blocks() -> None:
@@ -505,6 +526,19 @@ def test_what_explains_a_margin_in_closed_form() -> None:
     assert alone[0].margin_high == pytest.approx(math.log(1.8 * 4)) and alone[0].swing == pytest.approx(math.log(16))
     assert (alone[0].first_low, alone[0].first_high, alone[0].changes) == ("star-ring", "star-star", True)
     assert alone[2].swing == 0 and not alone[2].changes
+
+
+def test_a_link_explains_a_margin_of_time_as_its_sum_says() -> None:
+    """By time what a link takes changes the margin: all of it where nothing else is drawn."""
+    told = scenario(sigma="1", H="zeta=1,delta=1", L="1", A="1", network__client_link__up="10:40Mbit/s")
+    question = fixed(told, lambda v: {"star-star": 500.0, "star-ring": 200.0, **FAR})
+    drawn = [c for c in uncertainty.columns(question, told, "time") if c.name == "client_link.up"]
+    assert [c.of_clock for c in drawn] == [True]
+    noise = scenario(sigma="0.5:2")
+    assert [c.of_clock for c in uncertainty.columns(ask(noise), noise, "rounds")] == [False]
+    found = uncertainty.explained(question, drawn, "time", ["star-star"])
+    assert found is not None
+    assert [index.value for index in found] == pytest.approx([1.0], abs=0.05)
 
 
 def test_the_sentence_names_what_to_measure() -> None:
