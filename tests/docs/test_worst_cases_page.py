@@ -26,7 +26,6 @@ def test_the_agreement_is_what_is_asked_for() -> None:
     assert len(found.misses) == found.pairs - found.right
 
 
-@pytest.mark.skipif(not attack.RECORD.exists(), reason="not recorded")
 def test_the_page_has_the_attack_and_the_attack_found_no_violation() -> None:
     record = json.loads(attack.RECORD.read_text(encoding="utf-8"))
     assert attack.report(record) in PAGE

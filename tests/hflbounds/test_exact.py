@@ -83,9 +83,6 @@ def test_reference_points_of_two_tiers_in_the_catalogue(point: dict[str, str]) -
     delta, zeta = (float(x) for x in point["deltas"].split(";"))
     numbers = {"G": top.size, "M": low.size, "P": low.passes, "K": int(point["K"]), "delta": delta, "zeta": zeta}
     numbers |= {"S1": top.taking_part, "S2": low.taking_part}
-    mixed = {t.order for t in (top, low) if t.pattern.ordered and t.taking_part > 1 and not t.sampled}
-    if (law == "partial" and "fixed" in mixed) or len(mixed) > 1:
-        pytest.skip("an order of each kind: no family of two tiers")
     assert bound(**given, **numbers, eta_eff=float(point["eta_eff"])) == pytest.approx(float(point["bound"]), rel=1e-9)
     assert bound.tuned(**given, **numbers).value == pytest.approx(float(point["tuned_bound"]), rel=1e-9)
 
