@@ -87,6 +87,7 @@ EQUIVALENT = {
         "best = int(np.argmin(np.round(errors / errors.min(), 9)))  # equal errors differ by what a processor rounds",
         "*",
     ): "errors that are not equal differ by far more",
+    ("thread = threading.Thread(target=beat, daemon=True)", "False"): "the thread is joined",
     ("@lru_cache(maxsize=64)", "65"): "how many answers are kept changes none",
     (
         "values, weights = (np.concatenate(parts) for parts in zip(*self.steps.durations(self.passes), strict=True))",

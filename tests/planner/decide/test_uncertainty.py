@@ -22,10 +22,13 @@ from planner.decide import uncertainty
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Estimate, Index
 from planner.decide.uncertainty import indices as sobol
+from planner.decide.uncertainty import parts as footprint_parts
+from planner.decide.uncertainty.lattice import blocks
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
 from planner.predict.evidence import predictor_record
 from planner.predict.question import PARTICIPATION, Question, ask
+from planner.scenario.footprint import Coefficient, Rates
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import parse_rate
 
@@ -348,6 +351,15 @@ def test_share_agrees_with_a_dense_grid() -> None:
         assert share.value == pytest.approx(expected[topology], abs=4 * share.error + 0.004)
 
 
+def test_as_few_draws_as_blocks_are_one_in_each() -> None:
+    shapes = [blocks(np.zeros(n)).shape for n in (uncertainty.SHIFTS - 1, uncertainty.SHIFTS, 64)]
+    assert shapes == [
+        (1, uncertainty.SHIFTS - 1),
+        (uncertainty.SHIFTS, 1),
+        (uncertainty.SHIFTS, 64 // uncertainty.SHIFTS),
+    ]
+
+
 def test_few_draws_and_many_agree_within_their_errors() -> None:
     told = scenario(sigma="0.3:3", H="zeta=0.1:3,delta=0.5±0.2", G="6", plan__bounds="thm1", plan__cap="own", R="400")
     few, many = (
@@ -406,6 +418,17 @@ def test_a_draw_without_an_answer_has_no_regret() -> None:
     )
     assert found.mean is not None and found.mean.value == pytest.approx(0.5 / 2)
     assert found.lost == 0.0
+
+
+def test_numbers_of_energy_are_scaled_one_by_one() -> None:
+    told = [Coefficient(x, x / 2, 2 * x) for x in (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0)]
+    training, idle, radio, carbon, hour, kwh, energy = told
+    rates = Rates(training, idle, radio, (energy, None), carbon, hour, kwh, (None, energy))
+    known = footprint_parts.numbers(rates)
+    assert len(known) == 8
+    for name, one in known.items():
+        found = footprint_parts.numbers(footprint_parts.scaled(rates, {name: 3.0}))
+        assert found == known | {name: Coefficient(3 * one.value, 3 * one.low, 3 * one.high)}
 
 
 def test_the_error_of_a_quantile_is_from_those_of_the_blocks() -> None:
