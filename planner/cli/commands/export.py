@@ -20,7 +20,7 @@ def export(  # reason: one parameter for every option
         Path | None,
         Argument(metavar="[SCENARIO.toml|ANSWER.json]", help="scenario, or answer of `recommend`"),
     ] = None,
-    to: Annotated[str, Option("--to", help="framework: python, flower or nvflare")] = "python",
+    to: Annotated[str, Option("--to", help="framework: python, flower, nvflare or nvflare-collab")] = "python",
     topology: Annotated[str | None, Option("--topology", help="topology [the best]")] = None,
     rate: Annotated[
         float | None, Option("--rate", help="learning rate of a local step [predicted, or the pilot's]", min=0)

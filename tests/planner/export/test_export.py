@@ -56,6 +56,7 @@ def pull(place: tuple[int, ...], moment: tuple[int, ...], k: int, x: np.ndarray)
     return np.tanh(x - centre) + 0.1 * x
 
 
+@pytest.mark.parametrize("chain", [False, True])
 @pytest.mark.parametrize(
     ("topology", "scenario"),
     [
@@ -65,7 +66,7 @@ def pull(place: tuple[int, ...], moment: tuple[int, ...], k: int, x: np.ndarray)
         ("ring", {"settings": {"network.tiers": "ring:5", "plan.draws": 0}}),
     ],
 )
-def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, tmp_path: Path) -> None:
+def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, chain: bool, tmp_path: Path) -> None:
     folder = written(tmp_path / "run", topology=topology, **scenario)
     hierarchy, table = loaded(folder / "hierarchy.py"), tomllib.loads((folder / "plan.toml").read_text())
     made, steps, rate = hierarchy.read_plan(folder / "plan.toml"), table["local_steps"], table["rate"]
@@ -73,12 +74,17 @@ def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, tmp_pa
     tree = Topology.parse(table["predicted"]["topology"]).sized(
         sizes, drawn=[tier["drawn"] for tier in table["tiers"]], passes=[tier["passes"] for tier in table["tiers"]]
     )
+    if chain:
+        made.tiers[-1]["chain"] = True
+    handed_over = set()
 
-    def train(model: list, job: Any) -> list:
-        place = tuple(int(i) for i in np.unravel_index(job.client, sizes))
+    def train(model: list, *jobs: Any) -> list:
+        handed_over.add(len(jobs))
         x = model[0]
-        for k in range(steps):
-            x = x - rate * pull(place, job.passes, k, x)
+        for job in jobs:
+            place = tuple(int(i) for i in np.unravel_index(job.client, sizes))
+            for k in range(steps):
+                x = x - rate * pull(place, job.passes, k, x)
         return [x]
 
     def order(place: tuple[int, ...], moment: tuple[int, ...]) -> list[int]:
@@ -94,6 +100,21 @@ def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, tmp_pa
         model = hierarchy.global_round(made, model, number, train)
     assert np.abs(x - np.linspace(-1, 1, 4)).max() > 1e-2
     np.testing.assert_allclose(model[0], x, rtol=0, atol=1e-12)
+    assert handed_over == {table["tiers"][-1]["drawn"] if chain and topology.endswith("ring") else 1}
+
+
+def test_every_client_of_a_chain_is_a_call(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", "nvflare-collab", "star-ring", **PARTLY)
+    hierarchy = loaded(folder / "hierarchy.py")
+    made = hierarchy.read_plan(folder / "plan.toml")
+    made.tiers[-1]["chain"] = True
+
+    def train(model: list, *jobs: Any) -> Any:
+        return hierarchy.Done(model, 0.5 * len(jobs), 16 * len(jobs))
+
+    hierarchy.run(made, [np.zeros(1)], train, lambda model: 0.0, folder, 2)
+    for one in json.loads((folder / "measured.json").read_text())["rounds"]:
+        assert (one["calls"], one["work_seconds"], one["bytes"]) == (2 * 2 * 3, 6.0, 192)  # groups, passes, clients
 
 
 def test_the_project_as_generated_runs_and_is_the_reference(tmp_path: Path) -> None:

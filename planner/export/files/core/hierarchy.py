@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,17 +117,17 @@ def side_by_side(call: Callable[[Node], Model], nodes: Sequence[Node]) -> list[M
         return list(pool.map(call, nodes))
 
 
-Train = Callable[[Model, Job], Model]
 Each = Callable[..., Iterable[Model]]
 
 
 def global_round(
-    plan: Plan, model: Model, number: int, train: Train, each: Each = map
+    plan: Plan, model: Model, number: int, train: Callable[..., Model], each: Each = map
 ) -> Model:
     """Run one global round.
 
     A ring passes the model from child to child, a star averages what its children
-    return, which run through ``each``.
+    return, which run through ``each``. ``train`` takes a model and a job; the jobs of
+    a ring of clients at once, in their order, where the lowest tier has ``chain``.
     """
 
     def call(node: Node, model: Model, passes: tuple[int, ...]) -> Model:
@@ -136,11 +136,12 @@ def global_round(
         tier = plan.tiers[len(node.place)]
         for turn in range(tier["passes"]):
             nodes, now = taking_part(plan, node, number), (*passes, turn)
-            if tier["pattern"] == "ring":
-                for child in nodes:
-                    model = call(child, model, now)
-            else:
+            if tier["pattern"] == "star":
                 model = mean(each(partial(call, model=model, passes=now), nodes), nodes)
+            elif "chain" in tier:
+                model = train(model, *(Job(n.client, number, now) for n in nodes))
+            else:
+                model = reduce(lambda m, child: call(child, m, now), nodes, model)
         return model
 
     return call(plan.root, model, ())
@@ -149,7 +150,7 @@ def global_round(
 def run(
     plan: Plan,
     model: Model,
-    train: Callable[[Model, Job], Done],
+    train: Callable[..., Done],
     evaluate: Callable[[Model], float],
     folder: Path,
     rounds: int | None = None,
@@ -158,22 +159,22 @@ def run(
     """Run the rounds; write after each what it took, and the model at the end."""
     measured: list[dict[str, float]] = []
     for number in range(plan.rounds if rounds is None else rounds):
-        seen: list[tuple[Done, float]] = []
+        seen: list[tuple[Done, int, float]] = []
 
-        def timed(model: Model, job: Job, seen: list[Any] = seen) -> Model:
+        def timed(model: Model, *jobs: Job, seen: list[Any] = seen) -> Model:
             begin = time.perf_counter()
-            done = train(model, job)
-            seen.append((done, time.perf_counter() - begin))
+            done = train(model, *jobs)
+            seen.append((done, len(jobs), time.perf_counter() - begin))
             return done.model
 
         begin = time.perf_counter()
         model = global_round(plan, model, number, timed, each)
         last = {
             "seconds": time.perf_counter() - begin,
-            "bytes": sum(done.bytes for done, _ in seen),
-            "calls": len(seen),
-            "work_seconds": sum(done.seconds for done, _ in seen),  # of local steps
-            "call_seconds": sum(waited for _, waited in seen),  # and of the way
+            "bytes": sum(done.bytes for done, *_ in seen),
+            "calls": sum(jobs for _, jobs, _ in seen),
+            "work_seconds": sum(done.seconds for done, *_ in seen),  # of local steps
+            "call_seconds": sum(waited for *_, waited in seen),  # and of the way
             "metric": evaluate(model),
         }
         measured.append(last)

@@ -1,0 +1,23 @@
+"""NVFlare's Collab API: sites of a ring call each other; the messages pass through the server all the same."""
+
+from planner.export.targets import Target, through_one_server
+
+TARGET = Target(
+    id="nvflare-collab",
+    title="NVFlare, Collab API",
+    most=200,
+    files={
+        "job.py": "nvflare-collab/job.py",
+        "app.py": "nvflare-collab/app.py",
+        "hierarchy.py": "core/hierarchy.py",
+        "task.py": "core/task.py",
+        "plan.toml": "plan.toml",
+    },
+    says=(
+        "Sites of a ring call each other, and there are no group servers. NVFlare carries messages between sites "
+        "through the one server, so a hop is two transfers. Priced so that the server's own line carries all sites at "
+        "once, each at the rate of its link.",
+    ),
+    network=through_one_server,
+    name_rule="[A-Za-z][A-Za-z0-9_-]{0,62}",
+)
