@@ -44,6 +44,10 @@ class Question:
     keys: tuple[str, ...]
     read: Callable[[str], Mapping[str, Any]]
 
+    def unanswered(self) -> dict[str, Any]:
+        """Return what nothing written gives: values that stay open, and the usual answer where there has to be one."""
+        return {key: "" if key in OPEN else value for key, value in self.read(self.usual).items()}
+
 
 def checked(key: str, value: str) -> str:
     """Return a value that a scenario can have at a key.
@@ -114,15 +118,20 @@ COMMENTS: Final = {
     "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
     "plan.objective": "what to minimise: time, traffic or rounds",
 }
-OPEN: Final = {"network.client_link.sharing": "per-client"}
-"""Values that stand behind a comment sign where the answer is open."""
+OPEN: Final = {
+    "model.size": "44.7MB",
+    "network.client_link.up": "20Mbit/s",
+    "network.client_link.sharing": "per-client",
+    "problem.heterogeneity": "both",
+}
+"""What is assumed where the answer is open: values behind a comment sign."""
 REST: Final = (
     ("fleet.local_steps", 2, "local steps of a client between two averagings"),
     ("fleet.group_rounds", 1, "group rounds in a global round"),
     ("compute.step_time", "0.1s", "mean time of a local step: measure yours"),
     ("network.server_link.preset", "wan", "group server to the cloud"),
 )
-"""Defaults that are worth a look."""
+"""What else is assumed, and worth a look."""
 
 
 def written(values: Mapping[str, Any]) -> str:
@@ -132,16 +141,18 @@ def written(values: Mapping[str, Any]) -> str:
         values: By key; "" for one that stays open.
     """
     rows = [(key, values[key], COMMENTS[key]) for key in COMMENTS if key in values]
-    rows += [(key, value, comment) for key, value, comment in REST if key not in values]
+    rows += [(key, "", comment) for key, _, comment in REST if key not in values]
+    assumed = {**OPEN, **{key: value for key, value, _ in REST}}
     tables: dict[str, list[str]] = {}
     for key, value, comment in rows:
         table, _, name = key.rpartition(".")
-        shown = value if str(value).isdigit() else f'"{value or OPEN[key]}"'
-        sign = "# " if value == "" else ""
+        told = assumed[key] if value == "" else value
+        shown, sign = told if str(told).isdigit() else f'"{told}"', "# " if value == "" else ""
         tables.setdefault(table, []).append(f"{f'{sign}{name} = {shown}':<26} # {comment}")
     lines = [
         "#:schema scenario.schema.json",
         "# `hfl-plan schema scenario > scenario.schema.json` lets an editor check and complete this file.",
+        "# What stands behind # is assumed: take the sign away where you know the value.",
         "schema_version = 1",
     ]
     for table in ("fleet", "problem", "model", "network.client_link", "network.server_link", "compute", "plan"):

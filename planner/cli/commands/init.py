@@ -37,7 +37,7 @@ def init(
     output: Annotated[
         str | None, Option("--output", "-o", metavar="FILE", help="scenario .toml; - is stdout [scenario.toml]")
     ] = None,
-    yes: Annotated[bool, Option("--yes", "-y", help="take the default where no option answers a question")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="leave open what no option answers")] = False,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result | str:
     """Write a first scenario from questions or an example.
@@ -84,7 +84,7 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
     if any(key in given for key in question.keys):
         return {}
     if yes:
-        return dict(question.read(question.usual))
+        return question.unanswered()
     while True:
         sys.stderr.write(f"{number} {question.text} [{question.usual}] ")
         sys.stderr.flush()
@@ -92,7 +92,7 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
         if not line:
             raise ScenarioError("init: the input ended before the last question. Add --yes, or --example hospitals.")
         try:
-            return dict(question.read(line.strip() or question.usual))
+            return dict(question.read(line.strip())) if line.strip() else question.unanswered()
         except PlannerError as error:
             if not sys.stdin.isatty():
                 raise

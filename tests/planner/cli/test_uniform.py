@@ -8,15 +8,18 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+import planner
 from planner.cli import app as cli
 from planner.cli.app import Commands
 from planner.io import codes
+from planner.scenario.start import QUESTIONS, written
 
 ROOT = Path(__file__).parents[3]
 SHARED = ("--format", "--json", "--output", "--force", "--quiet", "--explain")
@@ -264,6 +267,17 @@ def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path:
     code, _, err = plan("init", "--yes")
     assert code == 2
     assert "error[E034]" in err
+
+
+def test_init_leaves_open_what_nobody_answered_and_shows_what_is_then_assumed() -> None:
+    """The lines behind a comment sign say what the planner takes without them, so it goes on calling them assumed."""
+    text = written({key: value for one in QUESTIONS for key, value in one.unanswered().items()})
+    open_ = re.sub(r"(?m)^# (?=[a-z_]+ = )(?!sharing)", "", text)
+    assert len(open_) < len(text) - 12
+    assumed, told = (planner.recommend(tomllib.loads(one), details=False) for one in (text, open_))
+    assert [(row.id, row.time_seconds) for row in assumed.rows] == [(row.id, row.time_seconds) for row in told.rows]
+    assert {"model_size", "step_time"} <= {one.key for one in assumed.assumptions}
+    assert not {"model_size", "step_time"} & {one.key for one in told.assumptions}
 
 
 def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, tmp_path: Path, monkeypatch) -> None:
