@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import get_args
 
-from planner.io.answers import Target
+from planner.io.answers import KnownValue, Target
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question
@@ -100,3 +100,11 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
         f"By training loss, which is what training is for, {title(then)} is the best topology, "
         f"{percent(1 - totals[then] / least)} below {title(kept)} (--metric loss)."
     ]
+
+
+def known_values(scenario: Scenario) -> dict[str, KnownValue]:
+    """What is known, as an answer shows it."""
+    return {
+        name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
+        for name, k in scenario.known.items()
+    }

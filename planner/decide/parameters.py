@@ -105,6 +105,10 @@ class Input:
     most: float = math.inf
     coupled: bool = False
 
+    def number(self, value: float) -> float | int:
+        """A value as answers show it: whole where it counts things."""
+        return round(value) if self.whole or self.name == "R" else value
+
     def totals(self, question: Question, objective: Objective, topologies: Sequence[str], at: Array) -> Array:
         """The objective of each topology at each of some values: shape (topologies, values)."""
         start = Perturbed(question)

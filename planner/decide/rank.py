@@ -13,9 +13,9 @@ from planner.cost.round import RoundCost
 from planner.decide import participation, uncertainty
 from planner.decide.advice import assumptions, steps
 from planner.decide.corrected import corrected
-from planner.decide.explain import about_metric, about_shares, target_of
+from planner.decide.explain import about_metric, about_shares, known_values, target_of
+from planner.decide.nearest import Flip, nearest_flips
 from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
-from planner.decide.sensitivity import Flip, known_values, nearest_flips
 from planner.decide.single_tier import OTHERS, Baseline, baselines
 from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError

@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
-
-import numpy as np
 
 from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import crossings
-from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
-from planner.decide.explain import target_of
+from planner.decide.explain import known_values, target_of
+from planner.decide.nearest import Way
 from planner.decide.parameters import (
     NICKNAMES,
     Input,
     Perturbed,
-    counts_drawn,
     input_name,
     inputs,
     is_drawn,
     is_quick,
     largest_drawn,
-    ratios,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
+from planner.decide.settings import Setting, costs, is_assumed, other_words, with_other_words
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import algorithms, standing
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import Answer, Caution, KnownValue, NextStep, Quantity, Sensitivity, Verdict
+from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.version import version
 from planner.io.wording import input_words, join, names_or, times, title
-from planner.predict.question import Question, ask, ceil_rounds, with_default_order
+from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
-Way = Literal["exact", "searched", "sampled", "setting"]
 WAYS: dict[changes.Method, Way] = {
     "solved": "exact",
     "counted": "exact",
@@ -51,38 +46,7 @@ WAYS: dict[changes.Method, Way] = {
 }
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 MOST_NAMED = 4  # topologies that a verdict names
-MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 Progress = Callable[[str], None]
-Word = tuple[str, str, str, Question, Objective]
-"""Of a setting: parameter, word now, another word, the question with it, the objective."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """The nearest value of one input, or another word for a setting, at which another topology is best; all else fixed.
-
-    Attributes:
-        parameter, unit: Of the input.
-        now, at: Its value, and the value at which that happens.
-        to: Which topologies.
-        method: How it was found.
-        assumed: Whether the value was not given; of a setting, and another one has another best.
-    """
-
-    parameter: str
-    now: float | int | str
-    at: float | int | str
-    to: tuple[str, ...]
-    unit: str
-    method: Way
-    assumed: bool
-
-    @property
-    def far(self) -> float:
-        """How far it is on a logarithmic scale; settings that were not given come first, and those that were last."""
-        if isinstance(self.at, str) or isinstance(self.now, str):
-            return -1.0 if self.assumed else math.inf
-        return abs(math.log(self.at / self.now)) if self.now and self.at else math.inf
 
 
 class Change(Part):
@@ -127,19 +91,6 @@ class Line(Part):
     unseen: float = field("relative width of the widest interval in which a change could hide")
     note: str = field("why it was only looked at, where it was")
     stretches: tuple[Stretch, ...] = field("over the whole range, upwards")
-
-
-class Setting(Part):
-    """Another word in place of one of the scenario's."""
-
-    parameter: str
-    now: str
-    other: str
-    best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
-    flips: bool = field("whether it has none of the present first tie, or one topology for several, or several for one")
-    rounds: Quantity | None = field("of the first then", default=None)
-    time_seconds: Quantity | None = None
-    traffic_bytes: Quantity | None = None
 
 
 class Followed(Part):
@@ -209,7 +160,7 @@ def flip(  # reason: one field of the answer after the other
         along = changes.along(each, question, objective, competing, first, resolution)
         lines.append(_line(along))
         found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
-    settings = () if only else tuple(_settings(_words(question, scenario), scenario, competing, first))
+    settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
     every = len(competing) == len(question.topologies)
@@ -357,79 +308,6 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     yield NextStep(argv=("...", "--explain"), why="all details")
 
 
-def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
-    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
-
-    Args:
-        question: What was asked.
-        scenario: Says what decides, and which numbers follow others.
-        first: The first tie group.
-    """
-    objective = scenario.objective
-    if set(first) == set(question.topologies):
-        return (), "all topologies tie"
-    if objective == "rounds" and (least := _least_by_proof(question)) in first:
-        return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
-    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
-        return (), "not looked at: the fleet is too large to draw its compute times again and again"
-    few, among = _nearest(question, objective)
-    left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
-    looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
-    found = [
-        Flip(
-            parameter=name,
-            now=_number(each, each.value),
-            at=_number(each, change.at),
-            to=change.to[:1],
-            unit=each.unit,
-            method="exact" if solved else "sampled",
-            assumed=_is_assumed(name, scenario),
-        )
-        for name, each in looked.items()
-        for change, solved in changes.nearest(each, few, objective, [t for t in first if t in few.topologies])
-    ]
-    words = (one for one in _words(few, scenario) if one[0] != "objective")
-    found += [
-        Flip(
-            parameter=one.parameter,
-            now=one.now,
-            at=one.other,
-            to=one.best,
-            unit="",
-            method="setting",
-            # what makes a toss-up of the best and others leaves the best as good a choice, and comes last
-            assumed=_is_assumed(one.parameter, scenario) and not set(first) <= set(one.best),
-        )
-        for one in _settings(words, scenario, tuple(few.topologies), first)
-        if one.flips and one.best
-    ]
-    found.sort(key=lambda flip: flip.far)
-    far = f"by up to a factor {changes.REACH:g} (counts {changes.REACH_OF_COUNTS:g}; from 0 what is 0)"
-    return tuple(found), f"one input at a time, {far}{among}: {', '.join(looked)}"
-
-
-def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:
-    """The question with the best topologies alone where there are many; and words that say so."""
-    if len(question.topologies) <= MANY:
-        return question, ""
-    rounds = question.rounds()
-    order = sorted(question.topologies, key=lambda t: float(rounds[t]) * question.price(t, objective))
-    kept = {*order[:MANY], question.reference}
-    few = {t: tree for t, tree in question.topologies.items() if t in kept}
-    return replace(question, topologies=few), f", among the best {MANY} of {len(order)} topologies"
-
-
-def _least_by_proof(question: Question) -> str:
-    """The topology whose bound is never the larger, where all bounds share their constants and their cap; else ""."""
-    bound = next(iter(question.bounds.values()), None)
-    if not is_quick(question) or bound is None or bound.chain is None or len(question.symbols) != 2:
-        return ""
-    shared = (bound.status == "own" or bound.constants == "hidden") and "order" not in bound.breaks
-    if not shared or (question.cap == "own" and bound.constants != "explicit"):
-        return ""
-    return next((t for t, tree in question.topologies.items() if all(p.ordered for p in tree.patterns)), "")
-
-
 def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question, tuple[str, ...]]:
     """The scenario with its order of rings, what it asks, and the topologies that compete: those of ``among``, or all.
 
@@ -452,28 +330,6 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
     if len(kept) < 2:
         raise ScenarioError("--among: one topology has nothing to change places with. Name two or more.")
     return scenario, question, kept
-
-
-def known_values(scenario: Scenario) -> dict[str, KnownValue]:
-    """What is known, as an answer shows it."""
-    return {
-        name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
-        for name, k in scenario.known.items()
-    }
-
-
-def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
-    """Rounds, time and traffic of a topology, by name; None what is not finite, and everything without a topology."""
-    found: dict[str, Quantity | None] = dict.fromkeys(("rounds", "time_seconds", "traffic_bytes"))
-    rounds = math.inf if topology is None else float(np.asarray(moved.rounds()[topology]).item())
-    if topology is None or not math.isfinite(rounds):
-        return found
-    found["rounds"] = count = Quantity(ceil_rounds(rounds))
-    try:
-        round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
-    except CostError:
-        return found
-    return found | {"time_seconds": Quantity(count * round_.seconds), "traffic_bytes": Quantity(count * round_.bytes)}
 
 
 def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
@@ -499,15 +355,15 @@ def _line(found: changes.Line) -> Line:
     each = found.input
     return Line(
         parameter=each.name,
-        now=_number(each, each.value),
+        now=each.number(each.value),
         unit=each.unit,
-        low=_number(each, found.low),
-        high=_number(each, found.high),
+        low=each.number(found.low),
+        high=each.number(found.high),
         method=found.method,
         unseen=found.unseen,
         note=found.grid,
         stretches=tuple(
-            Stretch(low=_number(each, s.low), high=_number(each, s.high), topologies=s.topologies) for s in found.stages
+            Stretch(low=each.number(s.low), high=each.number(s.high), topologies=s.topologies) for s in found.stages
         ),
     )
 
@@ -521,23 +377,18 @@ def _change(
     return Change(
         id=f"{each.name} {'above' if side > 0 else 'below'}",
         parameter=each.name,
-        now=_number(each, each.value),
+        now=each.number(each.value),
         unit=each.unit,
-        break_even=_number(each, change.at),
+        break_even=each.number(change.at),
         best_beyond=change.to,
         method=WAYS[found.method],
-        assumed=_is_assumed(each.name, scenario),
-        before=_number(each, change.before),
+        assumed=is_assumed(each.name, scenario),
+        before=each.number(change.before),
         distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
-        clear=None if change.clear is None else _number(each, change.clear),
+        clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, question, scenario.objective, first),
         **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
     )
-
-
-def _is_assumed(parameter: str, scenario: Scenario) -> bool:
-    known = scenario.known.get(parameter)
-    return known is not None and known.origin == "default"
 
 
 def _crossing(
@@ -557,10 +408,6 @@ def _crossing(
     return next((x for x in found if low <= x <= high), None)
 
 
-def _number(each: Input, value: float) -> float | int:
-    return round(value) if each.whole or each.name == "R" else value
-
-
 def _nearness(row: Change) -> tuple[bool, float, str]:
     """Settings first that were not given, then the nearest change; where the input is 0 now, no ratio says how near."""
     near = math.inf if row.distance is None else abs(row.distance)
@@ -576,48 +423,8 @@ def _turned(one: Setting, scenario: Scenario) -> Change:
         break_even=one.other,
         best_beyond=one.best,
         method="setting",
-        assumed=_is_assumed(one.parameter, scenario),
+        assumed=is_assumed(one.parameter, scenario),
         rounds=one.rounds,
         time_seconds=one.time_seconds,
         traffic_bytes=one.traffic_bytes,
     )
-
-
-def _settings(
-    words: Iterable[Word], scenario: Scenario, among: Sequence[str], first: Sequence[str]
-) -> Iterator[Setting]:
-    """The verdict with every other word in place of one of the scenario's."""
-    for parameter, now, other, moved, objective in words:
-        try:
-            there = standing(moved, scenario, objective, {t: float(n) for t, n in moved.rounds().items()})
-            then = there.undecided(among) if there.totals else ()
-            spent = costs(Perturbed(moved), next(iter(then), None))
-        except CostError:
-            continue
-        turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
-        yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
-
-
-def _words(question: Question, scenario: Scenario) -> Iterator[Word]:
-    """Every other word for a setting."""
-    objective, network = scenario.objective, question.network
-    objectives: tuple[Objective, ...] = ("rounds", "time", "traffic")
-    for other in objectives:
-        if other != objective:
-            yield "objective", objective, other, question, other
-    for tier, link in network.named.items():
-        for part, words in (("sharing", ("per-client", "per-server")), ("hop", ("direct", "relayed"))):
-            for word in words:
-                if word != getattr(link, part):
-                    changed = network.with_link(tier, **{part: word})
-                    yield f"{tier}.{part}", getattr(link, part), word, question.varied(network=changed), objective
-    if question.depth == 2 and network.server_link is not None:
-        changed = network.with_servers(network.tiers == 1)
-        yield "tiers", str(network.tiers), str(changed.tiers), question.varied(network=changed), objective
-    methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
-    for method in methods:
-        if method != scenario.cost:
-            yield "cost", scenario.cost, method, question.varied(cost=method), objective
-    if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
-        order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
-        yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective

@@ -12,9 +12,8 @@ import numpy as np
 
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
-from planner.decide.explain import target_of
+from planner.decide.explain import known_values, target_of
 from planner.decide.recommendation import SHARING
-from planner.decide.sensitivity import known_values
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import sharing_is_open

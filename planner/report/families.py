@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from planner.decide.sensitivity import known_values
+from planner.decide.explain import known_values
 from planner.io.answers import Assumption, Caution, Evidence, Quantity
 from planner.io.parts import Part
 from planner.predict.evidence.claims import beginning

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
-from planner.decide.sensitivity import Change, Flips, Line, Setting
+from planner.decide.sensitivity import Change, Flips, Line
+from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import listing
 from planner.io.wording import counted, input_words, names_or, times

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.decide.sensitivity import known_values
+from planner.decide.explain import known_values
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
 from planner.families.sited.question import USED, Question
 from planner.io.listings import listing

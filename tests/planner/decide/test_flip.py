@@ -19,10 +19,10 @@ from test_cli import ROOT, run
 import planner
 from hflbounds import family
 from planner.decide.breakpoints import FINE, Line, along, answers
+from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.sensitivity import flip
-from planner.decide.sensitivity import nearest_flips as nearby
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import input_words, times, title
 from planner.predict.question import Question, ask, with_default_order

@@ -1,0 +1,120 @@
+"""The nearest break-even point of every input, found quickly: what every answer of ``recommend`` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from planner.decide import breakpoints
+from planner.decide.parameters import counts_drawn, inputs, is_drawn, is_quick, largest_drawn, ratios, size_drawn
+from planner.decide.settings import is_assumed, other_words, with_other_words
+from planner.io.wording import title
+from planner.predict.question import Question
+from planner.scenario.fields import CLOCKED, Objective
+from planner.scenario.resolve import Scenario
+
+Way = Literal["exact", "searched", "sampled", "setting"]
+MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The nearest value of one input, or another word for a setting, at which another topology is best; all else fixed.
+
+    Attributes:
+        parameter, unit: Of the input.
+        now, at: Its value, and the value at which that happens.
+        to: Which topologies.
+        method: How it was found.
+        assumed: Whether the value was not given; of a setting, and another one has another best.
+    """
+
+    parameter: str
+    now: float | int | str
+    at: float | int | str
+    to: tuple[str, ...]
+    unit: str
+    method: Way
+    assumed: bool
+
+    @property
+    def far(self) -> float:
+        """How far it is on a logarithmic scale; settings that were not given come first, and those that were last."""
+        if isinstance(self.at, str) or isinstance(self.now, str):
+            return -1.0 if self.assumed else math.inf
+        return abs(math.log(self.at / self.now)) if self.now and self.at else math.inf
+
+
+def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
+    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
+
+    Args:
+        question: What was asked.
+        scenario: Says what decides, and which numbers follow others.
+        first: The first tie group.
+    """
+    objective = scenario.objective
+    if set(first) == set(question.topologies):
+        return (), "all topologies tie"
+    if objective == "rounds" and (least := _least_by_proof(question)) in first:
+        return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
+    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+        return (), "not looked at: the fleet is too large to draw its compute times again and again"
+    few, among = _nearest(question, objective)
+    left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
+    looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
+    found = [
+        Flip(
+            parameter=name,
+            now=each.number(each.value),
+            at=each.number(change.at),
+            to=change.to[:1],
+            unit=each.unit,
+            method="exact" if solved else "sampled",
+            assumed=is_assumed(name, scenario),
+        )
+        for name, each in looked.items()
+        for change, solved in breakpoints.nearest(each, few, objective, [t for t in first if t in few.topologies])
+    ]
+    words = (one for one in other_words(few, scenario) if one[0] != "objective")
+    found += [
+        Flip(
+            parameter=one.parameter,
+            now=one.now,
+            at=one.other,
+            to=one.best,
+            unit="",
+            method="setting",
+            # what makes a toss-up of the best and others leaves the best as good a choice, and comes last
+            assumed=is_assumed(one.parameter, scenario) and not set(first) <= set(one.best),
+        )
+        for one in with_other_words(words, scenario, tuple(few.topologies), first)
+        if one.flips and one.best
+    ]
+    found.sort(key=lambda flip: flip.far)
+    far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
+    return tuple(found), f"one input at a time, {far}{among}: {', '.join(looked)}"
+
+
+def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:
+    """The question with the best topologies alone where there are many; and words that say so."""
+    if len(question.topologies) <= MANY:
+        return question, ""
+    rounds = question.rounds()
+    order = sorted(question.topologies, key=lambda t: float(rounds[t]) * question.price(t, objective))
+    kept = {*order[:MANY], question.reference}
+    few = {t: tree for t, tree in question.topologies.items() if t in kept}
+    return replace(question, topologies=few), f", among the best {MANY} of {len(order)} topologies"
+
+
+def _least_by_proof(question: Question) -> str:
+    """The topology whose bound is never the larger, where all bounds share their constants and their cap; else ""."""
+    bound = next(iter(question.bounds.values()), None)
+    if not is_quick(question) or bound is None or bound.chain is None or len(question.symbols) != 2:
+        return ""
+    shared = (bound.status == "own" or bound.constants == "hidden") and "order" not in bound.breaks
+    if not shared or (question.cap == "own" and bound.constants != "explicit"):
+        return ""
+    return next((t for t, tree in question.topologies.items() if all(p.ordered for p in tree.patterns)), "")

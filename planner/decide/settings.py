@@ -1,0 +1,95 @@
+"""Other words for the settings of a scenario, and which topology is best with each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from planner.cost.round import CostError
+from planner.decide.parameters import Perturbed
+from planner.decide.verdict import standing
+from planner.io.answers import Quantity
+from planner.io.parts import Part, field
+from planner.predict.question import Question, ask, ceil_rounds
+from planner.scenario.fields import CostMethod, Objective
+from planner.scenario.resolve import Scenario
+
+Word = tuple[str, str, str, Question, Objective]
+"""Of a setting: parameter, word now, another word, the question with it, the objective."""
+
+
+class Setting(Part):
+    """Another word in place of one of the scenario's."""
+
+    parameter: str
+    now: str
+    other: str
+    best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
+    flips: bool = field("whether it has none of the present first tie, or one topology for several, or several for one")
+    rounds: Quantity | None = field("of the first then", default=None)
+    time_seconds: Quantity | None = None
+    traffic_bytes: Quantity | None = None
+
+
+def with_other_words(
+    words: Iterable[Word], scenario: Scenario, among: Sequence[str], first: Sequence[str]
+) -> Iterator[Setting]:
+    """The verdict with every other word in place of one of the scenario's."""
+    for parameter, now, other, moved, objective in words:
+        try:
+            there = standing(moved, scenario, objective, {t: float(n) for t, n in moved.rounds().items()})
+            then = there.undecided(among) if there.totals else ()
+            spent = costs(Perturbed(moved), next(iter(then), None))
+        except CostError:
+            continue
+        turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
+        yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
+
+
+def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
+    """List every other word for a setting of a scenario."""
+    objective, network = scenario.objective, question.network
+    objectives: tuple[Objective, ...] = ("rounds", "time", "traffic")
+    for other in objectives:
+        if other != objective:
+            yield "objective", objective, other, question, other
+    for tier, link in network.named.items():
+        for part, words in (("sharing", ("per-client", "per-server")), ("hop", ("direct", "relayed"))):
+            for word in words:
+                if word != getattr(link, part):
+                    changed = network.with_link(tier, **{part: word})
+                    yield f"{tier}.{part}", getattr(link, part), word, question.varied(network=changed), objective
+    if question.depth == 2 and network.server_link is not None:
+        changed = network.with_servers(network.tiers == 1)
+        yield "tiers", str(network.tiers), str(changed.tiers), question.varied(network=changed), objective
+    methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
+    for method in methods:
+        if method != scenario.cost:
+            yield "cost", scenario.cost, method, question.varied(cost=method), objective
+    if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
+        order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
+        yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
+
+
+def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
+    """Rounds, time and traffic of a topology, by name; None what is not finite, and everything without a topology."""
+    found: dict[str, Quantity | None] = dict.fromkeys(("rounds", "time_seconds", "traffic_bytes"))
+    rounds = math.inf if topology is None else float(np.asarray(moved.rounds()[topology]).item())
+    if topology is None or not math.isfinite(rounds):
+        return found
+    found["rounds"] = count = Quantity(ceil_rounds(rounds))
+    try:
+        round_ = moved.question.of_a_round(topology, **{n: float(v) for n, v in moved.changes.items()})
+    except CostError:
+        return found
+    return found | {"time_seconds": Quantity(count * round_.seconds), "traffic_bytes": Quantity(count * round_.bytes)}
+
+
+def is_assumed(parameter: str, scenario: Scenario) -> bool:
+    """Whether nobody gave a parameter."""
+    known = scenario.known.get(parameter)
+    return known is not None and known.origin == "default"
