@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.data import grouping
+from planner.data import grouping, grouping_rules
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
@@ -82,7 +82,7 @@ def timed(points: Floats, groups: int, seed: int = 0, restarts: int | None = Non
     """The deviation found, and seconds."""
     start = time.perf_counter()
     size = len(points) // groups
-    problem, _ = grouping.pose(points, np.ones(len(points)), groups, size, size)
+    problem, _ = grouping_rules.pose(points, np.ones(len(points)), groups, size, size)
     found = grouping.solve(problem, seed, restarts).deviation()
     return found, time.perf_counter() - start
 

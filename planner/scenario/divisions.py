@@ -21,7 +21,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from planner.data import grouping, heterogeneity, label_shift
+from planner.data import grouping, grouping_rules, heterogeneity, label_shift
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
@@ -241,7 +241,7 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
     return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings
 
 
-def _spread(table: LabelCounts, group_of: grouping.Indices) -> label_shift.Spread:
+def _spread(table: LabelCounts, group_of: grouping_rules.Indices) -> label_shift.Spread:
     return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, np.ones(len(group_of)))
 
 
@@ -249,6 +249,6 @@ def _chosen(table: LabelCounts, groups: int, seed: int) -> tuple[float, float]:
     """Both squared deviations to expect where the groups are chosen by the counts, in units of label shares."""
     clients = len(table.clients)
     least, most = clients // groups, -(-clients // groups)
-    problem, unit = grouping.pose(table.shares(), np.ones(clients), groups, least, most, names=table.clients)
+    problem, unit = grouping_rules.pose(table.shares(), np.ones(clients), groups, least, most, names=table.clients)
     found = grouping.solve(problem, seed, restarts=1)
     return _spread(table, found.group_of[unit]).if_chosen()

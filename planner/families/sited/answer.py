@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from hflbounds.topology import Topology
-from planner.data import grouping
+from planner.data import grouping, grouping_rules
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import Grouped, Kind
 from planner.decide.single_tier import single_tier
@@ -341,7 +341,7 @@ def regrouped(
     placed = best_layout(sites, question.transfers, ("star", "star"), question.passes).layout.group_servers
     assert placed is not None  # noqa: S101 - two tiers have them
     there = question.transfers.hops(sites.at, placed) + question.transfers.hops(placed, sites.at).T
-    problem, unit = grouping.pose(
+    problem, unit = grouping_rules.pose(
         shares, np.ones(len(shares)), len(sizes), int(sizes.min()), int(sizes.max()), costs=there, names=sites.clients
     )
     found: list[Grouping] = []

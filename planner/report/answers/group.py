@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from planner.data import grouping, label_shift
+from planner.data import grouping, grouping_rules, label_shift
 from planner.data.label_counts import LabelCounts, read_costs, read_counts, read_gram, read_pairs
 from planner.data.label_shift import Floats, Indices
 from planner.decide import regrouping
@@ -172,7 +172,7 @@ class _Task:
         absolute: whether points are of gradients.
         points, mass, variances: of clients.
         costs: clients by groups; None without.
-        problem, unit: as `grouping.pose` has them.
+        problem, unit: as `grouping_rules.pose` has them.
         names: of groups.
         present: the present group of every client; None where it is none of them.
         start, broken: the same by unit, where it keeps the rules; else what it breaks.
@@ -184,7 +184,7 @@ class _Task:
     mass: Floats
     variances: Floats
     costs: Floats | None
-    problem: grouping.Problem
+    problem: grouping_rules.Problem
     unit: Indices
     names: tuple[str, ...]
     present: Indices | None
@@ -229,7 +229,7 @@ class _Task:
         points = table.shares() if gram is None else table.shares() @ label_shift.root(gram)
         mass = table.counts.sum(axis=1) if wanted.weighting == "samples" else np.ones(clients)
         least, most = wanted.bounds(table, named)
-        problem, unit = grouping.pose(
+        problem, unit = grouping_rules.pose(
             points, mass, count, least, most, together=rules["must"], apart=rules["cannot"], costs=costs, price=price,
             names=table.clients,
         )  # fmt: skip
@@ -259,7 +259,7 @@ class _Task:
             return walked.group_of[self.unit], made
         chosen = found.group_of[self.unit]
         if self.present is not None and self.costs is None:
-            chosen = grouping.renamed(self.present, chosen, self.problem.kinds)
+            chosen = grouping_rules.renamed(self.present, chosen, self.problem.kinds)
         return chosen, made
 
     def summary(self, group_of: Indices) -> dict[str, Any]:
@@ -406,7 +406,7 @@ def _present(table: LabelCounts, servers: Sequence[str], count: int) -> tuple[tu
 
 
 def _start(
-    problem: grouping.Problem, unit: Indices, present: Indices | None, rules: Mapping[str, list[tuple[int, int]]]
+    problem: grouping_rules.Problem, unit: Indices, present: Indices | None, rules: Mapping[str, list[tuple[int, int]]]
 ) -> tuple[Indices | None, str]:
     """The present grouping by unit, where it keeps the rules; else what it breaks."""
     if present is None:

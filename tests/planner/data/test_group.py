@@ -21,7 +21,8 @@ from test_docs import assert_shown, consoles
 
 from hflbounds.topology import tier_symbols
 from planner.data import grouping
-from planner.data.grouping import State, best_step, pose, solve
+from planner.data.grouping import State, best_step, solve
+from planner.data.grouping_rules import pose
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import change_of_leaders
 from planner.errors import NoAnswerError

@@ -14,7 +14,7 @@ import pytest
 from documents import own
 from test_cli import loaded, run
 
-from planner.data import grouping, label_shift, resampling
+from planner.data import grouping, grouping_rules, label_shift, resampling
 from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
 from planner.data.label_counts import LabelCounts, read_counts
@@ -297,7 +297,9 @@ def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int
     true, found, naive, covered = [], [], [], []
     for seed in range(15):
         counts = np.random.default_rng(seed).multinomial(samples, shares).astype(float)
-        problem, _ = grouping.pose(counts / samples, np.ones(clients), groups, clients // groups, clients // groups)
+        problem, _ = grouping_rules.pose(
+            counts / samples, np.ones(clients), groups, clients // groups, clients // groups
+        )
         group_of = grouping.solve(problem, restarts=1).group_of
         said = measure(table(counts, group_of), chosen=True, draws=200)
         true.append(by_definition(shares[np.argsort(group_of, kind="stable")].reshape(groups, -1, 10)))
