@@ -21,7 +21,7 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution
+from planner.io.answers import Caution, KnownValue
 from planner.io.wording import join, times, title
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
@@ -255,6 +255,24 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
             notes=(sentence, *answer.recommend.notes),
         ),
     )
+
+
+def taken(scenario: Scenario, shown: Mapping[str, KnownValue]) -> Scenario:
+    """Return the scenario that an answer is about: with the counts that were chosen, under the target of all.
+
+    Args:
+        scenario: Where counts are searched, with its `divisions`; any other is returned as it is.
+        shown: Values of the scenario, as the answer has them.
+    """
+    sizes = [shown[name].value for name in SIZES if name in shown]
+    alike = (one for one in scenario.divisions if [one.known[name].value for name in SIZES] == sizes)
+    if (found := next(alike, None)) is None:
+        return scenario
+    changed = [*scenario.choices]
+    if shown["target"].origin == "derived" and shown["R"].value is None:  # one target for all that was seen
+        changed += ["target", "R"]
+    values = {name: Known(shown[name].value, shown[name].origin, note=shown[name].source) for name in changed}
+    return replace(found, known={**found.known, **values})
 
 
 def _replaced(scenario: Scenario, seen: _Seen, first: _Plan) -> str:

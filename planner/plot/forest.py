@@ -28,7 +28,7 @@ class Ratio:
 
     Attributes:
         topology: Its id.
-        value: Of the numbers as they stand.
+        value: In whole rounds, as they are run.
         low, high: Ends of the middle 80 % of the draws.
     """
 
@@ -59,7 +59,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         with np.errstate(invalid="ignore"):
             drawn = found.totals[found.topologies.index(topology)] / mine
         low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
-        ratios.append(Ratio(topology, reached[topology] / reached[best], float(low), float(high)))
+        value = here.run[topology] / here.run[best]
+        rounding = value / (reached[topology] / reached[best])
+        ratios.append(Ratio(topology, value, float(low) * rounding, float(high) * rounding))
     what = scenario.objective
     first = here.best
     open_ = [one.topology for one in ratios[1:] if one.low <= 1 and one.topology not in first]

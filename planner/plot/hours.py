@@ -15,6 +15,7 @@ from planner.plot import COLUMN, FAINT, INK, Rows, figure, looks, posed, round_t
 from planner.plot.front import SECONDS
 from planner.plot.lettering import heading, in_short, name_points
 from planner.predict.evidence import predictor_record as record
+from planner.predict.question import ceil_rounds
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration
 
@@ -37,7 +38,7 @@ class Curve:
         seconds: After some numbers of rounds.
         value: What is left of the quantity there.
         early, late: Factors on the seconds, the ends of the middle 80 % of the predictor's errors; 1 without a record.
-        needed: Seconds to the target; infinite where it is not reached.
+        needed: Seconds to the target, in whole rounds.
     """
 
     seconds: Floats
@@ -56,8 +57,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     scenario, question = posed(scenario)
     goal, rounds = float(question.goal()), {t: float(n) for t, n in question.rounds().items()}
     per_round = {t: question.of_a_round(t).seconds for t in question.topologies}
-    needed = {t: rounds[t] * per_round[t] for t in question.topologies}
-    best = sorted((t for t in needed if np.isfinite(needed[t])), key=lambda t: needed[t])[:MOST]
+    needed = {t: ceil_rounds(n) * per_round[t] for t, n in rounds.items() if np.isfinite(n)}
+    best = sorted(needed, key=lambda t: needed[t])[:MOST]
     if not best or not all(per_round[t] > 0 for t in best):
         raise NoAnswerError(
             "no topology reaches the target in a time above zero. Give a looser --target, or links.", code="N003"

@@ -14,7 +14,7 @@ from planner.errors import NoAnswerError
 from planner.io.wording import names, percent
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
 from planner.plot.lettering import heading, in_short
-from planner.predict.question import Question
+from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
@@ -68,7 +68,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     first = answer.recommended if len(answer.recommended) < len(answer.ranking) else answer.recommended[:1]
 
     def lead(changed: Question, **values: float) -> float:
-        totals = {t: float(n) * changed.price(t, scenario.objective) for t, n in changed.rounds(**values).items()}
+        rounds = {t: float(n) for t, n in changed.rounds(**values).items()}
+        whole = {t: ceil_rounds(n) if math.isfinite(n) else n for t, n in rounds.items()}
+        totals = {t: n * changed.price(t, scenario.objective) for t, n in whole.items()}
         best, other = min(totals[t] for t in first), min(n for t, n in totals.items() if t not in first)
         return other / best if best and math.isfinite(min(best, other)) else 1.0  # nobody is there, or all are
 

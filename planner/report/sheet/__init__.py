@@ -20,6 +20,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from planner.decide.counts import taken
 from planner.errors import NoAnswerError
 from planner.io.answers import Answer, Assumption
 from planner.io.version import version
@@ -60,6 +61,7 @@ def report(
     """
     wanted = [*gallery.of_rows(document.answer)]
     if scenario is not None:
+        scenario = taken(scenario, document.answer.scenario) if document.answer else scenario
         kind = (*str(document.data.get("schema", "")).split("/"), "")[1]
         wanted += gallery.of_scenario(document.answer, scenario, kind)
     found: tuple[drawing.Picture, ...] | None = None

@@ -29,12 +29,11 @@ def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterato
 
     Args:
         answer: In the one frame; None where the command has another.
-        scenario: What it is about.
+        scenario: What it is about, with the counts that it took where they were searched.
         kind: What was asked: the name in the id of its schema.
     """
     from planner.plot import forest, hours, tiers, tornado
 
-    scenario = _chosen(answer, scenario)
     yield "tiers", "answer", partial(tiers.of_scenario, scenario)
     if kind not in RANKED:
         return
@@ -122,12 +121,3 @@ def _cases(answer: Answer | None, scenario: Scenario) -> Iterator[tuple[str, str
 def _is_open(answer: Answer) -> bool:
     """Whether the verdict depends on how clients share their links."""
     return any(one.on == SHARING for one in (answer.verdict, *answer.verdict.cases))
-
-
-def _chosen(answer: Answer | None, scenario: Scenario) -> Scenario:
-    """Of a search over divisions into groups, that of the answer."""
-    if answer is None:
-        return scenario
-    wanted = [answer.scenario[name].value for name in ("G", "M") if name in answer.scenario]
-    of_this = (one for one in scenario.divisions if [one.known[name].value for name in ("G", "M")] == wanted)
-    return next(of_this, scenario)

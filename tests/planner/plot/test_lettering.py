@@ -214,9 +214,7 @@ def test_a_forest_has_the_ratios_of_recommend_and_the_best_is_1():
     ranking = recommend(scenario, details=False).ranking
     assert [row["topology"] for row in rows] == [ranked.id for ranked in ranking]
     for row, ranked in zip(rows, ranking, strict=True):
-        assert row["value"] == pytest.approx(
-            ranked.time_seconds / ranking[0].time_seconds, rel=0.02
-        )  # rounds are whole there
+        assert row["value"] == pytest.approx(ranked.time_seconds / ranking[0].time_seconds, rel=1e-9)
         assert row["low"] <= row["high"]
     assert (rows[0]["value"], rows[0]["low"], rows[0]["high"]) == (1, 1, 1)
 

@@ -19,10 +19,12 @@ from test_cli import ROOT, run
 from test_document import HOSTILE, WHOLE
 from test_uniform import leaves, parameters
 
+from planner.io.wording import two
 from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
 from planner.report.render import render
 from planner.report.sheet import Beside, drawing, sheet
 from planner.scenario.resolve import load
+from planner.scenario.units import format_duration
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -312,6 +314,38 @@ def test_without_matplotlib_the_report_says_how_to_get_pictures(
     assert "pip install 'hfl-plan[plots]'" in reader.seen()
     assert reader.of("figure") == []
     assert reader.of("table")
+
+
+SEARCHED = {
+    "steps": ("-G", "12", "-M", "25", "--local-steps", "1:10"),
+    "group rounds": ("-G", "12", "-M", "25", "--group-rounds", "1:4"),
+    "groups": ("--clients", "300"),
+}
+
+
+@pytest.mark.parametrize("words", SEARCHED.values(), ids=SEARCHED)
+def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_path: Path, words) -> None:
+    file, shared = tmp_path / "r.html", ("--uplink", "20Mbit/s", "--link-sharing", "per-client")
+    code, out, _ = plan("recommend", *words, *shared, "--set", "plan.draws=256", "--report", str(file), "--json")
+    assert code == 0
+    answer = json.loads(out)
+    times = {row["title"]: row["time_seconds"]["value"] for row in answer["rows"] if not row["baseline"]}
+    page = Reader(file.read_text(encoding="utf-8"))
+    labels = [one["aria-label"] for one in page.of("svg") if "aria-label" in one]
+    hours, forest, lead = (
+        next(says for says in labels if says.startswith(start)) for start in ("Predicted", "Time over", "Lead of")
+    )
+    first = min(times, key=times.get)
+    for topology, seconds in times.items():
+        assert f"{topology} after {format_duration(seconds)}" in hours
+        assert f"{topology} {two(seconds / times[first])}x" in forest
+    leaders, now = lead.removeprefix("Lead of ").split(" in time, now ")
+    others = [seconds for topology, seconds in times.items() if topology not in leaders.split(" and ")]
+    assert float(now.split(",")[0]) == pytest.approx(min(others) / times[first], rel=0.005)
+    data = json.loads(next(one["data-model"] for one in page.of("section") if "data-model" in one))
+    rounds = {row["title"]: row["rounds"] for row in data["cases"][""] if not row["baseline"]}
+    assert rounds == {row["title"]: row["rounds"]["value"] for row in answer["rows"] if not row["baseline"]}
+    assert f"; K = {answer['scenario']['K']['value']}" in page.seen()  # of the header, beside the sizes
 
 
 # ---------------------------------------------------------------- the option
