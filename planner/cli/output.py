@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,6 +156,8 @@ def filed(
         page = reported(result, scenario, command or _arguments())
         for option, file in reports.items():
             atomic.write(file, page, asked.force, option)
+        if find_spec("matplotlib") is None:
+            told("the report has no pictures. To have them: pip install 'hfl-plan[plots]', and the same command again.")
     if asked.file is not None and "--output" not in reports:
         suffix = asked.file.suffix.lower()
         content = result.files.get(suffix)

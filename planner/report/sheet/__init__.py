@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 LARGEST = 300_000  # bytes of a table that the file holds for download
 OWN = ("Assumed", "Changes", "Warning", "Evidence", "Ask", "Next")  # facts that have a section here
 MAP = "map"
-NO_PICTURES = "Pictures need matplotlib: pip install 'hfl-plan[plots]', then make the report again."
 
 
 def report(
@@ -64,13 +63,13 @@ def report(
         scenario = taken(scenario, document.answer.scenario) if document.answer else scenario
         kind = (*str(document.data.get("schema", "")).split("/"), "")[1]
         wanted += gallery.of_scenario(document.answer, scenario, kind)
-    found: tuple[drawing.Picture, ...] | None = None
+    found: tuple[drawing.Picture, ...] = ()
     with suppress(NoAnswerError):  # matplotlib is not installed
         found = tuple(drawing.pictures([*wanted, *pictures]))
     about = "" if scenario is None or scenario.divisions else in_short(scenario)
     seed = None if scenario is None else scenario.seed
     moved = tuple(sliders.html(document.answer, scenario, gallery.CASES))
-    return sheet(document, Beside(found or (), about, toml, command, seed, drawn=found is not None, sliders=moved))
+    return sheet(document, Beside(found, about, toml, command, seed, sliders=moved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,6 @@ class Beside:
         scenario: The scenario as TOML; "" where the command reads none.
         command: Arguments that ask for the answer.
         seed: Of every random draw; None where there is none.
-        drawn: Whether pictures could be drawn.
         sliders: Lines of HTML that the script of the report moves.
     """
 
@@ -92,7 +90,6 @@ class Beside:
     scenario: str = ""
     command: Sequence[str] = ()
     seed: int | None = None
-    drawn: bool = True
     sliders: Sequence[str] = ()
 
 
@@ -139,8 +136,6 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
         shown = [block for block in shown if not isinstance(block, Figure)]  # it is drawn below
     yield from blocks.html(_without_own(shown) if answer else shown, known)
     yield from _figures(beside.pictures, "answer")
-    if not beside.drawn:
-        yield f'<p class="note">{escape(NO_PICTURES)}</p>'
     yield "</section>"
     yield from beside.sliders
     for heading, inner in (
