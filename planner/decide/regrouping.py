@@ -17,6 +17,8 @@ from hflbounds.evaluate.compare import ties
 from planner.cost.round import CostError
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.decide.counts import with_one_target
+from planner.decide.verdict import LEVEL
+from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
@@ -90,6 +92,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
             "quantity": questions[0].quantity.words,
         },
         "resolution": first.resolution,
+        "error": max(predictor_record.pair_factor(q, LEVEL) for q in questions),
         "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0]},
         "after": {"grouping": after[0], **_deviations(questions[1]), **parts[1]},
         "first_place_changes": changed,

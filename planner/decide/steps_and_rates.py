@@ -8,18 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-import numpy as np
-
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
 from planner.decide.explain import known_values, target_of
 from planner.decide.recommendation import SHARING
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
-from planner.decide.verdict import sharing_is_open
+from planner.decide.verdict import algorithms, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
-from planner.io.wording import counted, percent, times, title
+from planner.io.wording import counted, names_or, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
@@ -28,7 +26,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_size
 
 MOST = 20_000  # choices that are looked at
-ERRORS = 2_000  # draws of the predictor's errors
+WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +140,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
+    tied = _tied(question, scenario, chosen, aim) if len(tried.among) > 1 else ()
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -152,7 +151,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         target=target_of(asked, scenario.known["target"]).replaced(
             value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
         ),
-        verdict=_verdict(chosen, given, aim, budget, scenario.resolution),
+        verdict=_verdict(chosen, given, best, tied, aim, budget, scenario.resolution),
         rows=tuple(rows),
         assumptions=_assumptions(scenario, question, shared=shared),
         warnings=tuple(Caution(text=text) for text in warnings),
@@ -178,7 +177,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             budget_kg_co2e=budget.limits.get("carbon"),
             budget_money=budget.limits.get("money"),
             alike=tuple(map(_id, alike)),
-            error=_error(asked) if near is not None else None,
+            error=predictor_record.pair_factor(asked, 0.5) if near is not None else None,
             most_steps_on_record=_finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
@@ -233,22 +232,78 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
     )
 
 
-def _verdict(chosen: Choice, given: Choice | None, aim: Aim, budget: Budget, resolution: float) -> Verdict:
-    """Say what to use, and what it saves of what the present K and P take."""
-    within = " within the budget" if budget.limits else ""
+def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim) -> tuple[str, ...]:
+    """Topologies that `recommend` cannot tell from the chosen one at its K and P, that one among them; none for one."""
+    at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
+    here = standing(at, scenario, aim, at.rounds())
+    each = algorithms(at, here.best)
+    return each if len(each) > 1 and chosen.topology in here.best else ()
+
+
+def _verdict(
+    chosen: Choice,
+    given: Choice | None,
+    best: Sequence[Choice],
+    tied: Sequence[str],
+    aim: Aim,
+    budget: Budget,
+    resolution: float,
+) -> Verdict:
+    """Say what to use, what it saves of what the present K and P take, and what else comes near.
+
+    Args:
+        chosen: What is recommended.
+        given: With the present K and P; None where nothing reaches the target with them.
+        best: The front.
+        tied: Topologies that cannot be told from the chosen one at its K and P.
+        aim: What is to be least.
+        budget: What may be spent.
+        resolution: Relative difference that still ties.
+    """
+    parts, ratio, runner_up = [], None, ""
+    within = f" within {budget}" if budget.limits else ""
     if given is None:
-        return Verdict(status="best", best=(_id(chosen),), text=f"Use {_named(chosen)}: the least {aim}{within}.")
-    if given == chosen:
-        text = f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}."
-        return Verdict(status="not-worth-it", best=(_id(chosen),), text=text)
+        parts.append(f"Use {_named(chosen)}: the least {aim}{within}.")
+    elif given == chosen:
+        parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
+    else:
+        other: Aim = "traffic" if aim == "time" else "time"
+        changes = [_change(chosen.amount(one), given.amount(one), one, resolution) for one in (aim, other)]
+        than = _named(given) if given.topology != chosen.topology else _steps(given)
+        least = f"the least {aim}{within}"
+        said = f"{', '.join(changes)} than {than}"
+        if budget.overrun(given) > 1:
+            said = f"{least}, which {than} exceeds"
+        elif budget.limits:
+            said = f"{least}; {said}"
+        parts.append(f"Use {_named(chosen)}: {said}.")
+        ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
+    parts.append(_cheaper(chosen, best, aim, budget))
+    if tied:
+        parts.append(f"Toss-up of topologies for {aim}: {names_or(tied)}.")
+    return Verdict(
+        status="not-worth-it" if given == chosen else "best",
+        best=(_id(chosen),),
+        runner_up=runner_up,
+        ratio=ratio,
+        text=" ".join(filter(None, parts)),
+    )
+
+
+def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -> str:
+    """Name the choice within the budget that saves most of time or traffic for a little more of the other; or nothing.
+
+    It has the least product of both, less than `WORTH` of that of the choice.
+    """
+    if aim not in ("time", "traffic") or not budget.limits:
+        return ""
     other: Aim = "traffic" if aim == "time" else "time"
-    changes = [_change(chosen.amount(one), given.amount(one), one, resolution) for one in (aim, other)]
-    than = _named(given) if given.topology != chosen.topology else _steps(given)
-    text = f"Use {_named(chosen)}: {', '.join(changes)} than {than}."
-    if budget.overrun(given) > 1:
-        text = f"Use {_named(chosen)}: the least {aim}{within}, which {than} exceeds."
-    ratio = Quantity(given.amount(aim) / chosen.amount(aim))
-    return Verdict(status="best", best=(_id(chosen),), runner_up=_id(given), ratio=ratio, text=text)
+    allowed = [one for one in best if budget.overrun(one) <= 1]
+    least = min(allowed, key=lambda one: one.seconds * one.bytes, default=chosen)
+    if least.seconds * least.bytes >= WORTH * chosen.seconds * chosen.bytes:
+        return ""
+    now, more = (least.amount(one) / chosen.amount(one) for one in (other, aim))
+    return f"{_named(least)} takes {times(now)} the {other}, for {times(more)} the {aim}."
 
 
 def _change(now: float, before: float, what: str, resolution: float) -> str:
@@ -262,13 +317,6 @@ def _change(now: float, before: float, what: str, resolution: float) -> str:
         if now < 2 * before
         else f"{times(now / before)} the {what}"
     )
-
-
-def _error(question: Question) -> float:
-    """How many times off a predicted ratio of rounds of two topologies is, in the median of measured cases nearby."""
-    errors = predictor_record.errors(question, np.random.default_rng(question.seed), ERRORS)
-    pairs = [abs(errors[i] - errors[j]) for i in range(len(errors)) for j in range(i)]
-    return math.exp(float(np.median(np.concatenate(pairs)))) if pairs else 1.0
 
 
 def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer
 UNPROVEN = 0.9  # share of ratios on record within the factor of what was never measured
+PAIRED = 2_000  # draws of errors of a pair
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
@@ -180,6 +181,18 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     rows, _ = known.nearest(_here(question), kind(question.values))
     drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
     return np.stack([mine[_measured_as(question, topology)][drawn] for topology in question.topologies])
+
+
+def pair_factor(question: Question, share: float) -> float:
+    """The factor within which a share of predicted ratios of rounds of two topologies were, in measured cases nearby.
+
+    It is that of `unproven_factor` where no record has errors.
+    """
+    if of(question) is None:
+        return unproven_factor(question)
+    drawn = errors(question, np.random.default_rng(question.seed), PAIRED)
+    pairs = [np.abs(one - other) for one, other in combinations(drawn, 2)]
+    return math.exp(float(np.quantile(np.concatenate(pairs), share))) if pairs else 1.0
 
 
 def unproven_factor(question: Question) -> float:

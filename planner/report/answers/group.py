@@ -22,7 +22,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, input_words, names_or, percent, shortened, title
+from planner.io.wording import counted, input_words, names_or, percent, shortened, times, title
 from planner.predict.question import ask
 from planner.report.document import Column, Document, Kind, Table
 from planner.report.page import cell, count, duration, size, told
@@ -560,8 +560,12 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         return Verdict(status="best", best=asked.after, text=text)
     if asked.gain is None:
         return Verdict(status="unreachable", text="No topology reaches the target, before or after.")
+    less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
+    if effect["resolution"] < asked.gain < 1 - 1 / effect["error"]:
+        off = f"the predictor's error, {times(effect['error'])}"
+        text = f"Toss-up for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}, is below {off}."
+        return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
-        less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
         text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"

@@ -682,3 +682,18 @@ def test_without_a_scenario_the_page_says_what_it_assumes_and_asks_for_one(plan,
     given = plan("group", str(file), "--config", str(Path(__file__).parents[3] / "examples" / "hospitals.toml"))[1]
     assert "model size" not in given
     assert "--config" not in given
+
+
+def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
+    """The record's own ratios of rounds of two topologies say what 8 of 10 predictions hold."""
+    words = ["group", "examples/hospitals.csv", "--config", "examples/hospitals.toml", "--json"]
+    found = own(plan(*words)[1])
+    row = next(one for one in found["rows"] if one["id"] == "time")
+    assert 0.02 < row["gain"] < 0.3
+    assert found["verdict"]["status"] == "toss-up"
+    assert set(found["verdict"]["best"]) == {*row["before"], *row["after"]}
+    assert "below the predictor's error" in found["verdict"]["text"]
+    known = json.loads(plan("recommend", "--config", "examples/hospitals.toml", "--json")[1])
+    assert set(found["verdict"]["best"]) <= set(known["verdict"]["best"])
+    proved = own(plan(*words, "--predictor", "bound")[1])
+    assert proved["verdict"]["status"] != "toss-up"

@@ -429,3 +429,28 @@ def test_a_grid_of_rates_holds_every_predicted_rate_that_is_stable() -> None:
         assert set(one.rates) <= {eta / one.chain for eta in rates.effective}
         if one.rate_predicted_raw * 2 < 2 / L:
             assert one.rate_predicted_raw <= one.rates[-1]
+
+
+def test_topologies_that_recommend_cannot_tell_apart_are_a_toss_up(plan) -> None:
+    """At the K and P that tune keeps, its verdict names those of the verdict of recommend."""
+    words = ["--config", str(ROOT / "examples/hospitals.toml")]
+    kept, known = (asked(plan, name, *words) for name in ("tune", "recommend"))
+    assert kept["verdict"]["status"] == "not-worth-it"
+    assert known["verdict"]["status"] == "toss-up"
+    named = {row["id"]: row["title"] for row in known["rows"]}
+    said = kept["verdict"]["text"].partition("Toss-up of topologies for time: ")[2].rstrip(".")
+    assert set(re.split(", | or ", said)) == {named[one] for one in known["verdict"]["best"]}
+
+
+def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) -> None:
+    """By the front itself: the row pointed at has the least product of time and traffic within the budget."""
+    told = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"), "--within", "30h")
+    text, best = told["verdict"]["text"], recommended(told)
+    assert "the least traffic within 30 h;" in text
+    rows = [row for row in front(told) if row["within_budget"]]
+    near = min(rows, key=lambda row: row["time_seconds"] * row["traffic_bytes"])
+    assert near["time_seconds"] * near["traffic_bytes"] < best["time_seconds"] * best["traffic_bytes"] / 2
+    quicker = near["time_seconds"] / best["time_seconds"]
+    assert f"K = {near['local_steps']}, P = {near['group_rounds']} takes {quicker:.2g}x the time" in text
+    free = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"))
+    assert " takes " not in free["verdict"]["text"]
