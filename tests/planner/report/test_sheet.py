@@ -144,7 +144,7 @@ def test_no_text_is_taken_for_markup_and_none_is_lost() -> None:
         WHOLE.data,
         sections=(Section("rows", HOSTILE, (Sentences(HOSTILE, "bold"),)),),
     )
-    beside = Beside((), HOSTILE, f'title = "{HOSTILE}"', ("hfl-plan", HOSTILE), 3, drawn=False)
+    beside = Beside((), HOSTILE, f'title = "{HOSTILE}"', ("hfl-plan", HOSTILE), 3)
     reader = assert_alone(sheet(hostile, beside))
     assert "b" not in {tag for tag, _ in reader.elements}
     seen = reader.seen()
