@@ -133,6 +133,27 @@ def test_phones_by_hand() -> None:
     within(found.money, *[0.01 * hours] * 3)
 
 
+def test_cell_site_by_hand() -> None:
+    """60 of 240 devices, boards of 5.1 W at work and 2.3 W else: 10 of a cell share 75 Mbit/s up, 300 Mbit/s down."""
+    question = scenario("cell_site", **{"footprint.device": "raspberry-pi-4", "footprint.grid": "germany"})
+    found = question.of_a_round("star-star").footprint
+    bits, work = 8 * 5.9e6, 60 * 10 * 0.03
+    air = 10 * bits / 300e6 + 10 * bits / 75e6 + 2 * 0.004
+    rest = 60 * (air + 2 * bits / 1e9 + 2 * 0.00025)  # all wait while models travel; a board says nothing of its radio
+    gigabytes = 60 * 2 * 0.0059
+    joules = {
+        "training": [work * watts for watts in (4.7, 5.1, 6.3)],
+        "waiting": [rest * watts for watts in (2.2, 2.3, 3.0)],
+        "network": [gigabytes * kwh * 3.6e6 for kwh in (0.0104, 0.06, 0.12)],
+    }
+    for part, limits in joules.items():
+        within(found.joules[part], *limits)
+    total = [sum(limits) for limits in zip(*joules.values(), strict=True)]
+    within(found.energy, *total)
+    within(found.carbon, *(one * 0.381 / 3.6e6 for one in total))
+    assert found.unknown == ("network",)  # of the cables of the site
+
+
 def test_waiting_devices_cost_more_in_a_ring() -> None:
     """Of one work and one traffic, a ring of 8 keeps 7 waiting: all that it takes more is idle power."""
     settings = {"footprint.training_power": "250W", "footprint.idle_power": "60W", "fleet.order": "fixed"}
