@@ -109,7 +109,7 @@ def _check(plan: Plan, target: Target) -> None:
     if wrong:
         raise ScenarioError(
             f"--to {target.id}: {wrong[0]!a:.60} is not a name that it gives a site. Use letters, digits, _ and -, a "
-            "letter first."
+            "letter first; server is taken."
         )
 
 

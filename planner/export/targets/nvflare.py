@@ -2,6 +2,9 @@
 
 from planner.export.targets import Target, through_one_server
 
+SITE = "(?!server$)[A-Za-z][A-Za-z0-9_-]{0,62}"
+"""Names of sites; NVFlare's own server is called server."""
+
 TARGET = Target(
     id="nvflare",
     title="NVFlare",
@@ -20,5 +23,5 @@ TARGET = Target(
         "rate of its link.",
     ),
     network=through_one_server,
-    name_rule="[A-Za-z][A-Za-z0-9_-]{0,62}",
+    name_rule=SITE,
 )

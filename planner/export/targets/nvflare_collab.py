@@ -1,6 +1,7 @@
 """NVFlare's Collab API: sites of a ring call each other; the messages pass through the server all the same."""
 
 from planner.export.targets import Target, through_one_server
+from planner.export.targets.nvflare import SITE
 
 TARGET = Target(
     id="nvflare-collab",
@@ -19,5 +20,5 @@ TARGET = Target(
         "once, each at the rate of its link.",
     ),
     network=through_one_server,
-    name_rule="[A-Za-z][A-Za-z0-9_-]{0,62}",
+    name_rule=SITE,
 )

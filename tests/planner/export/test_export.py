@@ -253,6 +253,18 @@ def test_names_come_from_a_file_and_stay_as_they_are(tmp_path: Path) -> None:
     assert found == {f"g{i}": {names[i], names[i + 3]} for i in range(3)}
 
 
+@pytest.mark.parametrize("to", ["nvflare", "nvflare-collab"])
+@pytest.mark.parametrize("name", ["server", "north east", "1a", "a.b", "ü", "a" * 64])
+def test_a_name_that_no_site_has_is_refused(name: str, to: str, tmp_path: Path) -> None:
+    file = tmp_path / "groups.csv"
+    file.write_text(f"client,group\n{name},g1\nserver2,g1\nc,g2\nd,g2\n", encoding="utf-8")
+    made = plan(planner.load_scenario(**{**FLEET, "groups": 2}), rate=0.1, groups=file)
+    with pytest.raises(planner.ScenarioError, match="is not a name that it gives a site"):
+        export(made, target_of(to), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    export(made, target_of("python"), tmp_path / "run")
+
+
 @pytest.mark.parametrize(
     ("rows", "wanted"),
     [
