@@ -20,9 +20,11 @@ from hflbounds.evaluate.compare import ties
 from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import Division, Recommendation
+from planner.decide.verdict import LEVEL, sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue
 from planner.io.wording import join, times, title
+from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
@@ -78,6 +80,11 @@ class _Seen:
     def best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""
         return min(self.own[division].values(), key=lambda plan: plan.total, default=None)
+
+    def leaders(self) -> tuple[list[_Plan | None], list[_Plan]]:
+        """The best plan of every division, and those that there are from the best on, the fewest groups first."""
+        found = [self.best(i) for i in range(len(self.scenarios))]
+        return found, sorted((plan for plan in found if plan is not None), key=lambda plan: plan.total)
 
     def look(self, division: int, values: Mapping[str, Integers]) -> None:
         """Price every combination of these values of counts."""
@@ -217,8 +224,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     choices = scenario.choices
     common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario))
     seen, about = _search(common, choices)
-    leaders = [seen.best(i) for i in range(len(common))]
-    order = sorted((plan for plan in leaders if plan is not None), key=lambda plan: plan.total)  # fewest groups first
+    leaders, order = seen.leaders()
     if not order:
         return recommend(common[0])  # which says why
     first = order[0]
@@ -242,7 +248,9 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
-    told = _chosen(scenario, chosen, first, choices)
+    told, one_each = _told(seen, order, choices)
+    if one_each:
+        said[one_each] = None
     return answer.replaced(
         verdict=answer.verdict.replaced(text=f"{told} {answer.verdict.text}"),
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
@@ -299,13 +307,52 @@ def _named(counts: Mapping[str, int]) -> str:
     return join([f"{symbol} = {counts[symbol]:,}" for symbol in order])
 
 
-def _chosen(scenario: Scenario, chosen: Scenario, first: _Plan, choices: Mapping[str, tuple[int, int]]) -> str:
-    """The counts that were chosen, in a short sentence."""
-    parts = []
-    if chosen.grouping != "given":
-        parts.append(groups_of(int(chosen.number("clients")), int(chosen.number("G"))))
-    parts += [f"{symbol} = {first.counts[symbol]:,}" for symbol in choices]
-    return f"Take {', '.join(parts)}."
+def _told(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> tuple[str, str]:
+    """What to take, for own and for shared links where that is open; and a warning of groups of one client."""
+    scenario, taken = seen.scenarios[order[0].division], _chosen(seen, order, choices)
+    told, most = f"Take {taken}.", seen.groups(order[0])
+    if sharing_is_open(seen.questions[order[0].division], scenario) and scenario.objective in CLOCKED:
+        shared, _ = _search([one.with_link(sharing="per-server") for one in seen.scenarios], choices)
+        beyond = shared.leaders()[1]
+        if beyond and _counts(shared, beyond[0], choices) != _counts(seen, order[0], choices):
+            told = f"Own links: take {taken}; shared links: take {_chosen(shared, beyond, choices)}."
+            most = max(most, shared.groups(beyond[0]))
+    if scenario.grouping == "given" or not 1 < most == scenario.number("clients"):
+        return told, ""
+    return told, (
+        "Groups of one client need a group server for each client. --groups 1:30 beside --clients limits their number."
+    )
+
+
+def _counts(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) -> list[str]:
+    """The counts that a plan has of those that are searched, in words."""
+    scenario, found = seen.scenarios[plan.division], []
+    if scenario.grouping != "given":
+        found.append(groups_of(int(scenario.number("clients")), seen.groups(plan)))
+    return [*found, *(f"{symbol} = {plan.counts[symbol]:,}" for symbol in choices)]
+
+
+def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> str:
+    """The counts of the best plan, and the numbers of groups between which predictions cannot decide."""
+    said = ", ".join(_counts(seen, order[0], choices))
+    level = sorted({seen.groups(plan) for plan in order if plan is order[0] or _undecided(seen, order[0], plan)})
+    if len(level) == 1:
+        return said
+    span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
+    return f"{said} (toss-up of {span} groups)"
+
+
+def _undecided(seen: _Seen, first: _Plan, other: _Plan) -> bool:
+    """Whether a division is as good as the best within the resolution, or within the predictor's error.
+
+    Plans of one algorithm have one prediction of rounds, so that the error leaves their order as it is.
+    """
+    ratio, scenario = other.total / first.total if first.total else 1.0, seen.scenarios[first.division]
+    if ratio <= 1 + scenario.resolution:
+        return True
+    patterns = {p for plan in (first, other) for p in Topology.parse(plan.topology).patterns}
+    one = not any(p.ordered for p in patterns) and first.rounds == other.rounds
+    return not one and ratio <= predictor_record.pair_factor(seen.questions[first.division], LEVEL)
 
 
 def _own(scenario: Scenario) -> dict[str, int]:

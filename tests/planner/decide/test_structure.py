@@ -7,7 +7,9 @@ import io
 import itertools
 import json
 import math
+import re
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -580,3 +582,37 @@ def test_every_format_has_what_was_searched(
     best = str(document["scenario"]["K"]["value"])
     shown = [line.replace("=", "").split()[2] for line in table.split("By K\n")[1].splitlines()[1:13]]
     assert best in shown
+
+
+def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is taken where links are shared is what the same command says with them."""
+    plan = partial(run, "recommend", capsys=capsys, monkeypatch=monkeypatch)
+    words = ("--clients", "60", "-H", "both", "--json")
+    text = json.loads(plan(*words)[1])["verdict"]["text"]
+    own, shared = (json.loads(plan(*words, "--link-sharing", mode)[1]) for mode in ("per-client", "per-server"))
+    taken = [one["verdict"]["text"].partition("Take ")[2].partition(". ")[0] for one in (own, shared)]
+    assert text.startswith(f"Own links: take {taken[0]}; shared links: take {taken[1]}. Depends on one unknown")
+    assert taken[1].startswith("60 groups of 1 (toss-up of ")
+    servers = "Groups of one client need a group server for each client."
+    assert any(one["text"].startswith(servers) for one in shared["warnings"])
+    assert not any(one["text"].startswith(servers) for one in own["warnings"])
+
+
+def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More divisions than tie by the resolution cannot be told from the best; where rounds are proved, none does."""
+    plan = partial(run, "recommend", capsys=capsys, monkeypatch=monkeypatch)
+    words = ("--clients", "60", "-H", "both", "--link-sharing", "per-server", "--json")
+    predicted = json.loads(plan(*words)[1])
+    totals = [one["time_seconds"] for one in predicted["recommend"]["divisions"] if one["time_seconds"] is not None]
+    near = [one["groups"] for one in predicted["recommend"]["divisions"] if one["time_seconds"] <= 1.02 * min(totals)]
+    span = re.search(r"toss-up of (\d+) (?:to|or) (\d+) groups", predicted["verdict"]["text"])
+    assert int(span[1]) <= min(near) <= max(near) <= int(span[2])
+    assert int(span[1]) < min(near)
+    proved = json.loads(plan(*words, "--predictor", "bound", "--metric", "gradient")[1])
+    rows = [one for one in proved["recommend"]["divisions"] if one["time_seconds"] is not None]
+    least = min(one["time_seconds"] for one in rows)
+    assert ("toss-up of" in proved["verdict"]["text"]) == (sum(one["time_seconds"] <= 1.02 * least for one in rows) > 1)
