@@ -92,10 +92,18 @@ class Standing:
         return (first, *found) if first else ()
 
     def _told(self, topology: str, first: str) -> bool:
-        ends = self.judged.interval(topology, first, LEVEL)
+        ends = self._interval(topology, first)
         if ends is not None:
             return ends[0] > 1 + self.scenario.resolution
         return self.totals[topology] > self.totals[first] * predictor_record.unproven_factor(self.question)
+
+    def _interval(self, topology: str, first: str) -> tuple[float, float] | None:
+        """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known."""
+        ends = self.judged.interval(topology, first, LEVEL)
+        if ends is None or not self.totals[first]:
+            return ends
+        rounding = self.run[topology] / self.run[first] / (self.totals[topology] / self.totals[first])
+        return ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)
 
     def ratio(self, topology: str) -> Quantity | None:
         """What a topology takes over what the first takes, as run, with its interval; None where either has none."""
@@ -103,10 +111,9 @@ class Standing:
         if topology not in self.totals or not self.totals[first]:
             return None
         number = self.run[topology] / self.run[first]
-        ends = self.judged.interval(topology, first, LEVEL)
+        ends = self._interval(topology, first)
         if ends and all(map(math.isfinite, ends)) and ends[1] > ends[0] * (1 + SAME):
-            rounding = number / (self.totals[topology] / self.totals[first])
-            low, high = ends[0] * rounding, ends[1] * rounding
+            low, high = ends
         measured = self.question.predictor.measured
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 

@@ -59,9 +59,11 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         with np.errstate(invalid="ignore"):
             drawn = found.totals[found.topologies.index(topology)] / mine
         low, high = np.nanquantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="nearest")
-        value = here.run[topology] / here.run[best]
-        rounding = value / (reached[topology] / reached[best])
-        ratios.append(Ratio(topology, value, float(low) * rounding, float(high) * rounding))
+        stated = here.ratio(topology)
+        assert stated is not None  # noqa: S101 - the first takes more than nothing
+        if stated.low is not None and stated.high is not None:
+            low, high = stated.low, stated.high
+        ratios.append(Ratio(topology, float(stated), float(low), float(high)))
     what = scenario.objective
     first = here.best
     open_ = [one.topology for one in ratios[1:] if one.low <= 1 and one.topology not in first]

@@ -26,6 +26,27 @@ def test_an_interval_holds_its_number(fleet: dict[str, object]) -> None:
         assert ratio.low <= float(ratio) <= ratio.high
 
 
+FEW_ROUNDS = [
+    {"pilot": "examples/digits_pilot.json", "link_sharing": "per-client"},
+    {"pilot": "examples/digits_pilot.json", "objective": "rounds"},
+    {"G": 4, "M": 4, "rounds": 5, "link_sharing": "per-client"},
+    {"G": 6, "M": 5, "rounds": 8, "heterogeneity": "inter", "objective": "rounds"},
+]
+
+
+@pytest.mark.parametrize("fleet", FEW_ROUNDS, ids=str)
+def test_a_toss_up_is_what_the_intervals_beside_it_leave_open(fleet: dict[str, object]) -> None:
+    """The rule of docs/how-sure.md, read off the stated numbers; differences up to the resolution count as none."""
+    answer = planner.recommend(**fleet)  # type: ignore[arg-type]
+    first, *others = answer.ranking
+    assert others
+    left_open = {row.id for row in others if row.ratio.low is not None and row.ratio.low <= 1.02}
+    unlike_itself = {row.id for row in others if row.ratio.low is None}
+    if answer.verdict.confidence is not None and answer.verdict.confidence < 0.6 and not left_open:
+        left_open = {others[0].id}
+    assert set(answer.verdict.best) - {first.id} - unlike_itself == left_open
+
+
 def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
     """Of small fleets, whose links matter little; some have the same first by either sharing, and some have not."""
     seen = set()
