@@ -100,9 +100,10 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
         except CostError as error:
             found.append(Baseline(key, name, why=str(error)))
             continue
-        predicted: Origin = "bound" if question.predictor.guarantees else "predicted"
+        whence: Origin = "bound" if question.predictor.guarantees else "predicted"
+        whence = "measured" if question.predictor.raced(key) else whence
         rounds = float(alone.rounds()[topology]) if measured is None else measured
-        found.append(Baseline(key, name, alone, topology, rounds, predicted if measured is None else "measured"))
+        found.append(Baseline(key, name, alone, topology, rounds, whence))
     return tuple(found)
 
 

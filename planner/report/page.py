@@ -311,7 +311,8 @@ def legend(blocks: Sequence[Block]) -> str:
             texts.append(block.text)
     whole = "\n".join(texts)
     named = any(OWN_LEVEL in column.name for block in blocks if isinstance(block, Table) for column in block.columns)
-    shown = {"~": "~" in whole, "?": _has_guess(whole), "[": "[" in whole and not named}
+    guessed = any(label == "Assumed" for one in blocks if isinstance(one, Facts) for label, _ in one.entries)
+    shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named}
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
 
 

@@ -111,6 +111,10 @@ class Predictor(ABC):
         """Rounds to the target that a system which is no tree was measured to take; None where it was not."""
         return None
 
+    def raced(self, system: str) -> bool:
+        """Whether a system which is no tree was run itself, and its rounds are no other system's."""
+        return False
+
     def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
         """Whether rounds never fall as these values grow."""
         return self.monotone

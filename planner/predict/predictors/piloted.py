@@ -76,6 +76,10 @@ class Piloted(Predictor):
             return None
         return self._rounds(runner, self._like(float(question.goal())))
 
+    def raced(self, system: str) -> bool:
+        """Whether the pilot has a curve of this system itself."""
+        return self._runner(system) is not None
+
     def _by_another_name(self, system: str) -> str | None:
         """The tree that a single tier is: without group rounds and draws, averages of averages and chains of chains."""
         fleet, pattern = self.pilot.fleet, {"fedavg": "star", "sfl": "ring"}.get(system)
@@ -129,6 +133,12 @@ class Piloted(Predictor):
                 f"with the ratios of its last round. That adds an error of about {percent(far)}. "
                 f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
             )
+        for system, name in (("fedavg", "FedAvg"), ("sfl", "Sequential")):
+            tree = (
+                None if self.raced(system) or self._moved(question, question.values) else self._by_another_name(system)
+            )
+            if tree is not None:
+                said.append(f"{name} did not race: its rounds are those of {title(tree)}, the same algorithm here.")
         others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]
         raced = [f"{name} {rounds:.3g}" for name, rounds in others if rounds is not None and math.isfinite(rounds)]
         if raced:

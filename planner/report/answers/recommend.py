@@ -10,7 +10,7 @@ from planner.decide.recommendation import Corrected, Division, Drawn, Recommenda
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import Quantity, Verdict
-from planner.io.wording import input_words, join, join_with_limit, percent, times, title
+from planner.io.wording import counted, input_words, join, join_with_limit, percent, times, title
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -406,7 +406,7 @@ def _of_a_round(answer: Recommendation) -> str:
     even = (quick.rounds or 1.0) / (few.rounds or 1.0)
     return (
         f"A round of {few.title} takes {times(now)} the time of a {quick.title} round. Break-even: {times(even)}, as "
-        f"{few.title} needs {few.rounds:,.0f} rounds and {quick.title} {quick.rounds:,.0f}."
+        f"{few.title} needs {counted(int(few.rounds or 0), 'round')} and {quick.title} {quick.rounds:,.0f}."
     )
 
 

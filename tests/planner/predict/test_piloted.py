@@ -278,9 +278,14 @@ def test_no_command_is_offered_that_refuses_a_pilot(pilot: Path, objective: str)
 
 def test_a_single_tier_that_is_a_tree_by_another_name_has_its_rounds(tmp_path: Path) -> None:
     """Averages of the averages of equal groups are averages of all; a chain of chains in fixed order is one chain."""
-    found = by_id(planner.recommend(pilot=str(written(tmp_path)), **FLEET))
+    answer = planner.recommend(pilot=str(written(tmp_path)), **FLEET)
+    found = by_id(answer)
     assert [found[name].rounds for name in ("fedavg", "sfl")] == [8, math.ceil(8 / PACE["ring-ring"])]
-    assert {found[name].rounds_from for name in ("fedavg", "sfl")} == {"measured"}
+    assert {found[name].rounds_from for name in ("fedavg", "sfl")} == {"predicted"}
+    assert {answer.row(name).rounds.origin for name in ("fedavg", "sfl")} == {"predicted"}
+    lines = [line for line in str(answer).splitlines() if line.lstrip().startswith(("FedAvg, 1 tier", "Sequential"))]
+    assert len(lines) == 2 and all("  ~8  " in line or "  ~3  " in line for line in lines)
+    assert "Sequential did not race: its rounds are those of Ring-Ring" in " ".join(answer.explain("target").split())
     assert {found[name].rounds_from for name in ("hhfl", "hsl", "hga-fl")} == {"not run"}
 
 

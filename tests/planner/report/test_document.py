@@ -12,8 +12,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+import planner
 from planner.report import terminal
-from planner.report.document import Column, Document, Figure, Heading, Sentences, Table
+from planner.report.document import Column, Document, Facts, Figure, Heading, Sentences, Table
+from planner.report.page import legend
 from planner.report.render import formats, render
 
 HOSTILE = "<b>a|b</b> 100% \\input{x} $x_1$ # ~^ `c` [d](e) & *f*"
@@ -172,3 +174,14 @@ def test_a_figure_keeps_the_columns_that_fit_and_the_scenario(width: int) -> Non
 def test_the_least_document() -> None:
     for name in formats():
         assert isinstance(render(name, Document("", (), {})), str)
+
+
+@pytest.mark.parametrize("assumed", ["step time 0.10 s?", "model 44.7 MB?, K = 2?", "heterogeneity both?"])
+def test_the_legend_explains_a_question_mark_behind_any_assumption(assumed: str) -> None:
+    assert legend([Facts((("Assumed", assumed),))]) == "? assumed"
+    assert legend([Facts((("Ask", "How fast are links?"),)), Sentences("Do they share links?")]) == ""
+
+
+def test_one_round_is_no_plural() -> None:
+    answer = planner.recommend(pilot="examples/digits_pilot.json", link_sharing="per-client")
+    assert "Ring-Ring needs 1 round and Star-Star 8." in " ".join(answer.explain("break-even").split())
