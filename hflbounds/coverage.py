@@ -95,12 +95,6 @@ class Coverage:
         """W itself, of shape (clients, clients): an edge round makes ``W @ w`` of the clients' models."""
         return np.asarray(self.weights @ ((self.weights * self.shares[:, None]) / self.loads).T)
 
-    @property
-    def imbalance(self) -> float:
-        """How far W is from having row sums 1 and keeping the weighted mean (Lemma 2); rounding, nothing else."""
-        rows = np.abs(self.operator.sum(axis=1) - 1).max()
-        return float(max(rows, np.abs(self.shares @ self.operator - self.shares).max()))
-
     @cached_property
     def spectrum(self) -> Array:
         """Eigenvalues of W, largest first, one per client; 1 once for every part that no link connects."""

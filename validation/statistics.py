@@ -123,11 +123,11 @@ def judge(ratio: Interval, predicted: Prediction, margin: float = MARGIN) -> Ver
     return "holds" if agrees else "fails"
 
 
-def judge_agreement(tau: Interval, chance: float = CHANCE) -> Verdict:
+def judge_agreement(tau: Interval) -> Verdict:
     """Whether a predicted order agrees with the runs: tau is above 0, or is not, or cannot be told."""
-    if tau.low > 0 and tau.high > chance:
+    if tau.low > 0 and tau.high > CHANCE:
         return "holds"
-    return "fails" if tau.high <= chance else "cannot tell"
+    return "fails" if tau.high <= CHANCE else "cannot tell"
 
 
 def best_rate(rates: Sequence[float], values: Array) -> Best:
@@ -153,18 +153,14 @@ def best_rate(rates: Sequence[float], values: Array) -> Best:
 def pooled_kendall(
     predicted: Sequence[Sequence[float]],
     measured: Sequence[Array],
-    level: float = LEVEL,
     draws: int = 2000,
-    seed: int = 0,
 ) -> Interval:
     """The mean of Kendall's tau-b over scenarios, with a bootstrap interval over scenarios and seeds.
 
     Args:
         predicted: for every scenario, a score per item.
         measured: for every scenario, values of shape (items, seeds).
-        level: of the interval.
         draws: bootstrap samples.
-        seed: of the bootstrap.
 
     Returns:
         the interval; a scenario in which one side is one large tie counts as 0, no better than guessing.
@@ -181,7 +177,7 @@ def pooled_kendall(
         found = tau_b(scores, values.mean(axis=1))
         return 0.0 if math.isnan(found) else found
 
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     inner = 50  # samples of the seeds of a scenario; whole scenarios are drawn among them
     sampled = np.array(
         [
@@ -191,7 +187,7 @@ def pooled_kendall(
     )
     count = len(logs)
     means = sampled[rng.integers(0, count, (draws, count)), rng.integers(0, inner, (draws, count))].mean(axis=1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     middle = float(np.mean([tau(scores, x) for scores, x in zip(predicted, logs, strict=True)]))
     return Interval(middle, min(float(low), middle), max(float(high), middle), count)
 

@@ -14,6 +14,8 @@ from sympy.polys.rings import PolyRing
 
 from hflbounds.core.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Special, Sum, Symbol
 
+POINTS = 4  # at which two functions are compared
+
 
 class IrrationalError(ArithmeticError):
     """A root of these numbers is not rational."""
@@ -69,17 +71,17 @@ def _root(value: int, degree: int) -> int:
     return low
 
 
-def identical(left: Expr, right: Expr, points: int = 4, seed: int = 0) -> bool:
+def identical(left: Expr, right: Expr) -> bool:
     """Whether two rational functions (with roots of single products) are equal.
 
     They are compared exactly at random points with coordinates ``(p/q)**6``, so that square and cube roots of
     products stay rational. By the lemma of Schwartz and Zippel two different functions of total degree d agree
     at one such point with probability below ``d / 2**20``.
     """
-    rng = random.Random(seed)  # noqa: S311 - not a secret
+    rng = random.Random(0)  # noqa: S311 - not a secret
     names = sorted({symbol.name for symbol in left.symbols | right.symbols})
     compared = 0
-    for _ in range(20 * points):
+    for _ in range(20 * POINTS):
         numbers = {name: Fraction(rng.getrandbits(20) + 1, rng.randrange(1, 8)) ** 6 for name in names}
         try:
             if exact(left, numbers) != exact(right, numbers):
@@ -87,7 +89,7 @@ def identical(left: Expr, right: Expr, points: int = 4, seed: int = 0) -> bool:
         except ZeroDivisionError:
             continue
         compared += 1
-        if compared == points:
+        if compared == POINTS:
             return True
     raise ArithmeticError("no point at which both sides are defined")
 

@@ -26,6 +26,7 @@ WIDE = 384  # units of a group that are compared with those of another at a time
 STEEPEST = 10**5  # units times groups up to which a steepest descent is made
 SEARCH = 10**5  # placements an exhaustive search tries before it gives up
 SLIGHT = 1e-4  # gain of a sweep, relative to random groups, at which large problems stop
+SWEEPS = 200  # at most
 STILL = 1e-12  # relative gain below which nothing moves
 FRONT = 12  # weights of the cost that are tried
 
@@ -269,7 +270,7 @@ def divide_again(state: State, a: int, b: int) -> bool:
     return True
 
 
-def improve(state: State, rng: np.random.Generator, sweeps: int = 200, among: Sequence[int] | None = None) -> None:
+def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None = None) -> None:
     """Local search: in every sweep groups are paired at random, and a pair steps until it cannot.
 
     Ends when every pair stands still, or, in large problems, when a sweep gains next to nothing.
@@ -277,7 +278,6 @@ def improve(state: State, rng: np.random.Generator, sweeps: int = 200, among: Se
     Args:
         state: changed in place.
         rng: of pairs.
-        sweeps: at most.
         among: groups that may not stand still; None for all.
     """
     groups = state.problem.groups
@@ -286,7 +286,7 @@ def improve(state: State, rng: np.random.Generator, sweeps: int = 200, among: Se
         settled = np.full((groups, groups), among is not None)
         if among is not None:
             settled[among, :] = settled[:, among] = False
-        for _ in range(sweeps):
+        for _ in range(SWEEPS):
             busy = False
             for a, b in _all_pairs(groups, rng):
                 if settled[a, b]:
@@ -304,7 +304,7 @@ def improve(state: State, rng: np.random.Generator, sweeps: int = 200, among: Se
     at_random = float((state.problem.points**2 / state.problem.mass[:, None]).sum()) / state.problem.whole
     enough = SLIGHT * at_random * groups / units  # random groups deviate by about this without the factor
     value = state.value()
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         order = rng.permutation(groups)
         for a, b in zip(order[::2].tolist(), order[1::2].tolist(), strict=False):
             _settle(state, a, b, rng, 8)

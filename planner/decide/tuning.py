@@ -141,43 +141,42 @@ class Budget:
         return join([WRITE[aim](limit) for aim, limit in self.limits.items()]) or "any time and traffic"
 
 
-def budget_of(texts: Iterable[str], option: str = "--budget") -> Budget:
+def budget_of(texts: Iterable[str]) -> Budget:
     """Read what may be spent, each with the unit that says of what: ``2h 50GB 20kWh 5kgCO2e 100USD``.
 
     Args:
         texts: As written; money has the code of its currency, which is to be that of the prices.
-        option: Where they were written.
 
     Raises:
         ScenarioError: For another unit, no number above 0, or two limits of one kind.
     """
     found: dict[str, float] = {}
     for text in texts:
-        name, limit = _limit(text, option)
+        name, limit = _limit(text)
         if not limit > 0:
-            raise ScenarioError(f"{option}: {text!a:.40} leaves nothing to spend. Give more than 0.")
+            raise ScenarioError(f"--budget: {text!a:.40} leaves nothing to spend. Give more than 0.")
         if name in found:
-            raise ScenarioError(f"{option}: {text!a:.40} is a second limit of the same. Give one of the two.")
+            raise ScenarioError(f"--budget: {text!a:.40} is a second limit of the same. Give one of the two.")
         found[name] = limit
     return Budget(**found)
 
 
-def _limit(text: str, option: str) -> tuple[str, float]:
+def _limit(text: str) -> tuple[str, float]:
     unit = re.sub(r"^[\s\d.,e+-]+(?=[A-Za-z])", "", text.strip()) if len(text) <= LONGEST_TEXT else ""
     if unit.lower().endswith("co2e"):
-        return "carbon", float(parse_mass(text, field=option))
+        return "carbon", float(parse_mass(text, field="--budget"))
     if unit in ("J", "kJ", "MJ", "Wh", "kWh", "MWh"):
-        return "energy", float(parse_energy(text, field=option))
+        return "energy", float(parse_energy(text, field="--budget"))
     if re.fullmatch(r"[A-Z]{3}", unit):
         try:
             return "money", float(text.strip().removesuffix(unit).replace(",", ""))
         except ValueError:
-            raise ScenarioError(f"{option}: {text!a:.40} is no amount of money. Write 100USD.") from None
+            raise ScenarioError(f"--budget: {text!a:.40} is no amount of money. Write 100USD.") from None
     if unit.lower().endswith("b") or unit.lower().endswith("byte") or unit.lower().endswith("bytes"):
-        return "bytes", float(parse_size(text, field=option))
+        return "bytes", float(parse_size(text, field="--budget"))
     if unit[:1] in "smhd" and unit:
-        return "seconds", float(parse_duration(text, field=option, positive=True))
-    raise ScenarioError(f"{option}: {text!a:.40} has no unit of a budget. Write 2h, 50GB, 20kWh, 5kgCO2e or 100USD.")
+        return "seconds", float(parse_duration(text, field="--budget", positive=True))
+    raise ScenarioError(f"--budget: {text!a:.40} has no unit of a budget. Write 2h, 50GB, 20kWh, 5kgCO2e or 100USD.")
 
 
 def with_one_target(question: Question) -> Question:

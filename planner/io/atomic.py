@@ -90,16 +90,16 @@ def _umask() -> int:
     return mask
 
 
-def write_folder(folder: str | Path, files: Mapping[str, str], option: str = "--output") -> None:
+def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
     """Put texts, by path within it, into a folder that is new or empty: all of them or none.
 
     Raises:
         ScenarioError: If there is something in it, or no folder to put it in.
         NoAnswerError: If it cannot be written.
     """
-    target, told = Path(folder), f"{option}: {str(folder)!a:.120}"
+    target, told = Path(folder), f"--output: {str(folder)!a:.120}"
     if not str(folder).strip():
-        raise ScenarioError(f"{option}: the name is empty. Name a folder.")
+        raise ScenarioError("--output: the name is empty. Name a folder.")
     try:
         if os.path.lexists(target) and not (target.is_dir() and not target.is_symlink() and not any(target.iterdir())):
             raise ScenarioError(f"{told} exists. Name a new folder, or remove this one first.")

@@ -18,9 +18,9 @@ NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4}
 LONGEST: Final = 40  # characters of a number
 
 
-def suggest(word: object, known: Iterable[str], cutoff: float = 0.6) -> str:
+def suggest(word: object, known: Iterable[str]) -> str:
     """Return the known word that is nearest, as the sentence ``Did you mean time?``, or an empty text."""
-    near = difflib.get_close_matches(str(word)[:LONGEST].lower(), list(known), n=1, cutoff=cutoff)
+    near = difflib.get_close_matches(str(word)[:LONGEST].lower(), list(known), n=1)
     return f"Did you mean {near[0]}?" if near else ""
 
 

@@ -14,9 +14,9 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,11 +118,6 @@ class Underlay(ABC):
             raise ScenarioError(
                 f"{where}: {place!a:.60} is not a place of {self.name} ({some}). {hint or 'Check the name.'}"
             ) from None
-
-    def with_access(self, up: float | Floats, down: float | Floats, note: str = "") -> Self:
-        """The same with other access for all places."""
-        whole = np.ones(len(self.places))
-        return replace(self, up=whole * up, down=whole * down, notes=(*self.notes, *([note] if note else [])))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -201,14 +201,14 @@ def _amount(one: Assumption) -> str:
     return format_amount(one.value, one.unit) if one.unit or isinstance(one.value, int) else f"{one.value:.3g}"
 
 
-def _until(parts: Sequence[str], most: int, mark: str = ", ") -> str:
+def _until(parts: Sequence[str], most: int) -> str:
     """Join as many as fit into so many letters, and say how many are left."""
     kept: list[str] = []
     for part in parts:
-        if len(mark.join([*kept, part])) > most:
-            return f"{mark.join(kept)}{mark}{len(parts) - len(kept)} more: --explain"
+        if len(", ".join([*kept, part])) > most:
+            return f"{', '.join(kept)}, {len(parts) - len(kept)} more: --explain"
         kept.append(part)
-    return mark.join(kept)
+    return ", ".join(kept)
 
 
 def changes(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -127,7 +127,8 @@ def test_the_operator_is_an_edge_round(seed: int) -> None:
     known = Coverage.of(links, 7 * p)  # shares up to a common factor
     columns = [edge_round_by_loops(links, p, e) for e in np.eye(len(p))]
     assert known.operator == pytest.approx(np.array(columns).T, abs=1e-14)
-    assert known.imbalance < 1e-14  # Lemma 2
+    assert known.operator.sum(axis=1) == pytest.approx(np.ones(len(p)), abs=1e-14)  # Lemma 2
+    assert known.shares @ known.operator == pytest.approx(known.shares, abs=1e-14)
     assert known.p2 == pytest.approx(sum(p**2))
     eigenvalues = np.linalg.eigvals(known.operator)
     assert np.abs(eigenvalues.imag).max() < 1e-7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, permutations, product
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_an_upgrade_saves_what_the_faster_network_shows(patterns: tuple[str, ...
         if f"uplink of p{place}" not in named:
             up = transfers.network.up.copy()
             up[place] *= 2
-            faster = Transfers(transfers.network.with_access(up, transfers.network.down), transfers.bits)
+            faster = Transfers(replace(transfers.network, up=up), transfers.bits)
             assert round_of(fleet, faster, patterns, layout, 2).seconds == pytest.approx(now, rel=1e-12)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_a_transfer_goes_over_links_and_the_slowest_decides(tmp_path: Path) -> N
     assert hop[0, 0] == 0
     stored = read(written(tmp_path, TRIANGLE), Filling(stored=True))
     assert Transfers(stored, 1e6).matrix()[0, 2] == pytest.approx(0.014 + 1e6 / 50e6 + 1e6 / 100e6)
-    limited = network.with_access(1e6, 2e6)
+    limited = replace(network, up=np.full(3, 1e6), down=np.full(3, 2e6))
     assert Transfers(limited, 1e6).hops(ALL, ALL, out=3, into=4)[0, 2] == pytest.approx(0.014 + max(3.0, 2.0))
 
 
