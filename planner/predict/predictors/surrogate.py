@@ -110,8 +110,9 @@ def _problems(G: int, M: int, constants: tuple[tuple[str, float], ...], seed: in
     """Problems of all kinds with these constants, whatever the order of rings."""
     from planner.harness.ensemble import FAMILIES, ensemble
 
+    shape: dict[str, Any] = {"G": G, "M": M, **dict(constants)}
     return tuple(
-        ensemble(family, G=G, M=M, **dict(constants), flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
+        ensemble(family, **shape, flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
         for family in FAMILIES
         for flattest, tail in KINDS
     )
