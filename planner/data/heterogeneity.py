@@ -63,6 +63,7 @@ class FromFile:
         tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
         children: of a node of each of these tiers, in the mean.
         by_loss: what predictions by loss take in place of ``constants``, where the curvature of the mean loss was seen.
+        parameters: numbers of the model, where the file says it.
         table: the label counts, where they are the file.
     """
 
@@ -81,6 +82,7 @@ class FromFile:
     children: tuple[float, ...] = ()
     by_loss: dict[str, float] = field(default_factory=dict)
     first: float | None = None
+    parameters: int | None = None
     table: LabelCounts | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -299,6 +301,7 @@ def _of_profile(profile: Profile) -> FromFile:
         children=tuple(tier.children for tier in profile.tiers or ()),
         by_loss=_by_loss(profile),
         first=profile.constants.A.high if profile.constants.A is not None else None,
+        parameters=profile.parameters,
     )
 
 

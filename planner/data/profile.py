@@ -92,11 +92,15 @@ class Profile(Part):
     tiers: list[Tier] | None = Field(None, description="all tiers of nested groups, top first; left out for two tiers")
     concentrations: Concentrations | None = None
     constants: Constants = Constants()
+    parameters: int | None = Field(
+        None, ge=1, le=10**13, description="numbers of the model, which a transfer has in 32 bits; left out if unknown"
+    )
     warnings: list[Annotated[str, Field(max_length=500)]] = Field(default=[], max_length=50)
 
     def text(self) -> str:
         """The file."""
-        document = self.model_dump(mode="json", exclude={"tiers"} if self.tiers is None else None)
+        unknown = {name for name in ("tiers", "parameters") if getattr(self, name) is None}
+        document = self.model_dump(mode="json", exclude=unknown)
         return documents.written(document, DIGITS)
 
 

@@ -518,18 +518,25 @@ def _network(written: Written, known: Table) -> Network:
             known[name] = replace(
                 known[name], origin="given", note=f"not asked: {written.listed.source} has every link"
             )
-    size = written.get("model.size")
-    if (pilot := written.get("problem.pilot")) is not None and not pilot.problem.proxy:
-        own = 4.0 * pilot.problem.parameters
-        known["model_size"] = Known.of(size, own, "32-bit floats of the pilot's model", origin="derived", unit="bytes")
-    else:
-        known["model_size"] = Known.of(
-            size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes"
-        )
+    known["model_size"] = _model_size(written)
     if depth == 2:
         tiers: Any = known["tiers"].value
         return Network.two_tier(tiers, links["client_link"], links["server_link"])
     return Network(tuple(links[name] for name in link_names(depth)))
+
+
+def _model_size(written: Written) -> Known:
+    """The bytes of one transfer: given, else of the model of a pilot or a profile, else assumed."""
+    pilot, form = written.get("problem.pilot"), written.get("problem.heterogeneity")
+    own, whose = None, ""
+    if pilot is not None and not pilot.problem.proxy:
+        own, whose = pilot.problem.parameters, "the pilot"
+    elif form is not None and form.measured is not None:
+        own, whose = form.measured.parameters, form.text
+    size = written.get("model.size")
+    if own is not None:
+        return Known.of(size, 4.0 * own, f"32-bit floats of the model of {whose}", origin="derived", unit="bytes")
+    return Known.of(size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes")
 
 
 def _link(written: Written, name: str, known: Table) -> Link:

@@ -417,6 +417,22 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     assert sorted(EXAMPLE.parent.rglob("*")) == before  # no bytecode beside the hook
 
 
+def test_the_next_command_runs_as_it_stands_and_sends_the_model_that_was_measured(plan: Any, tmp_path: Path) -> None:
+    """A transfer has 4 bytes for each parameter of the hook's model; a size that is given is kept."""
+    profile = tmp_path / "profile.json"
+    found = json.loads(plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile)[1])
+    (step,) = found["next"]
+    assert step["argv"] == ["hfl-plan", "recommend", "--heterogeneity", str(profile)]
+    code, out, _ = plan(*step["argv"][1:], "--json")
+    size = json.loads(out)["scenario"]["model_size"]
+    assert (code, size["value"]) == (0, 4 * found["estimate"]["parameters"])
+    assert size["origin"] == "derived" and str(profile) in size["source"]
+    given = json.loads(plan(*step["argv"][1:], "--model-size", "1MB", "--json")[1])["scenario"]["model_size"]
+    assert (given["value"], given["origin"]) == (1e6, "given")
+    unwritten = json.loads(plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json")[1])["next"]
+    assert unwritten[0]["argv"] == ["hfl-plan", "estimate", str(EXAMPLE), "--output", "profile.json"]
+
+
 HOOK = """
 from torch import nn
 def model(): return nn.Linear(2, 2)
@@ -433,7 +449,7 @@ def test_text_says_what_the_numbers_are_and_are_not(plan: Any, tmp_path: Path) -
     for words in ("within groups zeta", "between groups delta", "lower estimates", "Every group has one client"):
         assert words in out
     _, out, _ = plan("estimate", hook, "--rate", 0.1, *SMALL)
-    assert "lower estimates" in out and "recommend --L" in out
+    assert "lower estimates" in out and "recommend --heterogeneity profile.json" in " ".join(out.split())
     code, out, _ = plan("estimate", hook, "--rate", 0.1, *SMALL, "--gradients", "batches", "--batches", 3)
     (line,) = (line for line in out.splitlines() if "between groups delta" in line)
     assert code == 0 and "exact" not in line
@@ -466,7 +482,7 @@ def test_where_the_loss_never_falls_the_gap_is_left_out(plan: Any, tmp_path: Pat
     assert code == 0 and " ".join(out.split()).count("Gap A unknown") == 1
     assert read_profile(profile).constants.A is None
     _, out, _ = plan("estimate", hook, "--steps", 0, "--batches", 2)
-    assert "--initial-gap" not in out and "recommend --L" in out
+    assert "--initial-gap" not in out and "recommend --heterogeneity" in " ".join(out.split())
 
 
 REFUSED = [

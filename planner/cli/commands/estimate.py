@@ -51,5 +51,5 @@ def estimate(  # reason: one parameter for every option
     if gram is not None and gram == asked.file:
         raise ScenarioError("--gram: is the file of --output. Name another.")
     wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, seed)
-    document, profile = estimated(hook, wanted, gram, force=asked.force)
+    document, profile = estimated(hook, wanted, gram, force=asked.force, output=asked.file)
     return Result(document, {".json": profile})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -54,7 +55,9 @@ class Wanted:
             raise ScenarioError(f"--rate: {self.rate} must be a finite number above 0. Write --rate 0.1.")
 
 
-def estimated(hook: Path, wanted: Wanted, gram: Path | None, *, force: bool) -> tuple[Document, str]:
+def estimated(
+    hook: Path, wanted: Wanted, gram: Path | None, *, force: bool, output: Path | None = None
+) -> tuple[Document, str]:
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
     Args:
@@ -62,6 +65,7 @@ def estimated(hook: Path, wanted: Wanted, gram: Path | None, *, force: bool) -> 
         wanted: How to measure.
         gram: Where inner products of class gradients are written.
         force: Whether to overwrite that file.
+        output: Where the profile is written.
 
     Raises:
         ScenarioError: For options that cannot be meant, and a file that is no hook.
@@ -78,7 +82,8 @@ def estimated(hook: Path, wanted: Wanted, gram: Path | None, *, force: bool) -> 
     notes = _notes(losses, found)
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
-    return _page(_document(hook, losses, found), losses, found, notes), _profile(losses, found, notes).text()
+    following = _next(hook, output if output is not None and output.suffix == ".json" else None)
+    return _page(_document(hook, losses, found), losses, found, notes, following), _profile(losses, found, notes).text()
 
 
 # ---------------------------------------------------------------- answers
@@ -179,6 +184,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
             curvature=_range(found.typical("curvature")),
             A=_range(found.A) if found.A.estimate else None,
         ),
+        parameters=len(losses.start()),
         warnings=[run, *notes],
     )
 
@@ -258,7 +264,15 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _page(document: dict[str, Any], losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Document:
+def _next(hook: Path, output: Path | None) -> list[str]:
+    """The commands that write the profile, where that is still to do, and that recommend by it."""
+    use = f"hfl-plan recommend --heterogeneity {shlex.quote(str(output or 'profile.json'))}"
+    return [use] if output is not None else [f"hfl-plan estimate {shlex.quote(str(hook))} --output profile.json", use]
+
+
+def _page(
+    document: dict[str, Any], losses: Partitioned, found: Estimated, notes: Sequence[str], following: Sequence[str]
+) -> Document:
     columns = (
         Column("quantity"),
         Column("largest", "number"),
@@ -268,8 +282,6 @@ def _page(document: dict[str, Any], losses: Partitioned, found: Estimated, notes
     named = {"sigma": "noise sigma", "L": "smoothness L", "zeta": "within groups zeta", "delta": "between groups delta"}
     rows = tuple((name, *_largest(found, key)) for key, name in named.items())
     gap = "unknown: no loss was below that at the start" if not found.A.estimate else f"at least {found.A.estimate:.3g}"
-    constants = "".join(f"--{name} {found.largest(name).estimate:.4g} " for name in ("L", "sigma"))
-    deviations = ",".join(f"{name}={found.largest(name).estimate:.4g}" for name in ("zeta", "delta"))
     facts = (
         ("Data", f"{document['clients']} clients in {document['groups']} groups, {document['parameters']} parameters"),
         (
@@ -279,8 +291,7 @@ def _page(document: dict[str, Any], losses: Partitioned, found: Estimated, notes
         ("Gap A", gap),
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
-    following = f"hfl-plan recommend {constants}--heterogeneity {deviations}"
-    answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=[following])
+    answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=following)
     points = tuple(
         Sentences(
             f"after {point.step} steps: loss {point.loss:.4g}, "
