@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from hflbounds.topology import Topology
 from planner.errors import ScenarioError
 from planner.families.framing import Frame
@@ -114,6 +116,16 @@ class Question:
             return [self.patterns]
         two = [("star", "star"), ("star", "ring"), ("ring", "star"), ("ring", "ring")]
         return [*(two if self.grouped else []), ("star",), ("ring",)]
+
+    @property
+    def as_equal(self) -> str:
+        """What rounds do not see of an unequal fleet, in a sentence; empty for an equal one."""
+        if not self.grouped or np.ptp(np.bincount(self.sites.group)) == 0:
+            return ""
+        return (
+            "Rounds are predicted for equal groups whose clients count alike. `hfl-plan recommend --fleet` predicts "
+            "them for groups and samples as listed, where rings may stall."
+        )
 
     @cached_property
     def asked(self) -> Asked:

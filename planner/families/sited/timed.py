@@ -133,7 +133,10 @@ def on_network(question: Question) -> Scenario:
     known = {**known, "network": Known(network.name, "given", note=" ".join(network.notes))}
     return replace(
         scenario, network=Network((link, link), timer=timing), known=known, network_given=True,
-        warnings=tuple(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
+        warnings=(
+            *(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
+            *filter(None, [question.as_equal]),
+        ),
     )  # fmt: skip
 
 

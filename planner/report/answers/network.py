@@ -16,9 +16,9 @@ from planner.families.sited.question import USED, Question
 from planner.io.listings import listing
 from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
-from planner.report.document import Cell, Column, Document, Section, Sentences, Table
+from planner.report.document import Amount, Cell, Column, Document, Section, Sentences, Table
 from planner.report.families import defaults
-from planner.report.page import assumed, brief, shortened_to
+from planner.report.page import assumed, brief, duration, shortened_to
 from planner.scenario.units import format_duration
 
 SHOWN = 12  # rows of all tables on a page
@@ -55,7 +55,7 @@ def _placed(question: Question, best: Tree) -> str:
 def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     layout, seconds = one.best.layout, one.best.round.seconds
     where = shortened(question.network.places[layout.server], 24)
-    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", one.total)
+    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", _about(one.total))
 
 
 def _columns(rows: tuple[tuple[Cell, ...], ...]) -> tuple[Column, ...]:
@@ -236,7 +236,8 @@ def groupings(question: Question, found: list[Grouping]) -> Document:
         Column("rounds", "count"), Column("time", "duration"),
     )  # fmt: skip
     rows = tuple(
-        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", one.best.total) for one in found
+        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", _about(one.best.total))
+        for one in found
     )
     data = [
         {
@@ -286,12 +287,17 @@ def _table(columns: Sequence[Column], rows: Iterable[tuple[Cell, ...]], label: s
     return Table(tuple(columns), tuple(rows), label=label, apart=False, indent=2)
 
 
+def _about(seconds: float) -> Amount:
+    """A predicted time, with two digits."""
+    return Amount(f"~{duration(seconds)}", seconds)
+
+
 def _basis(question: Question) -> Iterator[str]:
     network, sites = question.network, question.sites
+    if question.as_equal:
+        yield question.as_equal
     fleet = f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"
     groups = f" in {counted(len(sites.groups), 'group')}" if question.grouped else ""
     yield f"{network.name}: {fleet}{groups}. {join(list(network.notes)) if len(network.notes) == 1 else ''}".rstrip()
     if len(network.notes) > 1:
         yield " ".join(network.notes)
-    if question.grouped and np.ptp(np.bincount(sites.group)) > 0:
-        yield "Rounds are predicted for groups of their mean size."

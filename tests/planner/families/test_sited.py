@@ -70,6 +70,18 @@ def test_a_placement_is_timed_as_it_says_and_no_worse_than_what_is_given() -> No
     assert question.sites.work == pytest.approx(np.full(31, 10 * 0.05))
 
 
+def test_what_rounds_of_an_unequal_fleet_leave_out_is_said_first(plan, tmp_path: Path) -> None:
+    _, out, _ = plan("network", "place", "geant", *FLEET)
+    notes = out[out.index("Notes") :]
+    assert notes.split()[:8] == ["Notes", "Rounds", "are", "predicted", "for", "equal", "groups", "whose"]
+    equal = tmp_path / "equal.csv"
+    equal.write_text(
+        "client,group,node\n" + "".join(f"c{i},g{i % 2},{node}\n" for i, node in enumerate(("NL", "DE") * 2))
+    )
+    _, out, _ = plan("network", "place", "geant", "--fleet", str(equal), "--explain", "notes")
+    assert "equal groups" not in out
+
+
 def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -> None:
     path = tmp_path / "best.csv"
     words = ("network", "place", "geant", "-c", str(EXAMPLE / "consortium.toml"), "--tiers", "star/ring")
