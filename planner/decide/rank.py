@@ -73,7 +73,7 @@ def recommend(  # reason: one field of the answer after the other
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")
-    records = evidence.records(question, scenario, here.judged.model)
+    records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
     bounded = (details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees

@@ -68,7 +68,8 @@ class Standing:
     def confidence(self) -> float | None:
         """Probability that the first is within 2 % of the best; None where no record says, or goes as far."""
         found = self.judged.probability
-        return None if found is None or predictor_record.beyond(self.question) else min(found, CERTAIN)
+        beyond = predictor_record.beyond(self.question) or bool(predictor_record.beyond_sizes(self.question))
+        return None if found is None or beyond else min(found, CERTAIN)
 
     @cached_property
     def best(self) -> tuple[str, ...]:

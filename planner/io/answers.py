@@ -174,6 +174,7 @@ class Evidence(Part):
     regret_median: float | None = field("relative excess of following the first choice", default=None)
     regret_p90: float | None = None
     nearest: bool = field("whether these are the measured cases nearest to yours", default=False)
+    far: bool = field("whether none of these cases is close to yours", default=False)
     weak: str = field("why these cases say little of yours", default="")
     note: str = ""
 

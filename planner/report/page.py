@@ -25,6 +25,7 @@ OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
 OPEN_END = "...and more: --explain"
+LEVELS = ("weak", "fair", "good")
 WEAK, FAIR = 0.6, 0.8  # share of measured cases that were right: weak below, good from there on
 
 
@@ -255,7 +256,7 @@ def shortened_to(label: str, sentences: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Say how often predictions like this were right."""
+    """Say how often predictions like this were right; cases of which none is close are at most fair evidence."""
     if not answer.evidence:
         return
     first = next((one for one in answer.evidence if one.nearest), answer.evidence[0])
@@ -263,7 +264,12 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Evidence", f"weak: {first.weak}"
         return
     share = first.right / first.of
-    level = "weak" if share < WEAK else "fair" if share < FAIR else "good"
+    level = LEVELS[(share >= WEAK) + (share >= FAIR)]
+    if first.far:
+        level = min(level, "fair", key=LEVELS.index)
+        by_time = "none close; times decide too" if _sure_by_time(answer) else "though none is close"
+        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} cases, {by_time}"
+        return
     if first.nearest and _sure_by_time(answer):
         yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; round times decide too"
         return

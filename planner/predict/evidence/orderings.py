@@ -72,7 +72,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
     found = [] if scenario.partial or whose.shows_progress else [published(question)]
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, though none is close"
-        weak = ""
+        weak = predictor_record.beyond_sizes(question)
         if predictor_record.beyond(question):
             most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
             weak = f"no measured run had {own:,} local steps in a round, {most:g} at most"
@@ -86,6 +86,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
                 note=f"at most 2 % from the best, in the measured scenarios {like}; by {question.metric}",
                 regret_median=agreement.regret_median,
                 regret_p90=agreement.regret_p90,
+                far=not agreement.like,
                 weak=weak,
             )
         )

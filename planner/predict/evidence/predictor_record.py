@@ -39,6 +39,7 @@ RIGHT = 0.02  # a first choice that needs at most so much more than the best, re
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
+SIZES = {"G": "groups", "M": "clients in a group"}  # by symbol, of the fleets on record
 Array = NDArray[np.float64]
 By = Literal["rounds", "time"]
 
@@ -50,6 +51,7 @@ class Record:
     places: Array  # as of `place`, shape (rows, features)
     kinds: NDArray[np.int_]  # as of `kind`, shape (rows,)
     most_steps: float  # P K, the local steps of a client in a global round, at most
+    largest: Mapping[str, float]  # G and M, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
@@ -118,7 +120,10 @@ def record(name: str) -> Record | None:
     values = {n: numbers(n) for n in ("G", "M", "P", "K", "S1", "S2", "L", "A", "sigma", "zeta", "delta")}
     drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
     most_steps = float((values["P"] * values["K"]).max())
-    return Record(place(values, numbers("target"), drawn), np.asarray(kind(values)), most_steps, regret, errors)
+    largest = {symbol: float(values[symbol].max()) for symbol in SIZES}
+    return Record(
+        place(values, numbers("target"), drawn), np.asarray(kind(values)), most_steps, largest, regret, errors
+    )
 
 
 def covers(question: Question) -> bool:
@@ -146,6 +151,18 @@ def steps_in_a_round(question: Question, **changes: int) -> int:
 def beyond(question: Question) -> bool:
     """Whether a client has more local steps in a global round than any measured run had."""
     return not question.predictor.measured and steps_in_a_round(question) > most_steps(question)
+
+
+def beyond_sizes(question: Question) -> str:
+    """Name a size of the fleet that alone is `FAR` beyond every measured run, and the largest there; else empty."""
+    known = record(name_of(question))
+    if known is None or question.depth != len(SIZES):
+        return ""
+    for symbol, words in SIZES.items():
+        own, most = question.values[symbol], known.largest[symbol]
+        if own > most * math.exp(FAR):
+            return f"no measured run had {own:,.0f} {words}, {most:,.0f} at most"
+    return ""
 
 
 def _measured_as(question: Question, topology: str) -> str:

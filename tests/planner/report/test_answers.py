@@ -9,6 +9,7 @@ import json
 import pytest
 from test_cli import run
 
+import planner
 from planner.report.render import formats
 
 QUESTIONS = {
@@ -45,3 +46,29 @@ def test_every_format_answers(
     code, _, err = run(*QUESTIONS[question], "--json", "--format", "markdown", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 2
     assert "contradicts --json" in err
+
+
+def evidence_line(**asked: object) -> str:
+    lines = [line for line in str(planner.recommend(**asked)).splitlines() if line.startswith("Evidence")]
+    return " ".join(lines)
+
+
+def test_evidence_says_where_no_measured_case_is_close() -> None:
+    answer = planner.recommend(config="examples/phones.toml")
+    assert "though none is close" in answer.explain("uncertainty").replace("\n", " ")
+    assert evidence_line(config="examples/phones.toml").startswith("Evidence  fair on rounds")
+    assert "none close" in evidence_line(config="examples/phones.toml")
+    close = planner.recommend(G=10, M=10)
+    assert "though none is close" not in close.explain("uncertainty").replace("\n", " ")
+    assert "good on rounds" in evidence_line(G=10, M=10)
+
+
+def test_evidence_is_weak_for_fleets_far_larger_than_any_that_was_measured() -> None:
+    assert "weak: no measured run had 1,000,000 clients in a group, 30 at most" in evidence_line(G=2, M=1_000_000)
+    assert planner.recommend(G=2, M=1_000_000, link_sharing="per-client", uplink="1Gbit/s").verdict.confidence is None
+    assert "weak" not in evidence_line(G=2, M=900)  # 30 times as many
+
+
+def test_a_target_that_is_met_at_once_has_no_evidence() -> None:
+    assert evidence_line(G=4, M=4, target="200%") == ""
+    assert evidence_line(G=4, M=4, target="50%") != ""
