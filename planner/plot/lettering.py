@@ -55,10 +55,14 @@ def in_short(scenario: Scenario) -> str:
     """Say a scenario in a line: title, sizes, model, links and steps."""
     known = scenario.known
     symbols = tier_symbols(scenario.depth)
-    sizes = " x ".join(
-        nodes(int(known[tier.size].value or 0), plain(name, 16))
-        for tier, name in zip(symbols, scenario.names, strict=True)
-    )
+    counts = [(int(known[tier.size].value or 0),) for tier in symbols]
+    if scenario.members is not None:
+        counts = [tuple(sorted(set(tier.sizes.tolist()))) for tier in scenario.members.children]
+    sizes = ""
+    for each, name in zip(counts, scenario.names, strict=True):
+        joint = "" if not sizes else " x " if len(each) == 1 else " of "
+        most = nodes(each[-1], plain(name, 16))
+        sizes += f"{joint}{f'{each[0]:,} to ' if len(each) > 1 else ''}{most}"
     links = [
         f"{plain(name, 16)} link {format_rate(link.up)} up{', shared' * (link.sharing == 'per-server')}"
         for name, link in zip(scenario.names, scenario.network.links, strict=True)

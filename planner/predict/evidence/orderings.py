@@ -59,7 +59,7 @@ def published(question: Question) -> Evidence:
     rows = table("table2.csv")
     orders = [sorted(names, key=lambda t: -float(row[t])) for row in rows]
     agrees = sum(predicted[PARTITION[row["inter"], row["intra"]]] == one for row, one in zip(rows, orders, strict=True))
-    note = "test accuracy of single runs, G = M = 10, P = 1, K = 2, order best to worst"
+    note = "rows whose whole order is the predicted one, by test accuracy of single runs, G = M = 10, P = 1, K = 2"
     return Evidence(dataset="zhou2026 Table 2", right=agrees, of=len(rows), note=note)
 
 

@@ -28,7 +28,7 @@ from planner.io.wording import input_words
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
-from planner.report.page import as_typed, change
+from planner.report.page import as_typed, change, evidence
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
 from planner.scenario.units import format_amount
@@ -246,7 +246,6 @@ def _evidence(answer: Answer | None) -> Iterator[str]:
     rows = tuple(
         (
             "nearest measured cases" if one.nearest else one.dataset,
-            one.metric,
             f"{one.right} of {one.of}",
             one.regret_median,
             one.regret_p90,
@@ -256,12 +255,13 @@ def _evidence(answer: Answer | None) -> Iterator[str]:
     )
     columns = (
         Column("record"),
-        Column("metric"),
         Column("right", "number"),
         Column("regret, median", "share"),
         Column("one of ten", "share"),
         Column("what was measured"),
     )
+    said = [text for _, text in evidence(answer)]
+    yield from blocks.html(Sentences(f"{text[:1].upper()}{text[1:]}.") for text in said)
     yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
 
 

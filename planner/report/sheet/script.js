@@ -139,3 +139,14 @@ function slide(section) {
   move();
 }
 document.querySelectorAll("#sliders").forEach(slide);
+
+function hint(scroll) {
+  const note = document.createElement("p");
+  note.className = "note more";
+  note.textContent = "More columns: scroll sideways.";
+  scroll.before(note);
+  const look = () => note.classList.toggle("shown", scroll.scrollWidth > scroll.clientWidth + 1);
+  new ResizeObserver(look).observe(scroll);
+  look();
+}
+document.querySelectorAll(".scroll").forEach(hint);

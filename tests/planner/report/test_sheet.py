@@ -349,6 +349,32 @@ def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_
     assert f"; K = {answer['scenario']['K']['value']}" in page.seen()  # of the header, beside the sizes
 
 
+def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    words = ("-G", "4", "-M", "5", "--local-steps", "20", "--set", "plan.draws=256")
+    code, out, _ = plan("recommend", *words, "--report", str(file))
+    assert code == 0
+    assert "weak: no measured run had 20 local steps in a round, 12 at most" in " ".join(out.split())
+    seen = Reader(file.read_text(encoding="utf-8")).seen()
+    place = seen.index("Weak: no measured run had 20 local steps in a round, 12 at most.")
+    assert place < seen.index("How often first choices like this were right")
+    assert "rows whose whole order is the predicted one" in seen
+
+
+def test_the_subtitle_of_listed_groups_has_the_smallest_and_the_largest(plan, tmp_path: Path) -> None:
+    file = tmp_path / "r.html"
+    words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--report", str(file), "-q")
+    assert plan("recommend", *words)[0] == 0
+    assert "3 groups of 4 to 20 clients;" in Reader(file.read_text(encoding="utf-8")).seen()
+
+
+def test_a_table_that_is_cut_says_that_it_scrolls(phones: Path) -> None:
+    page = phones.read_text(encoding="utf-8")
+    assert "scrollWidth > scroll.clientWidth" in page
+    assert "More columns: scroll sideways." in page
+    assert "background-attachment: local, local, scroll, scroll" in page
+
+
 # ---------------------------------------------------------------- the option
 
 
