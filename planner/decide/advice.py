@@ -45,6 +45,15 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
 def steps(scenario: Scenario, question: Question, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
     """What to find out first, and then which commands to run."""
     yield from _asked(scenario, verdict, how_sure)
+    if (
+        question.members is not None
+        and verdict.status == "best"
+        and not verdict.runner_up
+        and any(question.sized(t).misplaced() for t in question.topologies if t not in verdict.best)
+    ):
+        yield NextStep(
+            argv=("...", "--weights", "equal"), why="rings count clients alike, and then the answer does too"
+        )
     if verdict.status in ("toss-up", "depends") and not question.predictor.measured:
         yield NextStep(argv=("hfl-plan", "pilot", "HOOK.py"), why="measures rounds on your own model and data")
     elif scenario.pilot is None and not scenario.divisions:  # with either, tune refuses

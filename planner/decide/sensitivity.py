@@ -230,6 +230,8 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change]) 
         makes = (
             f"makes {'it' if len(each) == 1 else 'a toss-up of'} {which}" if each else "puts the target out of reach"
         )
+        if len(each) == 1 and len(best) > 1 and set(row.best_beyond) <= set(best):
+            makes = f"settles it for {which}"
         return f"{input_words(row.parameter)} {row.break_even} {makes}"
     row = nearest or rows[0]
     joint = " " if row.unit or row.method == "setting" else " = "

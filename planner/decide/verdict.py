@@ -284,6 +284,13 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         if len(question.topologies) == 1:
             what = "with a bound here" if question.predictor.guarantees else "asked about"
             parts = [f"{title(found.best[0])} is the only topology {what}."]
+        elif question.members is not None and all(
+            question.sized(t).misplaced() for t in question.topologies if t not in here.totals
+        ):
+            parts.append(
+                "Rings stall above this target, as they count clients alike; a looser --target or --weights equal "
+                "changes that."
+            )
     elif found.status == "toss-up":
         parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
     else:

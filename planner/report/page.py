@@ -218,21 +218,31 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     names = {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows}
-    found = [change(one, names) for one in known]
+    found = [change(one, names, first_best(answer)) for one in known]
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         yield "Changes", "; ".join(found[:most]) + left
 
 
-def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Say one break-even point: ``server uplink below 40 Mbit/s -> Star-Ring``."""
+def first_best(answer: Answer) -> tuple[str, ...]:
+    """Return the best rows of the verdict, or of its first case, which changes are followed from."""
+    found = answer.verdict
+    while found.cases:
+        found = found.cases[0]
+    return found.best
+
+
+def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({}), best: Sequence[str] = ()) -> str:
+    """Say one break-even point: ``server uplink below 40 Mbit/s -> Star-Ring``, or that it settles a toss-up."""
     beyond = " or ".join(names.get(id_) or title(id_) for id_ in one.best_beyond) or "target not reached"
+    settles = len(best) > 1 and bool(one.best_beyond) and set(one.best_beyond) < set(best)
+    beyond = f"settles it for {beyond}" if settles else f"-> {beyond}"
     even, now = one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
-        return f"{input_words(one.parameter)} {even} -> {beyond}"
+        return f"{input_words(one.parameter)} {even} {beyond}"
     side = "above" if even > now else "below"
-    return f"{input_words(one.parameter)} {side} {format_break_even(even, one.unit)} -> {beyond}"
+    return f"{input_words(one.parameter)} {side} {format_break_even(even, one.unit)} {beyond}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -80,7 +80,14 @@ def from_toml(text: str) -> Tables:
         ) from None
     except RecursionError:
         raise ScenarioError("the file is nested too deeply for a scenario. Choose another.", code="E004") from None
-    return with_tiers(tables, load(tables))
+    scenario = load(tables)
+    if scenario.listed is not None:
+        raise ScenarioError(
+            "fleet: the page has nodes of one size, and this fleet lists its own. Use `hfl-plan recommend --config "
+            "FILE` with this file.",
+            code="E005",
+        )
+    return with_tiers(tables, scenario)
 
 
 def from_file(path: Path) -> Tables:

@@ -25,7 +25,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
-from planner.report.page import about, change, count, duration, page, size
+from planner.report.page import about, change, count, duration, first_best, page, size
 from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
 from planner.scenario.units import format_amount, format_energy, format_mass
@@ -384,7 +384,10 @@ def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
     how = {"sampled": "sampled: a change between two samples may be missed"}
     columns = (Column("change"), Column("now", "number"), Column("method"))
-    rows = tuple((change(one), format_amount(one.now, one.unit), how.get(one.method, one.method)) for one in found)
+    rows = tuple(
+        (change(one, best=first_best(answer)), format_amount(one.now, one.unit), how.get(one.method, one.method))
+        for one in found
+    )
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")
     if even := _of_a_round(answer):

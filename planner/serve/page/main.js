@@ -141,7 +141,14 @@ function restore() {
   document.querySelectorAll("input[name=sharing]").forEach((one) => (one.checked = one.value === sharing));
   $("objective").value = get(tables, "plan.objective") ?? "time";
   const said = get(tables, "problem.heterogeneity");
-  $("heterogeneity").value = fleet.numbers() ? "numbers" : ["iid", "intra", "inter", "both"].includes(said) ? said : "";
+  const differ = $("heterogeneity");
+  differ.querySelector(".own")?.remove();
+  if (typeof said === "string" && !fleet.numbers() && ![...differ.options].some((one) => one.value === said)) {
+    const own = new Option(said, said);
+    own.className = "own";
+    differ.append(own);
+  }
+  differ.value = fleet.numbers() ? "numbers" : typeof said === "string" ? said : "";
   $("title").value = tables.title ?? "";
   others();
 }

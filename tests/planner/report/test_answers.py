@@ -72,3 +72,24 @@ def test_evidence_is_weak_for_fleets_far_larger_than_any_that_was_measured() -> 
 def test_a_target_that_is_met_at_once_has_no_evidence() -> None:
     assert evidence_line(G=4, M=4, target="200%") == ""
     assert evidence_line(G=4, M=4, target="50%") != ""
+
+
+def test_a_change_inside_a_toss_up_settles_it() -> None:
+    answer = planner.recommend(config="examples/hospitals.toml")
+    then = planner.recommend(config="examples/hospitals.toml", link_sharing="per-server").recommended
+    assert len(answer.verdict.best) > len(then) == 1
+    assert then[0] in answer.verdict.best
+    said = f"link sharing per-server settles it for {answer.row(then[0]).title}"
+    assert said in " ".join(str(answer).split())
+    assert said in " ".join(answer.explain("break-even").split())
+
+
+def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> None:
+    fleet = {"config": "examples/unequal_hospitals.toml"}
+    answer = planner.recommend(**fleet)
+    assert "Rings stall above this target, as they count clients alike" in answer.verdict.text
+    assert ("...", "--weights", "equal") in [step.argv for step in answer.next]
+    for looser in ({"weights": "equal"}, {"target": "60%"}):
+        other = planner.recommend(**fleet, **looser)
+        assert sum(row.rounds is not None for row in other.ranking) > 1
+        assert "Rings stall" not in other.verdict.text

@@ -307,6 +307,13 @@ def test_open_an_example(opened):
     expect_answer(page)
 
 
+def test_a_form_that_the_page_has_no_words_for_is_shown_as_written(opened):
+    page = opened()
+    page.set_input_files("#file", EXAMPLES / "phones.toml")
+    page.locator("#dropped", has_text="Opened").wait_for()
+    assert page.locator("#heterogeneity option:checked").inner_text() == "dirichlet:intra=0.1,inter=1"
+
+
 def test_start_again_and_go_back(opened):
     page = opened()
     write(page, "model.size", "3MB")

@@ -178,3 +178,9 @@ def test_every_control_is_a_key_and_a_number_of_the_answer():
         known = scenario.load(tables).known
         missing = {path for path, symbol in controls.symbols(depth).items() if symbol not in known}
         assert missing <= {"availability.client"}
+
+
+def test_a_fleet_by_list_is_refused_when_it_is_opened():
+    file = Path(__file__).parents[3] / "examples" / "unequal_hospitals.toml"
+    with pytest.raises(ScenarioError, match="hfl-plan recommend --config FILE"):
+        scenario.from_file(file)
