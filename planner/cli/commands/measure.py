@@ -18,8 +18,9 @@ def measure(  # reason: one parameter for every option
         str | None, Option("--scale", help="length of a class gradient, if known and equal for all labels")
     ] = None,
     weighting: Annotated[
-        str, Option("--weighting", help="equal weight of: groups (as in the theorems), clients or samples")
-    ] = "groups",
+        str | None,
+        Option("--weighting", help="equal weight of: groups (as in the theorems), clients or samples [clients]"),
+    ] = None,
     counts_are: Annotated[
         str, Option("--counts-are", help="counts are a sample of each client's data, or all")
     ] = "sample",

@@ -56,7 +56,7 @@ class Wanted:
     Attributes:
         gram: file of inner products of class gradients.
         scale: length of a class gradient, as written.
-        weighting: of groups and clients, one of `label_shift.WEIGHTINGS`.
+        weighting: of groups and clients, one of `label_shift.WEIGHTINGS`; None for that of `recommend --data`.
         counts_are: one of `label_shift.COUNTS`.
         groups_are: ``given`` or ``chosen`` by the counts; None for what they look like.
         skip_empty: whether to leave out clients without samples.
@@ -65,19 +65,20 @@ class Wanted:
 
     gram: Path | None = None
     scale: str | None = None
-    weighting: str = "groups"
+    weighting: str | None = None
     counts_are: str = "sample"
     groups_are: str | None = None
     skip_empty: bool = False
     seed: int = 0
 
-    def checked(self) -> tuple[Weighting, Counts, float | None]:
+    def checked(self) -> tuple[Weighting | None, Counts, float | None]:
         """The weighting, what the counts are, and the length of a class gradient.
 
         Raises:
             ScenarioError: for options that cannot be meant.
         """
-        text.one_of(self.weighting, label_shift.WEIGHTINGS, "--weighting")
+        if self.weighting is not None:
+            text.one_of(self.weighting, label_shift.WEIGHTINGS, "--weighting")
         text.one_of(self.counts_are, label_shift.COUNTS, "--counts-are")
         if self.groups_are is not None:
             text.one_of(self.groups_are, ("given", "chosen"), "--groups-are")
@@ -86,7 +87,7 @@ class Wanted:
                 "--scale: --gram says the lengths of class gradients already. Give one of the two.", code="E002"
             )
         length = None if self.scale is None else text.number(self.scale, "--scale", least=1e-50, most=1e50)
-        return cast(Weighting, self.weighting), cast(Counts, self.counts_are), length
+        return cast(Weighting | None, self.weighting), cast(Counts, self.counts_are), length
 
 
 def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
@@ -107,9 +108,12 @@ def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
         progress("")
 
 
-def _measured(path: Path, wanted: Wanted, checked: tuple[Weighting, Counts, float | None]) -> tuple[Measurement, str]:
-    weighting, counts_are, length = checked
+def _measured(
+    path: Path, wanted: Wanted, checked: tuple[Weighting | None, Counts, float | None]
+) -> tuple[Measurement, str]:
+    given, counts_are, length = checked
     table = read_counts(path, skip_empty=wanted.skip_empty)
+    weighting: Weighting = given or ("clients" if table.uneven else "groups")
     if len(table.clients) < 2:
         raise ScenarioError(f"{path}: there is one client, and nothing to tell it from. Add the others.")
     if wanted.groups_are == "chosen" and len(table.tiers) != 2:

@@ -229,13 +229,15 @@ def test_measure_says_each_tier_of_nested_groups_in_any_format(plan, tmp_path: P
     text, _, _ = nested(np.random.default_rng(3), 3)
     file = tmp_path / "nested.csv"
     file.write_text(text)
-    found = own(plan("measure", str(file), "--counts-are", "all", "--json")[1])
+    found = own(plan("measure", str(file), "--counts-are", "all", "--weighting", "groups", "--json")[1])
     assert [tier["tier"] for tier in found["tiers"]] == ["tier 1", "tier 2", "client"]
     wanted = [d**2 for d in deviations(read_counts(file), counts="all")]
     assert [tier["squared"]["value"] for tier in found["tiers"]] == pytest.approx(wanted)
     assert found["ratio"]["value"] is None
     assert found["scale"]["zeta"] is None
-    lines = plan("measure", str(file), "--counts-are", "all", "--format", "csv")[1].splitlines()
+    lines = plan("measure", str(file), "--counts-are", "all", "--weighting", "groups", "--format", "csv")[
+        1
+    ].splitlines()
     assert [[*line.split(",")[:2], f"{float(line.split(',')[2]):.4g}"] for line in lines[1:]] == [
         [f"delta{i}", tier, f"{square:.4g}"]
         for i, (tier, square) in enumerate(zip(("tier 1", "tier 2", "client"), wanted, strict=True), 1)
@@ -565,8 +567,19 @@ def test_other_counts_of_groups_and_unequal_ones_are_said(plan, tmp_path: Path, 
     assert any("10 to 20 clients" in warning for warning in answer["warnings"])
     _, out, _ = plan("measure", str(file))
     assert "10 to 20 clients" in out
-    _, out, _ = plan("measure", str(file), "--explain", "warnings")
-    assert "--weighting clients" in out
+    for weighting, other in (("clients", "groups"), ("groups", "clients")):
+        _, out, _ = plan("measure", str(file), "--weighting", weighting, "--explain", "warnings")
+        assert f"--weighting {other}" in out
+
+
+@pytest.mark.parametrize("name", ["consortium_labels.csv", "hospitals.csv"])
+def test_the_next_command_measures_with_the_same_weights(plan, name: str) -> None:
+    """Unequal groups too: the ratio that measure says is that of what recommend takes."""
+    found = json.loads(plan("measure", f"examples/{name}", "--json")[1])
+    squared = {row["id"]: row["squared"]["value"] for row in found["rows"]}
+    scenario = json.loads(plan(*found["next"][0]["argv"][1:], "--json")[1])["scenario"]
+    ratio = (scenario["zeta"]["value"] / scenario["delta"]["value"]) ** 2
+    assert ratio == pytest.approx(squared["zeta"] / squared["delta"], rel=1e-4)
 
 
 def test_one_group_and_single_clients_answer(plan, tmp_path: Path, counts: LabelCounts) -> None:
