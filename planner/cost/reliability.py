@@ -72,8 +72,9 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         return replace(there, traffic=there.traffic[1:])
     if len(tiers) > 2 or tiers[0].passes > 1:
         raise CostError(
-            "availability: participation is counted for one tier and for two, the upper with one pass. "
-            "Leave the availability out, or join tiers."
+            "availability: participation is counted for one tier and for two, the upper with one pass. Leave the "
+            f"availability out, or ask about two tiers: --groups {math.prod(t.size or 1 for t in tiers[:-1])} "
+            f"--clients-per-group {tiers[-1].size}."
         )
     if links[0] is None:  # there are no group servers that could stay away
         availability = replace(availability, server=1.0)

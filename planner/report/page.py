@@ -107,6 +107,7 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
     return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
 
 
+WARNINGS = "warnings"  # a section of answers that have some
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
@@ -122,6 +123,8 @@ def selected(document: Document, section: str = "", *, quiet: bool = False) -> D
     if not section:
         return document
     known = {one.id: one for one in document.sections}
+    if section == WARNINGS and section not in known:
+        raise ScenarioError("--explain: there are no warnings here. Leave it out, or write --explain all.", code="E020")
     if section != ALL and section not in known:
         names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
         raise ScenarioError(f"--explain: {section!a:.40} is no section. {names}", code="E020")

@@ -136,9 +136,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
     defined_by, timed, inside = "", None, None
     if asked.target is None:
-        defined_by = (
-            f"what the bound of the synchronous {title(asked.reference)} reaches in {asked.horizon:,.0f} rounds"
-        )
+        defined_by = f"what is proved of synchronous {title(asked.reference)} after {asked.horizon:,.0f} rounds"
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
     if proved is not None and settings.region_times is None:
@@ -153,6 +151,11 @@ def _regional(scenario: Scenario) -> Question:
     if scenario.partial:
         raise ScenarioError(
             "--groups-per-round, --clients-per-round: here every region and client works. Leave them out."
+        )
+    if scenario.depth != 2:
+        raise ScenarioError(
+            f"--config: async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give "
+            "a scenario of two, or -G 4 -M 100 without it."
         )
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")

@@ -89,6 +89,11 @@ def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
         return whole
     if isinstance(groups, int) and isinstance(each, int):
         return groups * each
+    if fleet:
+        raise ScenarioError(
+            "--nodes: the scenario has no clients and no groups with clients_per_group, from which the number of nodes "
+            "follows. Give --nodes 100 beside it."
+        )
     raise ScenarioError("--nodes: how many nodes learn? Give --nodes 100, or a scenario with --config.")
 
 

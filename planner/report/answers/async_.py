@@ -68,7 +68,7 @@ def answered(found: Answer) -> Asynchronous:
         target=Target(
             value=aim,
             metric="mean squared gradient",
-            defined_by=f"the guarantee of {found.defined_by}; worst case, not expected time"
+            defined_by=f"{found.defined_by}; worst case, not expected time"
             if found.defined_by
             else f"the guarantee of a squared gradient of {aim:.3g}",
         ),

@@ -117,7 +117,7 @@ def choice(verdict: Verdict) -> str:
         cases = [case for case in verdict.cases if case.status != "depends"]
         on = "link sharing" if verdict.on == SHARING else f"the {input_words(verdict.on)}"
         shown = {choice(case) for case in cases}
-        return f"depends on {on}" if len(shown) != 1 else f"{shown.pop()}, by {on}"
+        return f"a verdict that depends on {on}" if len(shown) != 1 else f"{shown.pop()}, by {on}"
     if len(verdict.best) > 1:
         few = len(verdict.best) <= 3
         return f"a toss-up{f' of {names_or(verdict.best)}' if few else f' of {len(verdict.best)}'}"

@@ -22,6 +22,8 @@ from planner.scenario.units import format_duration, format_size
 
 SHOWN = 8  # numbers of hubs that are listed in text
 
+NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
+
 
 class Communication(Method):
     """One protocol at these limits."""
@@ -100,10 +102,18 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
     if found.better is not None:
         other = next(row for row in rows if row.id == found.better.protocol.lower().replace(" ", "-"))
-        drawn = " A coordinator must draw its graph." if found.better.protocol == "EL-Oracle" else ""
+        drawn = ""
+        if found.better.protocol == "EL-Oracle":
+            drawn = " A trusted coordinator must draw its graph: without one it is no option."
         amounts = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
         ratio = Quantity(getattr(found.better, amounts) / getattr(found.hubs, amounts))
         hubs = counted(budgets.n_h, "hub")
+        if ratio > 1 - NEAR:
+            traffic = f" and {times(found.better.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
+            text = (
+                f"Toss-up for {aim}: {hubs}, or {found.better.protocol} with {times(ratio)} the {aim}{traffic}.{drawn}"
+            )
+            return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=ratio, text=text)
         text = f"Use no hubs: {found.better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"

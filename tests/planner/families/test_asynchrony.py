@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from fractions import Fraction
@@ -335,3 +336,14 @@ def test_the_recommended_plan_has_a_row_with_its_own_time(plan) -> None:
     [line] = [line for line in page.splitlines() if "<- best" in line]
     assert line.strip().startswith("12 (all), P=1 ")
     assert "12 (all), P=2 " in page
+
+
+def test_three_tiers_are_refused_as_such(plan) -> None:
+    code, out, err = plan("async", "--config", "examples/regions.toml", "--speed-ratio", "8")
+    assert (code, out) == (2, "")
+    assert "this fleet has 3" in err and "--tiers" not in err
+
+
+def test_the_target_of_a_bound_is_told_in_plain_words(plan) -> None:
+    found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
+    assert found["target"]["defined_by"].startswith("what is proved of synchronous Star-Star after ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from pathlib import Path
@@ -357,3 +358,21 @@ def test_checks_before_a_search() -> None:
     with pytest.raises(ScenarioError, match="--edges: how much"):
         check(10, Limits())
     check(10, Limits(edges=30))
+
+
+def test_a_protocol_within_five_percent_of_hubs_is_a_toss_up_that_names_its_traffic(plan) -> None:
+    """The rows of the answer say how near it is; without a trusted coordinator it is no option."""
+    found = json.loads(plan("hubs", "--nodes", "32", "--edges", "128", "--json")[1])
+    hubs, other = (next(row for row in found["rows"] if name in row["id"]) for name in ("hubs", "el-oracle"))
+    ratio = other["time_seconds"]["value"] / hubs["time_seconds"]["value"]
+    assert 0.95 < ratio < 1
+    assert found["verdict"]["status"] == "toss-up"
+    assert found["verdict"]["best"] == [hubs["id"], other["id"]]
+    traffic = other["traffic_bytes"]["value"] / hubs["traffic_bytes"]["value"]
+    assert f"and {traffic:.2g}x the traffic. A trusted coordinator must draw its graph" in found["verdict"]["text"]
+
+
+def test_a_listed_fleet_is_told_to_give_the_number_of_nodes(plan) -> None:
+    code, out, err = plan("hubs", "--config", "examples/unequal_hospitals.toml", "--edges", "100")
+    assert (code, out) == (2, "")
+    assert "--nodes: the scenario has no clients" in err and "or a scenario with --config" not in err
