@@ -102,6 +102,8 @@ def _verdict(found: Answer) -> Verdict:
         text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}.{sure}"
         return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text, confidence=confidence)
     worth = found.verdict == "worth it"
+    if found.target > found.question.task.A:
+        confidence, sure = None, " No confidence is stated: the target is met before training. Give a --target below A."
     other = "time" if aim != "time" else "airtime"
     also = f", {'worth it' if ratios[other] < 1 else 'not worth it'} for {other} ({times(ratios[other])})"
     text = f"{found.verdict.capitalize()} for {aim} ({times(ratio)}){also}.{sure}"

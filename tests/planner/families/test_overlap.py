@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import re
 from dataclasses import replace
@@ -614,3 +615,15 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     assert share is not None
     assert f"above it in {share[1]} % of draws of what is assumed" in said
     assert "80 % interval" not in said  # its interval is one of 95 %
+
+
+def test_a_target_that_the_start_meets_carries_no_confidence(plan) -> None:
+    """The loss gap at the start is A: what bounds reach above it compares nothing that training does."""
+    found = json.loads(plan("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", "1000", "--json")[1])
+    assert found["target"]["value"] > found["scenario"]["A"]["value"]
+    assert found["verdict"]["status"] == "best"
+    assert found["verdict"]["confidence"] is None
+    assert "Give a --target below A." in found["verdict"]["text"]
+    words = ("overlap", "examples/coverage57.csv", "-H", "inter", "--target", "1", "--json")
+    below = json.loads(plan(*words)[1])["verdict"]
+    assert "met before training" not in below["text"]
