@@ -16,7 +16,7 @@ import planner
 from planner.decide import contrast as contrasts
 from planner.decide.contrast import Contrast, Side, contrast
 from planner.io.answers import Verdict
-from planner.report.answers.compare import answered, document
+from planner.report.answers.compare import answered, choice, document
 
 OWN = """
 [fleet]
@@ -73,6 +73,13 @@ def test_what_becomes_a_toss_up_has_no_ratio(tmp_path: Path) -> None:
     slow.write_text(own.replace('step_time = "0.2s"', 'step_time = "5s"', 1))
     found = planner.compare(Path(__file__).parents[3] / "examples" / "phones.toml", slow)
     assert found.verdict.text.endswith("Star-Star becomes a toss-up of Star-Star or Star-Ring.")
+
+
+def test_what_becomes_an_open_verdict_is_named_as_one() -> None:
+    """A verb has no verb for its object: no "becomes depends on"."""
+    open_ = planner.recommend(groups=4, clients_per_group=5, uplink="20Mbit/s", settings={"plan.draws": 0}).verdict
+    assert (open_.status, open_.on) == ("depends", "client_link.sharing")
+    assert choice(open_) == "a verdict that depends on link sharing"
 
 
 def test_answers_and_kept_runs_are_compared_like_their_scenarios(

@@ -376,3 +376,9 @@ def test_a_listed_fleet_is_told_to_give_the_number_of_nodes(plan) -> None:
     code, out, err = plan("hubs", "--config", "examples/unequal_hospitals.toml", "--edges", "100")
     assert (code, out) == (2, "")
     assert "--nodes: the scenario has no clients" in err and "or a scenario with --config" not in err
+
+
+def test_warnings_are_asked_for_where_there_are_none(plan) -> None:
+    code, out, err = plan("recommend", "-G", "2", "-M", "2", "--explain", "warnings")
+    assert (code, out) == (2, "")
+    assert "there are no warnings here" in err
