@@ -93,7 +93,7 @@ def test_equal_shares_have_none_and_disjoint_ones_have_the_most(tmp_path: Path) 
 def test_the_answer_says_it_beside_the_deviations(tmp_path: Path) -> None:
     (tmp_path / "counts.csv").write_text(NESTED)
     found = planner.measure(tmp_path / "counts.csv")
-    direct = skews(read_counts(tmp_path / "counts.csv"), "groups")
+    direct = skews(read_counts(tmp_path / "counts.csv"), "clients")  # as measured where groups are unequal
     assert [(row.hellinger, row.jensen_shannon) for row in found.rows] == [
         (one.hellinger, one.jensen_shannon) for one in direct
     ]

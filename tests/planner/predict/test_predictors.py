@@ -548,7 +548,7 @@ def test_a_place_is_logarithms_in_units_of_the_problem() -> None:
 def test_the_nearest_of_a_line_of_scenarios() -> None:
     """Rows at 0, 1, ..., 249 along a diagonal; from 120.4 on it are 71 to 170, in the median 25 steps away."""
     along = np.array([3.0, 4.0]) / 5
-    made = record.Record(np.arange(250.0)[:, None] * along, np.zeros(250, dtype=int), 12, {}, {})
+    made = record.Record(np.arange(250.0)[:, None] * along, np.zeros(250, dtype=int), 12, {}, {}, {})
     rows, distance = made.nearest(120.4 * along, 0)
     assert rows[:4].tolist() == [120, 121, 119, 122]
     assert sorted(rows) == list(range(71, 171))
