@@ -60,7 +60,6 @@ def sliders() -> Any:
     return planner.what_if(G=12, M=25, uplink="20Mbit/s", link_sharing="per-client", model_size="45MB")
 
 
-@pytest.mark.notebooks
 def test_a_slider_moves_the_answer_to_that_of_the_command(sliders: Any) -> None:
     def expected(**more: Any) -> str:
         asked = {"G": 12, "M": 25, "uplink": "20Mbit/s", "link_sharing": "per-client", "model_size": "45MB", **more}
@@ -82,7 +81,6 @@ def test_a_slider_moves_the_answer_to_that_of_the_command(sliders: Any) -> None:
     assert 'sharing = "per-server"' in sliders.toml()
 
 
-@pytest.mark.notebooks
 def test_sliders_begin_where_the_scenario_is(sliders: Any) -> None:
     shown = {key: one.label for key, one in sliders.controls.items()}
     assert shown["fleet.tiers[1].count"] == "12"
@@ -91,7 +89,6 @@ def test_sliders_begin_where_the_scenario_is(sliders: Any) -> None:
     assert json.dumps(sliders._repr_mimebundle_(), default=str).count("widget-view") == 1
 
 
-@pytest.mark.notebooks
 def test_three_tiers_have_a_group_of_sliders_each() -> None:
     pytest.importorskip("ipywidgets", reason="needs ipywidgets: pip install 'hfl-plan[notebook]'")
     sliders = planner.what_if(tiers="4/5/20")
@@ -99,7 +96,6 @@ def test_three_tiers_have_a_group_of_sliders_each() -> None:
     assert "fleet.tiers[4].count" not in sliders.controls
 
 
-@pytest.mark.notebooks
 def test_what_cannot_be_meant_is_said_and_kept(sliders: Any) -> None:
     sliders.tables["compute"] = {"step_time": "soon"}
     sliders.controls["fleet.local_steps"].value = 8
@@ -109,7 +105,6 @@ def test_what_cannot_be_meant_is_said_and_kept(sliders: Any) -> None:
         _ = sliders.scenario
 
 
-@pytest.mark.notebooks
 def test_names_are_shown_as_text() -> None:
     pytest.importorskip("ipywidgets", reason="needs ipywidgets: pip install 'hfl-plan[notebook]'")
     tiers = [{"name": "<script>", "count": 3}, {"name": "client", "count": 4}]
