@@ -20,21 +20,14 @@ from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rat
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """What one global round takes.
+    """What one global round takes."""
 
-    Attributes:
-        joules: By part: ``training``, ``radio``, ``waiting``, ``network``; those that are known.
-        energy: Their sum [J].
-        carbon: Of that energy [kg CO2e]; None where the grid is not known.
-        money: Of devices, electricity and traffic, in the currency of the prices; None where no price is known.
-        unknown: Parts that are left out, for want of a number.
-    """
-
-    joules: dict[str, Coefficient]
-    energy: Coefficient | None
-    carbon: Coefficient | None
+    joules: dict[str, Coefficient]  # by part: ``training``, ``radio``, ``waiting``, ``network``; those that are known
+    energy: Coefficient | None  # their sum [J]
+    carbon: Coefficient | None  # of that energy [kg CO2e]; None where the grid is not known
+    # of devices, electricity and traffic, in the currency of the prices; None where no price is known
     money: Coefficient | None
-    unknown: tuple[str, ...]
+    unknown: tuple[str, ...]  # parts that are left out, for want of a number
 
 
 def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:

@@ -33,24 +33,16 @@ WAY = (
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Clients, servers, and the links between them.
+    """Clients, servers, and the links between them."""
 
-    Attributes:
-        source: what it is called in messages.
-        clients, servers: names.
-        airtime: of shape (clients, servers): of one model over a link, in plain transfers; 0 where there is no link.
-        home: the index of the one server each client has in HFL.
-        home_given: whether the input says so; else clients go where fewest are.
-        warnings: what was left out.
-    """
-
-    source: str
-    clients: tuple[str, ...]
+    source: str  # what it is called in messages
+    clients: tuple[str, ...]  # clients, servers: names
     servers: tuple[str, ...]
+    # of shape (clients, servers): of one model over a link, in plain transfers; 0 where there is no link
     airtime: Floats
-    home: Indices
-    home_given: bool
-    warnings: tuple[str, ...] = ()
+    home: Indices  # the index of the one server each client has in HFL
+    home_given: bool  # whether the input says so; else clients go where fewest are
+    warnings: tuple[str, ...] = ()  # what was left out
 
     @property
     def links(self) -> NDArray[np.bool_]:

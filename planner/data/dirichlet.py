@@ -24,15 +24,10 @@ PSI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760)  # of x**-2, 
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """A concentration per label.
+    """A concentration per label."""
 
-    Attributes:
-        value: 0 where every member has a single label, ``inf`` where they do not differ beyond counting.
-        low, high: 95 % by the curvature of the likelihood; None at either end of the range.
-    """
-
-    value: float
-    low: float | None
+    value: float  # 0 where every member has a single label, ``inf`` where they do not differ beyond counting
+    low: float | None  # low, high: 95 % by the curvature of the likelihood; None at either end of the range
     high: float | None
 
 

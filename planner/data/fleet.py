@@ -34,27 +34,17 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """A fleet client by client, those of a group next to each other; equal contents compare equal.
+    """A fleet client by client, those of a group next to each other; equal contents compare equal."""
 
-    Attributes:
-        source: What the list is called in messages.
-        clients: Names.
-        groups: Paths of the groups, such as ``north/edge 3``, in the order in which they first come.
-        sizes: Children of every node above each tier, top first; the last are clients of the groups.
-        samples: Of every client; None where nobody said.
-        step_time: Mean time of a local step of every client [s]; NaN for what the scenario says; None for all.
-        link: Preset of every client's link; "" for what the scenario says; None for all.
-        availability: Probability that a client that is asked completes its turn; as ``step_time``.
-    """
-
-    source: str
-    clients: tuple[str, ...]
-    groups: tuple[str, ...]
-    sizes: tuple[Ints, ...]
-    samples: Floats | None = None
+    source: str  # what the list is called in messages
+    clients: tuple[str, ...]  # names
+    groups: tuple[str, ...]  # paths of the groups, such as ``north/edge 3``, in the order in which they first come
+    sizes: tuple[Ints, ...]  # children of every node above each tier, top first; the last are clients of the groups
+    samples: Floats | None = None  # of every client; None where nobody said
+    # mean time of a local step of every client [s]; NaN for what the scenario says; None for all
     step_time: Floats | None = None
-    link: tuple[str, ...] | None = None
-    availability: Floats | None = None
+    link: tuple[str, ...] | None = None  # preset of every client's link; "" for what the scenario says; None for all
+    availability: Floats | None = None  # probability that a client that is asked completes its turn; as ``step_time``
 
     @property
     def depth(self) -> int:

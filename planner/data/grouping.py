@@ -33,17 +33,11 @@ FRONT = 12  # weights of the cost that are tried
 
 @dataclass
 class State:
-    """A grouping with what moves need, kept up to date.
+    """A grouping with what moves need, kept up to date."""
 
-    Attributes:
-        problem: whose grouping it is.
-        group_of: of every unit.
-        sums, mass, size: of every group.
-    """
-
-    problem: Problem
-    group_of: Indices
-    sums: Floats = field(init=False)
+    problem: Problem  # whose grouping it is
+    group_of: Indices  # of every unit
+    sums: Floats = field(init=False)  # sums, mass, size: of every group
     mass: Floats = field(init=False)
     size: Indices = field(init=False)
     members: list[list[int]] = field(init=False)

@@ -16,28 +16,17 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Problem:
-    """Units to place: clients, or clients that must stay together.
+    """Units to place: clients, or clients that must stay together."""
 
-    Attributes:
-        points: distances of units from the whole, each times its weight.
-        mass: weight of every unit.
-        size: clients of every unit.
-        groups: how many there are.
-        least, most: clients of every group.
-        apart: by unit, the units that may not share its group.
-        costs: units by groups; None without.
-        price: of a unit of cost, in the objective.
-    """
-
-    points: Floats
-    mass: Floats
-    size: Indices
-    groups: int
-    least: Indices
+    points: Floats  # distances of units from the whole, each times its weight
+    mass: Floats  # weight of every unit
+    size: Indices  # clients of every unit
+    groups: int  # how many there are
+    least: Indices  # least, most: clients of every group
     most: Indices
-    apart: dict[int, set[int]] = field(default_factory=dict)
-    costs: Floats | None = None
-    price: float = 0.0
+    apart: dict[int, set[int]] = field(default_factory=dict)  # by unit, the units that may not share its group
+    costs: Floats | None = None  # units by groups; None without
+    price: float = 0.0  # of a unit of cost, in the objective
 
     @property
     def kinds(self) -> Indices:

@@ -46,43 +46,28 @@ DIFFER = tuple(math.sqrt(low * high) for low, high in zip(PRESETS["iid"], PRESET
 
 @dataclass(frozen=True, slots=True)
 class FromFile:
-    """What a table of label counts, or a profile, says of a fleet.
+    """What a table of label counts, or a profile, says of a fleet."""
 
-    Attributes:
-        zeta, delta: of gradients where ``absolute``, else of label shares.
-        absolute: whether the scale is known.
-        labels: that occur.
-        groups: how many.
-        clients: of a group, least, mean and most.
-        ratio: ``zeta**2 / delta**2`` and the ends of its interval; None where there is none.
-        constants: what else was estimated, by letter.
-        first: the loss at the start, where losses are not negative.
-        warnings: about the file.
-        errors: standard error of the logarithm of a deviation or constant, by letter, where the file has an interval.
-        exact: letters of deviations and constants whose interval is the number alone.
-        tiers: deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers.
-        children: of a node of each of these tiers, in the mean.
-        by_loss: what predictions by loss take in place of ``constants``, where the curvature of the mean loss was seen.
-        parameters: numbers of the model, where the file says it.
-        table: the label counts, where they are the file.
-    """
-
-    zeta: float
+    zeta: float  # zeta, delta: of gradients where ``absolute``, else of label shares
     delta: float
-    absolute: bool
-    labels: int
-    groups: int
-    clients: tuple[int, float, int]
+    absolute: bool  # whether the scale is known
+    labels: int  # that occur
+    groups: int  # how many
+    clients: tuple[int, float, int]  # of a group, least, mean and most
+    # ``zeta**2 / delta**2`` and the ends of its interval; None where there is none
     ratio: tuple[float | None, float | None, float | None]
-    constants: dict[str, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    constants: dict[str, float] = field(default_factory=dict)  # what else was estimated, by letter
+    warnings: tuple[str, ...] = ()  # about the file
+    # standard error of the logarithm of a deviation or constant, by letter, where the file has an interval
     errors: dict[str, float] = field(default_factory=dict)
-    exact: frozenset[str] = frozenset()
-    tiers: tuple[float, ...] = ()
-    children: tuple[float, ...] = ()
+    exact: frozenset[str] = frozenset()  # letters of deviations and constants whose interval is the number alone
+    tiers: tuple[float, ...] = ()  # deviation of every tier, top first, in the unit of ``zeta``; empty for two tiers
+    children: tuple[float, ...] = ()  # of a node of each of these tiers, in the mean
+    # what predictions by loss take in place of ``constants``, where the curvature of the mean loss was seen
     by_loss: dict[str, float] = field(default_factory=dict)
-    first: float | None = None
-    parameters: int | None = None
+    first: float | None = None  # the loss at the start, where losses are not negative
+    parameters: int | None = None  # numbers of the model, where the file says it
+    # the label counts, where they are the file
     table: LabelCounts | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -99,32 +84,21 @@ class FromFile:
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """What the user said of it.
+    """What the user said of it."""
 
-    Attributes:
-        form: ``preset``, ``numbers``, ``dirichlet`` or ``file``.
-        text: as written.
-        zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite
-            numbers of groups and clients are known; None where the user left one out.
-        intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread.
-        classes: Labels that each client has, drawn at random; None for all.
-        group_classes: The same of each group.
-        labels: There are in all.
-        measured: what a file says.
-        tiers: for ``numbers``, one for each tier, top first, where they were given so.
-    """
-
-    form: Literal["preset", "numbers", "dirichlet", "file"]
-    text: str
+    form: Literal["preset", "numbers", "dirichlet", "file"]  # ``preset``, ``numbers``, ``dirichlet`` or ``file``
+    text: str  # as written
+    # zeta, delta: for ``numbers`` the values; for the others multiples of ``sigma`` before the finite numbers of groups
+    # and clients are known; None where the user left one out
     zeta: float | None = None
     delta: float | None = None
-    intra: float = math.inf
+    intra: float = math.inf  # intra, inter: Dirichlet concentrations per label; ``inf`` is an even spread
     inter: float = math.inf
-    classes: int | None = None
-    group_classes: int | None = None
-    labels: int = CLASSES
-    measured: FromFile | None = None
-    tiers: tuple[float, ...] | None = None
+    classes: int | None = None  # labels that each client has, drawn at random; None for all
+    group_classes: int | None = None  # the same of each group
+    labels: int = CLASSES  # there are in all
+    measured: FromFile | None = None  # what a file says
+    tiers: tuple[float, ...] | None = None  # for ``numbers``, one for each tier, top first, where they were given so
 
     @classmethod
     def per_tier(cls, numbers: tuple[float, ...], text: str = "") -> Heterogeneity:

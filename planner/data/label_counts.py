@@ -35,34 +35,22 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How many samples of each label every client has.
+    """How many samples of each label every client has."""
 
-    Attributes:
-        source: what the file is called in messages.
-        clients: ids, sorted, so that nothing depends on the order of a file.
-        labels: sorted.
-        counts: clients by labels.
-        groups: names of the groups that clients are in, sorted; of nested ones the whole path, such as ``north/e1``;
-            empty where the file has no groups.
-        group_of: the index of every client's group; empty where the file has no groups.
-        lines: where every client first occurs.
-        columns: the place of every label in the order of the file.
-        warnings: what was left out.
-        above: of every tier above the groups, top first, the index of every group's ancestor there.
-        tiers: what the tiers are called, top first, clients last.
-    """
-
-    source: str
-    clients: tuple[str, ...]
-    labels: tuple[str, ...]
-    counts: Floats
+    source: str  # what the file is called in messages
+    clients: tuple[str, ...]  # ids, sorted, so that nothing depends on the order of a file
+    labels: tuple[str, ...]  # sorted
+    counts: Floats  # clients by labels
+    # names of the groups that clients are in, sorted; of nested ones the whole path, such as ``north/e1``; empty where
+    # the file has no groups
     groups: tuple[str, ...]
-    group_of: Indices
-    lines: tuple[int, ...]
-    columns: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
+    group_of: Indices  # the index of every client's group; empty where the file has no groups
+    lines: tuple[int, ...]  # where every client first occurs
+    columns: tuple[int, ...] = ()  # the place of every label in the order of the file
+    warnings: tuple[str, ...] = ()  # what was left out
+    # of every tier above the groups, top first, the index of every group's ancestor there
     above: tuple[Indices, ...] = ()
-    tiers: tuple[str, ...] = ("group", "client")
+    tiers: tuple[str, ...] = ("group", "client")  # what the tiers are called, top first, clients last
 
     @property
     def sizes(self) -> Indices:

@@ -49,17 +49,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Spread:
-    """The squared deviation of every tier of one grouping, top first.
+    """The squared deviation of every tier of one grouping, top first."""
 
-    Attributes:
-        squares: as the counts stand.
-        noises: what counting adds to them on average.
-        parts: what every node adds to the square of its tier, without the noise.
-    """
-
-    squares: tuple[float, ...]
-    noises: tuple[float, ...]
-    parts: tuple[Floats, ...]
+    squares: tuple[float, ...]  # as the counts stand
+    noises: tuple[float, ...]  # what counting adds to them on average
+    parts: tuple[Floats, ...]  # what every node adds to the square of its tier, without the noise
 
     @property
     def zeta2(self) -> float:
@@ -95,24 +89,16 @@ class Spread:
 
 @dataclass(frozen=True)
 class Measured:
-    """What label counts say.
+    """What label counts say."""
 
-    Attributes:
-        plain: without the noise of counting taken out.
-        tiers: squared deviation of every tier, top first, with it taken out, and their intervals.
-        ratio: of two tiers, that of the lower over that of the upper; None for any other number.
-        lengths: the ratio's range where lengths of class gradients differ by up to a factor `LENGTHS`; None where a
-            Gram matrix says what they are.
-        draws: of the bootstrap.
-        chosen: whether the groups were chosen by these very counts.
-    """
-
-    plain: Spread
-    tiers: tuple[Interval, ...]
-    ratio: Interval
+    plain: Spread  # without the noise of counting taken out
+    tiers: tuple[Interval, ...]  # squared deviation of every tier, top first, with it taken out, and their intervals
+    ratio: Interval  # of two tiers, that of the lower over that of the upper; None for any other number
+    # the ratio's range where lengths of class gradients differ by up to a factor `LENGTHS`; None where a Gram matrix
+    # says what they are
     lengths: tuple[float, float] | None
-    draws: int
-    chosen: bool = False
+    draws: int  # of the bootstrap
+    chosen: bool = False  # whether the groups were chosen by these very counts
 
     @property
     def zeta2(self) -> Interval:

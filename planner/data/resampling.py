@@ -30,19 +30,13 @@ BLOCK = 1 << 20  # counts of clients that are worked on at once
 
 @dataclass(frozen=True)
 class Drawn:
-    """What draws of all counts say.
+    """What draws of all counts say."""
 
-    Attributes:
-        centre: Squared length of the mean of all, shape (draws,).
-        groups: Mean squared length of the means of groups, shape (draws,).
-        clients: Mean squared length of the shares of clients, with the noise within groups taken out, shape (draws,).
-        noise: Of the squared deviation of groups, shape (draws,).
-    """
-
-    centre: Floats
-    groups: Floats
+    centre: Floats  # squared length of the mean of all, shape (draws,)
+    groups: Floats  # mean squared length of the means of groups, shape (draws,)
+    # mean squared length of the shares of clients, with the noise within groups taken out, shape (draws,)
     clients: Floats
-    noise: Floats
+    noise: Floats  # of the squared deviation of groups, shape (draws,)
 
 
 def affordable(groups: int, labels: int) -> int:

@@ -18,19 +18,12 @@ from planner.data.label_shift import AT_ONCE, Floats, Indices, Weighting, means_
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """How much the children of a tier differ from their parents.
+    """How much the children of a tier differ from their parents."""
 
-    Attributes:
-        hellinger: Mean Hellinger distance.
-        hellinger_most: The largest.
-        jensen_shannon: Mean Jensen-Shannon distance, the square root of the divergence in bits.
-        jensen_shannon_most: The largest.
-    """
-
-    hellinger: float
-    hellinger_most: float
-    jensen_shannon: float
-    jensen_shannon_most: float
+    hellinger: float  # mean Hellinger distance
+    hellinger_most: float  # the largest
+    jensen_shannon: float  # mean Jensen-Shannon distance, the square root of the divergence in bits
+    jensen_shannon_most: float  # the largest
 
 
 def skews(table: LabelCounts, weighting: Weighting) -> tuple[Skew, ...]:

@@ -61,19 +61,12 @@ NEAR_ZERO = 1e-6  # of the scale: the first value looked at above 0
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How hard the nearest change is looked for.
+    """How hard the nearest change is looked for."""
 
-    Attributes:
-        sections: Into which an interval with a change is cut,
-        drawn_sections: where compute times are drawn: a draw costs more than the steps it spares.
-        finest: Relative width at which that ends.
-        nobody: Whether a target that is not reached counts as a change.
-    """
-
-    sections: int = 16
-    drawn_sections: int = 2
-    finest: float = 1e-6
-    nobody: bool = True
+    sections: int = 16  # into which an interval with a change is cut
+    drawn_sections: int = 2  # the same where compute times are drawn: a draw costs more than the steps it spares
+    finest: float = 1e-6  # relative width at which that ends
+    nobody: bool = True  # whether a target that is not reached counts as a change
 
 
 THOROUGH, QUICK = Effort(), Effort(12, 12, 1e-5, nobody=False)
@@ -84,73 +77,47 @@ SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A stretch of an input over which the same topologies stay within the resolution of the best.
+    """A stretch of an input over which the same topologies stay within the resolution of the best."""
 
-    Attributes:
-        low, high: its ends.
-        topologies: those that do all along it; empty where the target is not reached.
-    """
-
-    low: float
+    low: float  # low, high: its ends
     high: float
-    topologies: tuple[str, ...]
+    topologies: tuple[str, ...]  # those that do all along it; empty where the target is not reached
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The nearest value at which a topology outside the first tie comes first.
-
-    Attributes:
-        at: that value.
-        before: the nearest value to it that was seen to be still without the change; ``at`` itself where it is solved.
-        to: the topologies that come first there and are not of the first tie, the first first.
-        clear: from where on none of the first tie is within the resolution; None if that comes nowhere in the range.
-    """
+    """The nearest value at which a topology outside the first tie comes first."""
 
     at: float
+    # the nearest value to it that was seen to be still without the change; ``at`` itself where it is solved
     before: float
-    to: tuple[str, ...]
+    to: tuple[str, ...]  # the topologies that come first there and are not of the first tie, the first first
+    # from where on none of the first tie is within the resolution; None if that comes nowhere in the range
     clear: float | None
 
 
 @dataclass(frozen=True)
 class Line:
-    """What was found along one input.
-
-    Attributes:
-        input: which.
-        low, high: the range.
-        method: how it was followed; see the module.
-        unseen: relative width of the widest interval in which a change could hide; 0 where none can.
-        below, above: the nearest changes.
-        stages: over the whole range, upwards.
-        grid: why it was only looked at.
-    """
+    """What was found along one input."""
 
     input: Input
-    low: float
+    low: float  # low, high: the range
     high: float
-    method: Method
-    unseen: float
-    below: Change | None
+    method: Method  # how it was followed; see the module
+    unseen: float  # relative width of the widest interval in which a change could hide; 0 where none can
+    below: Change | None  # below, above: the nearest changes
     above: Change | None
-    stages: tuple[Stage, ...]
-    grid: str = ""
+    stages: tuple[Stage, ...]  # over the whole range, upwards
+    grid: str = ""  # why it was only looked at
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """Totals at values of an input, upwards; and between any two neighbours, whether all is known.
-
-    Attributes:
-        at: values.
-        totals: shape (topologies, values). Where a line was solved, those just above each value.
-        open: relative widths of the intervals in which a change could hide.
-    """
+    """Totals at values of an input, upwards; and between any two neighbours, whether all is known."""
 
     at: Array
-    totals: Array
-    open: Array
+    totals: Array  # shape (topologies, values). Where a line was solved, those just above each value
+    open: Array  # relative widths of the intervals in which a change could hide
 
 
 def along(

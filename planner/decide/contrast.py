@@ -25,18 +25,11 @@ Turn = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Side:
-    """A scenario that is compared.
+    """A scenario that is compared."""
 
-    Attributes:
-        name: For people.
-        told: What was said, by key.
-        scenario: The same, read.
-        load: Reads scenarios.
-    """
-
-    name: str
-    told: Told
-    scenario: Scenario
+    name: str  # for people
+    told: Told  # what was said, by key
+    scenario: Scenario  # the same, read
     load: Load = load
 
     @classmethod
@@ -69,39 +62,25 @@ def read(name: str, told: Told, load: Load = load) -> Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Alone:
-    """One difference, and the verdict of the first scenario with it.
+    """One difference, and the verdict of the first scenario with it."""
 
-    Attributes:
-        key: Of the scenario.
-        before, after: What the two say; None for nothing.
-        verdict: Of the first scenario with the value of the second; None where that has no answer.
-        why: Why it has none.
-        turns: Whether the verdict is then another than that of the first.
-        decides: Whether it is then that of the second.
-    """
-
-    key: str
-    before: Any
+    key: str  # of the scenario
+    before: Any  # before, after: what the two say; None for nothing
     after: Any
-    verdict: Verdict | None
-    why: str
-    turns: bool
-    decides: bool
+    verdict: Verdict | None  # of the first scenario with the value of the second; None where that has no answer
+    why: str  # why it has none
+    turns: bool  # whether the verdict is then another than that of the first
+    decides: bool  # whether it is then that of the second
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two scenarios, compared.
-
-    Attributes:
-        first, second: Both.
-        alone: By difference, what it does alone.
-        jointly: Keys that turn the verdict together, where none does alone; empty where some does, or none has to.
-    """
+    """Two scenarios, compared."""
 
     first: Side
     second: Side
-    alone: tuple[Alone, ...]
+    alone: tuple[Alone, ...]  # by difference, what it does alone
+    # keys that turn the verdict together, where none does alone; empty where some does, or none has to
     jointly: tuple[str, ...]
 
     @property

@@ -45,21 +45,13 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Plan:
-    """Counts, and what a topology takes with them.
+    """Counts, and what a topology takes with them."""
 
-    Attributes:
-        total: of the objective.
-        rounds: to the target.
-        topology: which.
-        counts: those searched, by letter.
-        division: the place of its division.
-    """
-
-    total: float
-    rounds: float
+    total: float  # of the objective
+    rounds: float  # to the target
     topology: str
-    counts: Mapping[str, int]
-    division: int
+    counts: Mapping[str, int]  # those searched, by letter
+    division: int  # the place of its division
 
 
 class _Seen:

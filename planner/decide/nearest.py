@@ -21,23 +21,15 @@ MANY = 8  # topologies of a deep tree that break-even points are looked for amon
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """The nearest value of one input, or another word for a setting, at which another topology is best; all else fixed.
+    """The nearest value of an input or word of a setting at which another topology is best; all else alike."""
 
-    Attributes:
-        parameter, unit: Of the input.
-        now, at: Its value, and the value at which that happens.
-        to: Which topologies.
-        method: How it was found.
-        assumed: Whether the value was not given; of a setting, and another one has another best.
-    """
-
-    parameter: str
-    now: float | int | str
+    parameter: str  # parameter, unit: of the input
+    now: float | int | str  # now, at: its value, and the value at which that happens
     at: float | int | str
-    to: tuple[str, ...]
+    to: tuple[str, ...]  # which topologies
     unit: str
-    method: Way
-    assumed: bool
+    method: Way  # how it was found
+    assumed: bool  # whether the value was not given; of a setting, and another one has another best
 
     @property
     def far(self) -> float:

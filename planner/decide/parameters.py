@@ -44,15 +44,10 @@ FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the
 
 @dataclass(frozen=True)
 class Perturbed:
-    """A question with inputs moved; arrays of values broadcast.
+    """A question with inputs moved; arrays of values broadcast."""
 
-    Attributes:
-        question: with what is not in ``values`` moved.
-        changes: to the values of the question.
-    """
-
-    question: Question
-    changes: Mapping[str, Any] = field(default_factory=dict)
+    question: Question  # with what is not in ``values`` moved
+    changes: Mapping[str, Any] = field(default_factory=dict)  # to the values of the question
 
     @property
     def values(self) -> dict[str, Any]:
@@ -75,34 +70,21 @@ class Perturbed:
 
 @dataclass(frozen=True)
 class Input:
-    """A number that can be moved.
+    """A number that can be moved."""
 
-    Attributes:
-        name: as in the scenario.
-        value: now.
-        apply: moves it; to one value at a time where it is ``timed``.
-        unit: of the value.
-        whole: whether it counts things.
-        timed: whether it moves the clock and who comes, and no count of rounds where everyone does.
-        scale: what is near, where the value is 0.
-        power: the time of a round is affine in this power of the value, between ``bends``, without stragglers.
-        bends: where it is not smooth.
-        least, most: the ends of what there is.
-        coupled: whether it moves what the bounds need in more than one way, so that it is enclosed quantity by
-            quantity: both deviations at once, or a deviation with the target that follows from it.
-    """
-
-    name: str
-    value: float
-    apply: Callable[[Perturbed, Any], Perturbed]
-    unit: str = ""
-    whole: bool = False
-    timed: bool = False
-    scale: float = 1.0
-    power: int = 1
-    bends: tuple[float, ...] = ()
-    least: float = 0.0
+    name: str  # as in the scenario
+    value: float  # now
+    apply: Callable[[Perturbed, Any], Perturbed]  # moves it; to one value at a time where it is ``timed``
+    unit: str = ""  # of the value
+    whole: bool = False  # whether it counts things
+    timed: bool = False  # whether it moves the clock and who comes, and no count of rounds where everyone does
+    scale: float = 1.0  # what is near, where the value is 0
+    power: int = 1  # the time of a round is affine in this power of the value, between ``bends``, without stragglers
+    bends: tuple[float, ...] = ()  # where it is not smooth
+    least: float = 0.0  # least, most: the ends of what there is
     most: float = math.inf
+    # whether it moves what the bounds need in more than one way, so that it is enclosed quantity by quantity: both
+    # deviations at once, or a deviation with the target that follows from it
     coupled: bool = False
 
     def number(self, value: float) -> float | int:

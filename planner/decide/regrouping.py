@@ -29,23 +29,16 @@ Kind = Literal["present", "random", "new"]
 
 @dataclass(frozen=True)
 class Grouped:
-    """The squared deviations of clients in groups.
+    """The squared deviations of clients in groups."""
 
-    Attributes:
-        kind: which groups.
-        zeta2, delta2: of gradients where ``absolute``, else of label shares; to expect of the clients themselves,
-            without the noise of counting.
-        absolute: whether the scale is known.
-        labels: that occur.
-        sizes: clients of every group.
-    """
-
-    kind: Kind
+    kind: Kind  # which groups
+    # zeta2, delta2: of gradients where ``absolute``, else of label shares; to expect of the clients themselves, without
+    # the noise of counting
     zeta2: float
     delta2: float
-    absolute: bool
-    labels: int
-    sizes: Sequence[int]
+    absolute: bool  # whether the scale is known
+    labels: int  # that occur
+    sizes: Sequence[int]  # clients of every group
 
     def heterogeneity(self, text: str) -> Heterogeneity:
         """As a scenario takes it; ``text`` is the name of the file."""

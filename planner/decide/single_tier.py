@@ -47,26 +47,16 @@ OTHERS = (
 
 @dataclass(frozen=True)
 class Baseline:
-    """A single tier to the same target.
+    """A single tier to the same target."""
 
-    Attributes:
-        id, title: Of the method.
-        question: About one tier; None where it cannot be asked.
-        topology: Id there.
-        rounds: To the target; ``inf`` where it is not reached.
-        rounds_from: Where they come from.
-        why: Why a number is missing.
-        argv: Of the command that would measure it.
-    """
-
-    id: str
+    id: str  # id, title: of the method
     title: str
-    question: Question | None = None
-    topology: str = ""
-    rounds: float = math.inf
-    rounds_from: Origin = "predicted"
-    why: str = ""
-    argv: tuple[str, ...] = ()
+    question: Question | None = None  # about one tier; None where it cannot be asked
+    topology: str = ""  # id there
+    rounds: float = math.inf  # to the target; ``inf`` where it is not reached
+    rounds_from: Origin = "predicted"  # where they come from
+    why: str = ""  # why a number is missing
+    argv: tuple[str, ...] = ()  # of the command that would measure it
 
     def round_cost(self, network: Network) -> RoundCost | None:
         """What one round takes with the client link of this network."""

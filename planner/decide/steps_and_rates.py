@@ -31,25 +31,15 @@ WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at bes
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be tried and spent, as written; None for what was not said.
+    """What is to be tried and spent, as written; None for what was not said."""
 
-    Attributes:
-        local_steps: Values of K.
-        group_rounds: Values of P.
-        topology: The only one to try.
-        within: Time that may be spent.
-        traffic: Traffic that may be caused.
-        objective: What is to be least.
-        limits: What may be spent, by the units.
-    """
-
-    local_steps: str | None = None
-    group_rounds: str | None = None
-    topology: str | None = None
-    within: str | None = None
-    traffic: str | None = None
-    objective: str | None = None
-    limits: tuple[str, ...] = ()
+    local_steps: str | None = None  # values of K
+    group_rounds: str | None = None  # values of P
+    topology: str | None = None  # the only one to try
+    within: str | None = None  # time that may be spent
+    traffic: str | None = None  # traffic that may be caused
+    objective: str | None = None  # what is to be least
+    limits: tuple[str, ...] = ()  # what may be spent, by the units
 
     def budget(self) -> Budget:
         """What may be spent.

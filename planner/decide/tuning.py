@@ -58,26 +58,17 @@ LONGEST_GRID = 9
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way to run, and what it takes to the target.
+    """One way to run, and what it takes to the target."""
 
-    Attributes:
-        topology: id, top tier first.
-        P: group rounds in a global round.
-        K: local steps in a group round.
-        rounds: global rounds.
-        seconds, bytes: of all rounds.
-        seconds_per_round, bytes_per_round: of one.
-        footprint: energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known.
-    """
-
-    topology: str
-    P: int
-    K: int
-    rounds: float
-    seconds: float
+    topology: str  # id, top tier first
+    P: int  # group rounds in a global round
+    K: int  # local steps in a group round
+    rounds: float  # global rounds
+    seconds: float  # seconds, bytes: of all rounds
     bytes: float
-    seconds_per_round: float
+    seconds_per_round: float  # seconds_per_round, bytes_per_round: of one
     bytes_per_round: float
+    # energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known
     footprint: Mapping[Aim, float] = field(default_factory=dict, compare=False)
 
     def amount(self, aim: Aim) -> float:
@@ -89,32 +80,22 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Learning rates of a choice.
+    """Learning rates of a choice."""
 
-    Attributes:
-        eta_eff, eta: effective and raw, as the predictor has them; None where it names none.
-        bound: id of the bound that is tuned beside it.
-        bound_eta_eff, bound_eta: where that bound is smallest after the rounds; None where it is nowhere.
-        why: why there is none.
-    """
-
-    eta_eff: float | None
+    eta_eff: float | None  # eta_eff, eta: effective and raw, as the predictor has them; None where it names none
     eta: float | None
-    bound: str
+    bound: str  # id of the bound that is tuned beside it
+    # bound_eta_eff, bound_eta: where that bound is smallest after the rounds; None where it is nowhere
     bound_eta_eff: float | None
     bound_eta: float | None
-    why: str = ""
+    why: str = ""  # why there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent.
+    """What may be spent."""
 
-    Attributes:
-        seconds, bytes, energy, carbon, money: at most; ``inf`` for any.
-    """
-
-    seconds: float = math.inf
+    seconds: float = math.inf  # seconds, bytes, energy, carbon, money: at most; ``inf`` for any
     bytes: float = math.inf
     energy: float = math.inf
     carbon: float = math.inf

@@ -40,22 +40,15 @@ LISTED = 4  # topologies that a sentence names
 
 @dataclass(frozen=True)
 class Standing:
-    """How topologies stand by one objective.
+    """How topologies stand by one objective."""
 
-    Attributes:
-        question, scenario: What was asked, and what is known how far.
-        objective: What decides.
-        totals: Of the objective, of every topology that reaches the target, best first; rounds need not be whole.
-        run: The same in whole rounds, as rows have it.
-        judged: What the record of the predictor says of them.
-    """
-
-    question: Question
+    question: Question  # question, scenario: what was asked, and what is known how far
     scenario: Scenario
-    objective: Objective
+    objective: Objective  # what decides
+    # of the objective, of every topology that reaches the target, best first; rounds need not be whole
     totals: Mapping[str, float]
-    run: Mapping[str, float]
-    judged: Agreement
+    run: Mapping[str, float]  # the same in whole rounds, as rows have it
+    judged: Agreement  # what the record of the predictor says of them
 
     @cached_property
     def ties(self) -> dict[str, int]:

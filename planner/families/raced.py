@@ -28,18 +28,14 @@ PLAINLY = {  # what is not run where it was not asked for
 class Asked:
     """Systems of a race.
 
-    Attributes:
-        systems: Of ``SYSTEMS``.
-        coverage: A file or a layout in words, for HHFL; its clients are those of the hook, group by group.
-        edges: Models that go over an edge in a round, in all, for HSL and gossip.
-
     Raises:
         ScenarioError: For a system there is not, or that lacks what it needs.
     """
 
-    systems: tuple[str, ...] = (TREES,)
+    systems: tuple[str, ...] = (TREES,)  # of ``SYSTEMS``
+    # A file or a layout in words, for HHFL; its clients are those of the hook, group by group
     coverage: str | None = None
-    edges: int | None = None
+    edges: int | None = None  # models that go over an edge in a round, in all, for HSL and gossip
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.systems if name not in SYSTEMS]:

@@ -27,77 +27,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison inside a claim.
+    """One comparison inside a claim."""
 
-    Attributes:
-        setting: What was run, in words.
-        compared: What is divided by what.
-        measure: ``ratio``, or ``tau`` for an order.
-        value, low, high: The number and its interval; infinite or no number where runs diverged.
-        pairs: Of runs.
-        predicted: What was, in a word or two.
-        verdict: ``holds``, ``fails`` or ``cannot tell``.
-        margin: How far from no difference still counts as none.
-        found: What runs say of a ratio: ``smaller``, ``larger``, ``tie`` or ``cannot tell``; empty for an order.
-    """
-
-    setting: str
-    compared: str
-    measure: str
-    value: float
+    setting: str  # what was run, in words
+    compared: str  # what is divided by what
+    measure: str  # ``ratio``, or ``tau`` for an order
+    value: float  # value, low, high: the number and its interval; infinite or no number where runs diverged
     low: float
     high: float
-    pairs: int
-    predicted: str
-    verdict: str
-    margin: float
-    found: str = ""
+    pairs: int  # of runs
+    predicted: str  # what was, in a word or two
+    verdict: str  # ``holds``, ``fails`` or ``cannot tell``
+    margin: float  # how far from no difference still counts as none
+    found: str = ""  # what runs say of a ratio: ``smaller``, ``larger``, ``tie`` or ``cannot tell``; empty for an order
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What runs say of a claim by one metric.
+    """What runs say of a claim by one metric."""
 
-    Attributes:
-        metric: ``gradient``, ``loss``, ``accuracy``, or ``distance`` between models.
-        verdict: None where it is not finished, or there is none.
-        note: What a reader must know.
-        rows: The comparisons, the same by every metric.
-        opposite: How many of them go the other way than by the claim's own metric, both beyond doubt.
-    """
-
-    metric: str
-    verdict: str | None
-    note: str
-    rows: tuple[Row, ...] = ()
-    opposite: int = 0
+    metric: str  # ``gradient``, ``loss``, ``accuracy``, or ``distance`` between models
+    verdict: str | None  # none where it is not finished, or there is none
+    note: str  # what a reader must know
+    rows: tuple[Row, ...] = ()  # the comparisons, the same by every metric
+    opposite: int = 0  # how many of them go the other way than by the claim's own metric, both beyond doubt
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim and what runs say of it.
+    """A claim and what runs say of it."""
 
-    Attributes:
-        id, source, statement, prediction, quantity: As of the claim.
-        verdict: None where it is not finished.
-        note: What a reader must know.
-        rows: The comparisons.
-        metric: What its own quantity is one of: by it are the verdict, the note and the rows above.
-        alone: Why it is judged by no other.
-        others: The same by the other metrics.
-    """
-
-    id: str
+    id: str  # id, source, statement, prediction, quantity: as of the claim
     source: str
     statement: str
     prediction: str
     quantity: str
-    verdict: str | None = None
-    note: str = "not finished"
-    rows: tuple[Row, ...] = ()
-    metric: str = "gradient"
-    alone: str = ""
-    others: tuple[Judged, ...] = ()
+    verdict: str | None = None  # none where it is not finished
+    note: str = "not finished"  # what a reader must know
+    rows: tuple[Row, ...] = ()  # the comparisons
+    metric: str = "gradient"  # what its own quantity is one of: by it are the verdict, the note and the rows above
+    alone: str = ""  # why it is judged by no other
+    others: tuple[Judged, ...] = ()  # the same by the other metrics
 
     @property
     def by(self) -> tuple[Judged, ...]:
@@ -107,17 +77,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a store says of claims.
+    """What a store says of claims."""
 
-    Attributes:
-        findings: One per claim.
-        machines: Where cells of the store were run, the most first.
-        told: Closing words.
-    """
-
-    findings: tuple[Finding, ...]
-    machines: tuple[Mapping[str, Any], ...]
-    told: str
+    findings: tuple[Finding, ...]  # one per claim
+    machines: tuple[Mapping[str, Any], ...]  # where cells of the store were run, the most first
+    told: str  # closing words
 
 
 def listed() -> tuple[Finding, ...]:

@@ -44,118 +44,71 @@ Tell = Callable[[str, str | None], object]
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Who takes part in a race.
+    """Who takes part in a race."""
 
-    Attributes:
-        clients: All of them.
-        taking_part: Of these, in a round; in the mean over draws where groups differ.
-        passes: Of every tier, top first.
-        local_steps: Of a client between two averagings.
-        order: Of rings.
-        samples: What each client counts, where they do not count alike.
-    """
-
-    clients: int
-    taking_part: int
-    passes: tuple[int, ...]
-    local_steps: int
-    order: Order
-    samples: tuple[int, ...] | None = None
+    clients: int  # all of them
+    taking_part: int  # of these, in a round; in the mean over draws where groups differ
+    passes: tuple[int, ...]  # of every tier, top first
+    local_steps: int  # of a client between two averagings
+    order: Order  # of rings
+    samples: tuple[int, ...] | None = None  # what each client counts, where they do not count alike
 
 
 @dataclass(frozen=True, slots=True)
 class Racer:
-    """A system that is no tree of the fleet, and races beside the trees.
+    """A system that is no tree of the fleet, and races beside the trees."""
 
-    Attributes:
-        id: Permanent.
-        family: Of systems.
-        title: For people.
-        algorithm: Of `validation`, by name.
-        options: Of the algorithm.
-        at_nodes: Whether the metric is the mean over the nodes' own models, as there is no global one.
-    """
-
-    id: str
-    family: str
-    title: str
-    algorithm: str
-    options: Mapping[str, Any]
-    at_nodes: bool = False
+    id: str  # permanent
+    family: str  # of systems
+    title: str  # for people
+    algorithm: str  # of `validation`, by name
+    options: Mapping[str, Any]  # of the algorithm
+    at_nodes: bool = False  # whether the metric is the mean over the nodes' own models, as there is no global one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What race is asked for.
+    """What race is asked for."""
 
-    Attributes:
-        rounds: Global rounds.
-        rates: How many effective rates the first grid has, or raw rates.
-        seeds: That topologies are compared on; rates are chosen on another one.
-        metric: ``loss`` in training, or ``accuracy`` in the test.
-        within: Seconds that it may take; None for as long as it needs.
-        local_steps: Of a client between two averagings.
-        passes: Of a node through its children before it answers its parent, for each tier below the top.
-        drawn: Children of a node that take part, top tier first; None for all.
-        order: Of rings, ``fixed`` or ``random``.
-        weights: What clients count by in means and in the loss, ``samples`` or ``equal``.
-        batch: Samples of a local step.
-        measured: At most so many training samples, and as many of the test, are measured on.
-        topologies: That race beside the first; none for all.
-        seed: Of every random draw.
-        beside: Says which systems race beside the trees of a fleet; None for none.
-    """
-
-    rounds: int = 8
-    rates: int | tuple[float, ...] = 7
-    seeds: int = 4
-    metric: Literal["loss", "accuracy"] = "loss"
-    within: float | None = None
-    local_steps: int = 2
+    rounds: int = 8  # global rounds
+    rates: int | tuple[float, ...] = 7  # how many effective rates the first grid has, or raw rates
+    seeds: int = 4  # that topologies are compared on; rates are chosen on another one
+    metric: Literal["loss", "accuracy"] = "loss"  # ``loss`` in training, or ``accuracy`` in the test
+    within: float | None = None  # seconds that it may take; None for as long as it needs
+    local_steps: int = 2  # of a client between two averagings
+    # of a node through its children before it answers its parent, for each tier below the top
     passes: tuple[int, ...] = ()
-    drawn: tuple[int, ...] | None = None
-    order: Order = "fixed"
+    drawn: tuple[int, ...] | None = None  # children of a node that take part, top tier first; None for all
+    order: Order = "fixed"  # of rings, ``fixed`` or ``random``
+    # what clients count by in means and in the loss, ``samples`` or ``equal``
     weights: Literal["samples", "equal"] = "equal"
-    batch: int = 32
-    measured: int = 5000
-    topologies: tuple[str, ...] = ()
-    seed: int = 0
+    batch: int = 32  # samples of a local step
+    measured: int = 5000  # at most so many training samples, and as many of the test, are measured on
+    topologies: tuple[str, ...] = ()  # that race beside the first; none for all
+    seed: int = 0  # of every random draw
+    # says which systems race beside the trees of a fleet; None for none
     beside: Callable[[Fleet], tuple[Racer, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What was raced on.
+    """What was raced on."""
 
-    Attributes:
-        trees: The topologies with their numbers, by id, those that are one algorithm by the first of them.
-        alike: Those that are the same algorithm, by the first.
-        sizes: Children of every node above each tier, top first.
-        drawn, passes: Of every tier, top first.
-        counted: What each client counts, in the order of the tree, where they do not count alike.
-        digest: Of the data and the first model.
-        clients: That take part.
-        samples: Of all clients.
-        parameters: Of the model.
-        tested: Samples of the test.
-        start: The metric before the first round, smaller is better.
-        notes: What is not as it would be in training.
-        beside: Systems that raced beside the trees, and how many local steps a round of each chains.
-    """
-
+    # the topologies with their numbers, by id, those that are one algorithm by the first of them
     trees: Mapping[str, Topology]
-    alike: Mapping[str, tuple[str, ...]]
-    sizes: tuple[tuple[int, ...], ...]
-    drawn: tuple[int, ...]
+    alike: Mapping[str, tuple[str, ...]]  # those that are the same algorithm, by the first
+    sizes: tuple[tuple[int, ...], ...]  # children of every node above each tier, top first
+    drawn: tuple[int, ...]  # drawn, passes: of every tier, top first
     passes: tuple[int, ...]
-    counted: tuple[int, ...] | None
-    digest: str
-    clients: int
-    samples: int
-    parameters: int
-    tested: int
-    start: float
-    notes: tuple[str, ...]
+    counted: tuple[int, ...] | None  # what each client counts, in the order of the tree, where they do not count alike
+    digest: str  # of the data and the first model
+    clients: int  # that take part
+    samples: int  # of all clients
+    parameters: int  # of the model
+    tested: int  # samples of the test
+    start: float  # the metric before the first round, smaller is better
+    notes: tuple[str, ...]  # what is not as it would be in training
+    # systems that raced beside the trees, and how many local steps a round of each chains
     beside: tuple[tuple[Racer, float], ...] = ()
 
 

@@ -20,37 +20,23 @@ LARGEST: Final = 200  # clients of which each is left out in turn; of more, thos
 
 @dataclass(frozen=True)
 class Upgrade:
-    """Something that a round waits for, twice as fast.
+    """Something that a round waits for, twice as fast."""
 
-    Attributes:
-        what: In words.
-        now, twice: Its rate or time now and then, in words.
-        waits: Share of the round in which it is in use by what the round waits for.
-        saves: Share of the round that twice as fast saves.
-        most: Share that any speed of it alone could save.
-    """
-
-    what: str
-    now: str
+    what: str  # in words
+    now: str  # now, twice: its rate or time now and then, in words
     twice: str
-    waits: float
-    saves: float
-    most: float
+    waits: float  # share of the round in which it is in use by what the round waits for
+    saves: float  # share of the round that twice as fast saves
+    most: float  # share that any speed of it alone could save
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A round without a client.
+    """A round without a client."""
 
-    Attributes:
-        client: Its name.
-        saves: Share of the round.
-        samples: Share of all samples that go with it.
-    """
-
-    client: str
-    saves: float
-    samples: float
+    client: str  # its name
+    saves: float  # share of the round
+    samples: float  # share of all samples that go with it
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,10 @@ class Transfers:
     A hop from i to j takes ``latency + max(out M / up(i), into M / down(j), M * seconds per bit on the way)``, where i
     sends ``out`` models at the same time and j receives ``into`` (Marfoq and others, NeurIPS 2020, eq. (3), without the
     local steps).
-
-    Attributes:
-        network: Over which.
-        bits: Of a model.
     """
 
-    network: Underlay
-    bits: float
+    network: Underlay  # over which
+    bits: float  # of a model
 
     def hops(self, rows: Indices, columns: Indices, out: float | Floats = 1, into: float | Floats = 1) -> Floats:
         """Seconds from each of some places to each of others; 0 from a place to itself.

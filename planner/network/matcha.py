@@ -18,21 +18,13 @@ STEPS = 300  # of the ascent to the best probabilities
 
 @dataclass(frozen=True, eq=False)
 class Matcha:
-    """Matchings and how often each is active.
+    """Matchings and how often each is active."""
 
-    Attributes:
-        matchings: Of shape (matchings, nodes, nodes), symmetric.
-        chances: Probability of each.
-        connectivity: Second least eigenvalue of the mean Laplacian.
-        bound: No probabilities within the budget have a larger one.
-        consensus_ratio: Largest expected share of the distance to the mean model that a round leaves, at the best
-            weight of a link.
-    """
-
-    matchings: NDArray[np.bool_]
-    chances: Floats
-    connectivity: float
-    bound: float
+    matchings: NDArray[np.bool_]  # of shape (matchings, nodes, nodes), symmetric
+    chances: Floats  # probability of each
+    connectivity: float  # second least eigenvalue of the mean Laplacian
+    bound: float  # no probabilities within the budget have a larger one
+    # largest expected share of the distance to the mean model that a round leaves, at the best weight of a link
     consensus_ratio: float
 
 

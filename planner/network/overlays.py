@@ -33,23 +33,14 @@ NAMES: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """An overlay and what a round of it costs.
+    """An overlay and what a round of it costs."""
 
-    Attributes:
-        id: A key of `NAMES`.
-        cycle: Time of a round in the long run [s]; of MATCHA the mean over draws.
-        models: Models sent in a round, in the mean.
-        consensus_ratio: Largest expected share of the distance to the mean model that a round leaves.
-        sends: ``[i, j]``: whether i sends j its model; for MATCHA, whether it ever does.
-        gap: Share by which the ring may be longer than the shortest; 0 for others.
-    """
-
-    id: str
-    cycle: float
-    models: float
-    consensus_ratio: float
-    sends: Links
-    gap: float = 0.0
+    id: str  # A key of `NAMES`
+    cycle: float  # time of a round in the long run [s]; of MATCHA the mean over draws
+    models: float  # models sent in a round, in the mean
+    consensus_ratio: float  # largest expected share of the distance to the mean model that a round leaves
+    sends: Links  # ``[i, j]``: whether i sends j its model; for MATCHA, whether it ever does
+    gap: float = 0.0  # share by which the ring may be longer than the shortest; 0 for others
 
 
 def gossip(transfers: Transfers, nodes: Indices, work: Floats, *, seed: int = 0) -> Iterator[Overlay]:

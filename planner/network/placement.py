@@ -28,19 +28,13 @@ FEW: Final = 2_000  # clients in all up to which every ring is searched for long
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A layout and its round.
+    """A layout and its round."""
 
-    Attributes:
-        layout: Servers and orders.
-        round: Its round.
-        gap: Share by which the tours of rings may be longer than the shortest, the worst of them; 0 without rings.
-        exact: Whether no servers at the places that were tried make a shorter round, by trying all or by a bound
-            that counts no transfers beside others; never claimed of two tiers with rings.
-    """
-
-    layout: Layout
-    round: Round
-    gap: float
+    layout: Layout  # servers and orders
+    round: Round  # its round
+    gap: float  # share by which the tours of rings may be longer than the shortest, the worst of them; 0 without rings
+    # whether no servers at the places that were tried make a shorter round, by trying all or by a bound that counts no
+    # transfers beside others; never claimed of two tiers with rings
     exact: bool
 
 

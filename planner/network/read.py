@@ -39,22 +39,14 @@ GRAPHS: Final = (".gml", ".graphml")
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """Rules for what a file does not say; None refuses what is missing.
+    """Rules for what a file does not say; None refuses what is missing."""
 
-    Attributes:
-        bandwidth: Of a link without one [bit/s].
-        model: Latency of a link that has a distance alone, and what a transfer takes beside.
-        up, down: Access of places without their own [bit/s].
-        detour: Whether pairs that were not measured take the best way over others.
-        stored, shared: As of `Linked`.
-    """
-
-    bandwidth: float | None = None
-    model: LatencyModel | None = None
-    up: float | None = None
+    bandwidth: float | None = None  # of a link without one [bit/s]
+    model: LatencyModel | None = None  # latency of a link that has a distance alone, and what a transfer takes beside
+    up: float | None = None  # up, down: access of places without their own [bit/s]
     down: float | None = None
-    detour: bool = False
-    stored: bool = False
+    detour: bool = False  # whether pairs that were not measured take the best way over others
+    stored: bool = False  # stored, shared: as of `Linked`
     shared: bool = True
 
 

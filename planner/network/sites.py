@@ -20,23 +20,14 @@ COLUMNS: Final = ("client", "group", "node", "samples", "step_time")
 
 @dataclass(frozen=True, eq=False)
 class Sites:
-    """Clients, their places and groups.
+    """Clients, their places and groups."""
 
-    Attributes:
-        clients: Names.
-        at: Place of each client, by its number in the network.
-        group: Group of each client; all 0 where there are none.
-        groups: Names of the groups, one or more.
-        samples: Of each client.
-        work: Time of each client's local steps in a pass [s].
-    """
-
-    clients: tuple[str, ...]
-    at: Indices
-    group: Indices
-    groups: tuple[str, ...]
-    samples: Floats
-    work: Floats
+    clients: tuple[str, ...]  # names
+    at: Indices  # place of each client, by its number in the network
+    group: Indices  # group of each client; all 0 where there are none
+    groups: tuple[str, ...]  # names of the groups, one or more
+    samples: Floats  # of each client
+    work: Floats  # time of each client's local steps in a pass [s]
 
     def members(self, group: int) -> Indices:
         """Clients of a group, in the order given."""

@@ -22,22 +22,14 @@ from planner.network.underlay import Floats, Indices
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """A part of what a round waits for.
+    """A part of what a round waits for."""
 
-    Attributes:
-        kind: ``transfer`` or ``work``.
-        a, b: Places; the same for work.
-        seconds: How long.
-        times: How often in a round, one after the other.
-        client: Whose work it is; None for transfers.
-    """
-
-    kind: str
-    a: int
+    kind: str  # ``transfer`` or ``work``
+    a: int  # a, b: places; the same for work
     b: int
-    seconds: float
-    times: int = 1
-    client: int | None = None
+    seconds: float  # how long
+    times: int = 1  # how often in a round, one after the other
+    client: int | None = None  # whose work it is; None for transfers
 
 
 class Pass:
@@ -122,33 +114,22 @@ def one_by_one(transfers: Transfers, way: Indices) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where servers stand, and in which order rings run.
+    """Where servers stand, and in which order rings run."""
 
-    Attributes:
-        server: Place of the top server.
-        group_servers: Place of each group's server; None where clients talk to the top server.
-        orders: Clients of each group, in their order; of all clients where there are no groups' servers.
-        group_order: Groups in their order.
-    """
-
-    server: int
-    group_servers: Indices | None
+    server: int  # place of the top server
+    group_servers: Indices | None  # place of each group's server; None where clients talk to the top server
+    # clients of each group, in their order; of all clients where there are no groups' servers
     orders: tuple[Indices, ...]
-    group_order: Indices
+    group_order: Indices  # groups in their order
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """A round of a layout.
+    """A round of a layout."""
 
-    Attributes:
-        seconds: Its duration.
-        legs: What it waits for.
-        by_group: Seconds that each group takes, with the way to the top server and back; in the order of the fleet.
-    """
-
-    seconds: float
-    legs: tuple[Leg, ...]
+    seconds: float  # its duration
+    legs: tuple[Leg, ...]  # what it waits for
+    # seconds that each group takes, with the way to the top server and back; in the order of the fleet
     by_group: Floats
 
 

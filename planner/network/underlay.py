@@ -35,15 +35,10 @@ MAX_ROUTED = 3_000  # places between which shortest paths are searched
 
 @dataclass(frozen=True, slots=True)
 class LatencyModel:
-    """Latency from distance: so much for each kilometre of the way, and so much for each transfer.
+    """Latency from distance: so much for each kilometre of the way, and so much for each transfer."""
 
-    Attributes:
-        per_km: [s/km].
-        fixed: [s], once a transfer, however many links it takes.
-    """
-
-    per_km: float
-    fixed: float
+    per_km: float  # [s/km]
+    fixed: float  # [s], once a transfer, however many links it takes
 
     @classmethod
     def parse(cls, text: str, name: str = "--latency-model") -> LatencyModel:
@@ -68,33 +63,21 @@ LATENCY = LatencyModel(8.5e-6, 4e-3)
 
 
 class Hops(NamedTuple):
-    """Transfers from some places (rows) to others (columns), without what the places' own access limits.
+    """Transfers from some places (rows) to others (columns), without what the places' own access limits."""
 
-    Attributes:
-        latency: Until the first bit arrives [s]; 0 from a place to itself.
-        per_bit: Seconds that each bit takes on the way; 0 from a place to itself.
-    """
-
-    latency: Floats
-    per_bit: Floats
+    latency: Floats  # until the first bit arrives [s]; 0 from a place to itself
+    per_bit: Floats  # seconds that each bit takes on the way; 0 from a place to itself
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Underlay(ABC):
-    """Places, what their own access allows, and what joins them.
+    """Places, what their own access allows, and what joins them."""
 
-    Attributes:
-        name: Of the network.
-        places: Their names.
-        up, down: Access of every place [bit/s]; infinite where nothing limits it.
-        notes: What was measured, and what was filled in by which rule.
-    """
-
-    name: str
-    places: tuple[str, ...]
-    up: Floats
+    name: str  # of the network
+    places: tuple[str, ...]  # their names
+    up: Floats  # up, down: access of every place [bit/s]; infinite where nothing limits it
     down: Floats
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was measured, and what was filled in by which rule
 
     @abstractmethod
     def between(self, rows: Indices, columns: Indices) -> Hops:
@@ -122,17 +105,11 @@ class Underlay(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cities(Underlay):
-    """Places on the globe: the latency of the great circle by a model, one bandwidth for every pair.
+    """Places on the globe: the latency of the great circle by a model, one bandwidth for every pair."""
 
-    Attributes:
-        at: Latitude and longitude [degrees], of shape (places, 2).
-        model: Of latency.
-        bandwidth: Between any two places [bit/s].
-    """
-
-    at: Floats
-    model: LatencyModel
-    bandwidth: float
+    at: Floats  # latitude and longitude [degrees], of shape (places, 2)
+    model: LatencyModel  # of latency
+    bandwidth: float  # between any two places [bit/s]
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Great circles."""
@@ -143,13 +120,9 @@ class Cities(Underlay):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pairs(Underlay):
-    """Measurements from end to end, which need not be the same both ways.
+    """Measurements from end to end, which need not be the same both ways."""
 
-    Attributes:
-        latency, bandwidth: Of shape (places, places).
-    """
-
-    latency: Floats
+    latency: Floats  # latency, bandwidth: of shape (places, places)
     bandwidth: Floats
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
@@ -161,23 +134,16 @@ class Pairs(Underlay):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Linked(Underlay):
-    """Links that carry what passes over them: a transfer takes the path of least latency, of equal ones the shortest.
+    """Links that carry what passes over them: a transfer takes the path of least latency, of equals the shortest."""
 
-    Attributes:
-        ends: Places that each link leads from and to, of shape (links, 2); one for each direction.
-        latency, bandwidth: Of each link.
-        fixed: What each transfer takes beside the latency of its links [s].
-        stored: Whether every place on the way receives a whole model before it sends it on; the seconds per bit of the
-            links then add up, and else the slowest link decides.
-        shared: Whether transfers at the same time share the links on which they meet.
-    """
-
-    ends: Indices
-    latency: Floats
+    ends: Indices  # places that each link leads from and to, of shape (links, 2); one for each direction
+    latency: Floats  # latency, bandwidth: of each link
     bandwidth: Floats
-    fixed: float = 0.0
+    fixed: float = 0.0  # what each transfer takes beside the latency of its links [s]
+    # whether every place on the way receives a whole model before it sends it on; the seconds per bit of the links then
+    # add up, and else the slowest link decides
     stored: bool = False
-    shared: bool = True
+    shared: bool = True  # whether transfers at the same time share the links on which they meet
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Shortest paths."""

@@ -123,17 +123,11 @@ def _units(fleet: Fleet, constants: Mapping[str, Any], *others: Any) -> tuple[Ar
 
 @dataclass(frozen=True)
 class Points:
-    """Constants at which envelopes are looked up.
+    """Constants at which envelopes are looked up."""
 
-    Attributes:
-        fleets: Those whose envelopes they are, with one number of tiers.
-        which: The place of its fleet, for each; shape (n,).
-        units: What the coefficients multiply; shape (n, 2 + depth).
-    """
-
-    fleets: Sequence[Fleet]
-    which: Counts
-    units: Array
+    fleets: Sequence[Fleet]  # those whose envelopes they are, with one number of tiers
+    which: Counts  # the place of its fleet, for each; shape (n,)
+    units: Array  # what the coefficients multiply; shape (n, 2 + depth)
 
     def some(self, places: npt.NDArray[np.bool_]) -> Points:
         """Those that are marked."""

@@ -20,27 +20,21 @@ PATIENCE: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Who comes, and what is done about those who do not.
+    """Who comes, and what is done about those who do not."""
 
-    Attributes:
-        client: Probability that a client that is asked completes its turn: model in, K local steps, model out.
-        server: The same for a group server and its part of a global round.
-        policy: What a ring does where a device does not come: ``fail``, ``skip``, ``timeout``.
-        detect: Time from asking a device to giving it up [s]; None for `PATIENCE` usual turns of a client.
-        timeout: Longest turn of a client that is waited for under ``timeout`` [s]; None for the one that costs the
-            fewest seconds per client that comes.
-        mtbf: Mean time between failures of a client at work [s]: a turn of x seconds then also survives with
-            probability exp(-x/mtbf), and a ring's pass with that of its whole duration; None for no such failures.
-        quorum: Least share of its endpoints that a star needs under ``fail``; None for one endpoint.
-    """
-
+    # probability that a client that is asked completes its turn: model in, K local steps, model out
     client: float = 1.0
-    server: float = 1.0
-    policy: OnFailure = "fail"
+    server: float = 1.0  # the same for a group server and its part of a global round
+    policy: OnFailure = "fail"  # what a ring does where a device does not come: ``fail``, ``skip``, ``timeout``
+    # time from asking a device to giving it up [s]; None for `PATIENCE` usual turns of a client
     detect: float | None = None
+    # longest turn of a client that is waited for under ``timeout`` [s]; None for the one that costs the fewest seconds
+    # per client that comes
     timeout: float | None = None
+    # mean time between failures of a client at work [s]: a turn of x seconds then also survives with probability
+    # exp(-x/mtbf), and a ring's pass with that of its whole duration; None for no such failures
     mtbf: float | None = None
-    quorum: float | None = None
+    quorum: float | None = None  # least share of its endpoints that a star needs under ``fail``; None for one endpoint
 
     def steady(self, compute: Compute) -> bool:
         """Whether everyone always comes, and nobody is waited for in vain."""

@@ -78,15 +78,10 @@ class Probability(float):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Tiers in short, top first, such as ``ring:4/star:5``.
+    """Tiers in short, top first, such as ``ring:4/star:5``."""
 
-    Attributes:
-        sizes: Children of each node; None where only patterns were written.
-        topology: The patterns; None where only sizes were written.
-    """
-
-    sizes: tuple[int, ...] | None
-    topology: Topology | None
+    sizes: tuple[int, ...] | None  # children of each node; None where only patterns were written
+    topology: Topology | None  # the patterns; None where only sizes were written
 
     @property
     def depth(self) -> int:
@@ -105,17 +100,11 @@ class PowerLaw:
 # ---------------------------------------------------------------- kinds of values
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What may be written for a field.
+    """What may be written for a field."""
 
-    Attributes:
-        read: Reads a value; is told what the field is called, which opens every refusal.
-        schema: The same as JSON Schema, as far as that can say it.
-        word: What stands for a value in a help text.
-    """
-
-    read: Callable[[Any, str], Any]
-    schema: Mapping[str, Any]
-    word: str = "VALUE"
+    read: Callable[[Any, str], Any]  # reads a value; is told what the field is called, which opens every refusal
+    schema: Mapping[str, Any]  # the same as JSON Schema, as far as that can say it
+    word: str = "VALUE"  # what stands for a value in a help text
 
 
 def _words(*choices: str) -> Kind:
@@ -435,23 +424,14 @@ HOP: Final = _words(*get_args(Hop))
 # ---------------------------------------------------------------- the table
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One key of a scenario.
+    """One key of a scenario."""
 
-    Attributes:
-        key: In a file, such as ``fleet.groups``.
-        kind: What may be written.
-        help: A noun phrase with unit and choices.
-        default: What stands where nothing is written, in words; "" for nothing.
-        spellings: Of its option, the first first, separated by spaces; "" for none but ``--set``.
-        symbol: In the answers, if it is one of the numbers there.
-    """
-
-    key: str
-    kind: Kind
-    help: str
-    default: str = ""
-    spellings: str = ""
-    symbol: str = ""
+    key: str  # in a file, such as ``fleet.groups``
+    kind: Kind  # what may be written
+    help: str  # A noun phrase with unit and choices
+    default: str = ""  # what stands where nothing is written, in words; "" for nothing
+    spellings: str = ""  # of its option, the first first, separated by spaces; "" for none but ``--set``
+    symbol: str = ""  # in the answers, if it is one of the numbers there
 
     @property
     def options(self) -> tuple[str, ...]:

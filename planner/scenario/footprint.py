@@ -19,13 +19,9 @@ BYTES_PER_GB: Final = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A number and its range.
+    """A number and its range."""
 
-    Attributes:
-        value, low, high: In SI units; all the same where no range is known.
-    """
-
-    value: float
+    value: float  # value, low, high: in SI units; all the same where no range is known
     low: float
     high: float
 
@@ -36,27 +32,16 @@ class Coefficient:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What is known; None where it is not.
+    """What is known; None where it is not."""
 
-    Attributes:
-        training: Power of a client at its local steps [W].
-        idle: Power of a client that waits [W].
-        radio: Power of a client that sends or receives, router included [W].
-        links: Energy of the network for a byte [J], by tier, top first.
-        carbon: Of the grid [kg CO2e / J].
-        device_hour: Price of a client for an hour, waiting included.
-        kwh: Price of electricity.
-        gigabytes: Price of a gigabyte, by tier, top first.
-    """
-
-    training: Coefficient | None = None
-    idle: Coefficient | None = None
-    radio: Coefficient | None = None
-    links: tuple[Coefficient | None, ...] = ()
-    carbon: Coefficient | None = None
-    device_hour: Coefficient | None = None
-    kwh: Coefficient | None = None
-    gigabytes: tuple[Coefficient | None, ...] = ()
+    training: Coefficient | None = None  # power of a client at its local steps [W]
+    idle: Coefficient | None = None  # power of a client that waits [W]
+    radio: Coefficient | None = None  # power of a client that sends or receives, router included [W]
+    links: tuple[Coefficient | None, ...] = ()  # energy of the network for a byte [J], by tier, top first
+    carbon: Coefficient | None = None  # of the grid [kg CO2e / J]
+    device_hour: Coefficient | None = None  # price of a client for an hour, waiting included
+    kwh: Coefficient | None = None  # price of electricity
+    gigabytes: tuple[Coefficient | None, ...] = ()  # price of a gigabyte, by tier, top first
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,29 +27,17 @@ OF_WORDS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A keyword of a function.
+    """A keyword of a function."""
 
-    Attributes:
-        name: As it is written.
-        type: What it takes.
-        default: Where nothing is given; `MISSING` where something has to be.
-        help: A noun phrase.
-        aliases: Other names of it.
-        argument: Whether it may be given by place.
-        parameter: Of the command; "" for a field of a scenario.
-        declared: What the option of the command takes; None where it has none of its own.
-        option: Declares its limits.
-    """
-
-    name: str
-    type: Any
-    default: Any = None
-    help: str = ""
-    aliases: tuple[str, ...] = ()
-    argument: bool = False
-    parameter: str = ""
-    declared: Any = None
-    option: Any = None
+    name: str  # as it is written
+    type: Any  # what it takes
+    default: Any = None  # where nothing is given; `MISSING` where something has to be
+    help: str = ""  # A noun phrase
+    aliases: tuple[str, ...] = ()  # other names of it
+    argument: bool = False  # whether it may be given by place
+    parameter: str = ""  # of the command; "" for a field of a scenario
+    declared: Any = None  # what the option of the command takes; None where it has none of its own
+    option: Any = None  # declares its limits
 
 
 CONFIG = Keyword(

@@ -23,23 +23,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """A fleet whose nodes differ; equal contents compare equal.
+    """A fleet whose nodes differ; equal contents compare equal."""
 
-    Attributes:
-        children: Of every node above each tier, top first, with what each counts.
-        everyone: Whether all children of a tier take part, top first.
-        pace: Mean time of every client's local step over that of all; None where they are alike.
-        links: Of clients that have another than the scenario's.
-        link_of: The link of every client, -1 for the scenario's; None where all have that.
-        availability: Of every client; None where it is the scenario's.
-    """
-
-    children: tuple[Children, ...]
-    everyone: tuple[bool, ...]
-    pace: Floats | None = None
-    links: tuple[Link, ...] = ()
-    link_of: Ints | None = None
-    availability: Floats | None = None
+    children: tuple[Children, ...]  # of every node above each tier, top first, with what each counts
+    everyone: tuple[bool, ...]  # whether all children of a tier take part, top first
+    pace: Floats | None = None  # mean time of every client's local step over that of all; None where they are alike
+    links: tuple[Link, ...] = ()  # of clients that have another than the scenario's
+    link_of: Ints | None = None  # the link of every client, -1 for the scenario's; None where all have that
+    availability: Floats | None = None  # of every client; None where it is the scenario's
 
     @property
     def alike(self) -> bool:
@@ -78,15 +69,10 @@ class Members:
 
 
 class Usual(NamedTuple):
-    """What clients have of which a list says nothing.
+    """What clients have of which a list says nothing."""
 
-    Attributes:
-        step_time: Mean time of a local step [s].
-        availability: Probability that one that is asked completes its turn.
-    """
-
-    step_time: float
-    availability: float
+    step_time: float  # mean time of a local step [s]
+    availability: float  # probability that one that is asked completes its turn
 
 
 def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[bool], field: str) -> Members:

@@ -37,29 +37,22 @@ class NetworkError(PlannerError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The links between one server and the endpoints that talk to it.
+    """The links between one server and the endpoints that talk to it."""
 
-    Attributes:
-        up: Rate from an endpoint to the server [bit/s].
-        down: Rate from the server to an endpoint [bit/s].
-        latency: Time before the first bit of a transfer arrives [s], one way, paid once per hop.
-        sharing: ``per-client``: every endpoint has ``up`` and ``down`` for itself. ``per-server``: they are
-            the server's, and the transfers under way at the same time in the same direction share them
-            equally; a direct hop counts in both directions.
-        hop: How a ring passes the model on. ``direct``: from one endpoint to the next, at the smaller of the
-            sender's ``up`` and the receiver's ``down``, one latency. ``relayed``: through the server, up and
-            then down, two latencies, two traversals. Devices behind address translation are ``relayed``.
-        payload_up: Bytes of an upload over those of the model; also of a direct hop, which its sender compresses.
-        payload_down: Bytes of a download over those of the model.
-    """
-
-    up: float
-    down: float
-    latency: float = 0.0
+    up: float  # rate from an endpoint to the server [bit/s]
+    down: float  # rate from the server to an endpoint [bit/s]
+    latency: float = 0.0  # time before the first bit of a transfer arrives [s], one way, paid once per hop
+    # ``per-client``: every endpoint has ``up`` and ``down`` for itself. ``per-server``: they are the server's, and the
+    # transfers under way at the same time in the same direction share them equally; a direct hop counts in both
+    # directions
     sharing: Sharing = "per-client"
+    # how a ring passes the model on. ``direct``: from one endpoint to the next, at the smaller of the sender's ``up``
+    # and the receiver's ``down``, one latency. ``relayed``: through the server, up and then down, two latencies, two
+    # traversals. Devices behind address translation are ``relayed``
     hop: Hop = "relayed"
+    # bytes of an upload over those of the model; also of a direct hop, which its sender compresses
     payload_up: float = 1.0
-    payload_down: float = 1.0
+    payload_down: float = 1.0  # bytes of a download over those of the model
 
     def __post_init__(self) -> None:
         for name in ("up", "down"):
@@ -85,18 +78,14 @@ class Timer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The links of every tier of a tree.
+    """The links of every tier of a tree."""
 
-    Attributes:
-        links: Top tier first; the last joins clients and their server. None where nothing travels: the children of
-            such a tier are logical, and sit at their parent. A ``per-server`` link is then shared by all endpoints
-            that are active at the same time below one machine, whatever their logical parent.
-        spare: The link that the tier above the clients would have; it costs nothing.
-        timer: Times a round where every hop is known; the links then say what travels, and cannot be moved.
-    """
-
+    # top tier first; the last joins clients and their server. None where nothing travels: the children of such a tier
+    # are logical, and sit at their parent. A ``per-server`` link is then shared by all endpoints that are active at the
+    # same time below one machine, whatever their logical parent
     links: tuple[Link | None, ...]
-    spare: Link | None = None
+    spare: Link | None = None  # the link that the tier above the clients would have; it costs nothing
+    # times a round where every hop is known; the links then say what travels, and cannot be moved
     timer: Timer | None = None
 
     def __post_init__(self) -> None:
@@ -189,15 +178,12 @@ class Straggler:
     """A random factor of mean 1 on the time of one client's K local steps in one group round.
 
     Drawn independently for every client and group round.
-
-    Attributes:
-        kind: ``none``: the factor is 1. ``exponential``: ``1 - cv + cv * Exp(1)``, a machine that is never
-            faster than ``1 - cv`` of its mean. ``lognormal``: the log is normal.
-        cv: Coefficient of variation of the factor, its standard deviation over its mean [-].
     """
 
+    # ``none``: the factor is 1. ``exponential``: ``1 - cv + cv * Exp(1)``, a machine that is never faster than ``1 -
+    # cv`` of its mean. ``lognormal``: the log is normal
     kind: StragglerKind = "none"
-    cv: float = 0.0
+    cv: float = 0.0  # coefficient of variation of the factor, its standard deviation over its mean [-]
 
     def __post_init__(self) -> None:
         _choice("straggler.kind", self.kind, get_args(StragglerKind))

@@ -30,19 +30,12 @@ AIMS: Final = {"time": "time", "traffic": "traffic", "rounds": "rounds"}
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question.
+    """A question."""
 
-    Attributes:
-        text: What is asked.
-        usual: The answer where nothing is written.
-        keys: Of the scenario that it gives.
-        read: Reads an answer as values by key; "" for a value that stays open.
-    """
-
-    text: str
-    usual: str
-    keys: tuple[str, ...]
-    read: Callable[[str], Mapping[str, Any]]
+    text: str  # what is asked
+    usual: str  # the answer where nothing is written
+    keys: tuple[str, ...]  # of the scenario that it gives
+    read: Callable[[str], Mapping[str, Any]]  # reads an answer as values by key; "" for a value that stays open
 
     def unanswered(self) -> dict[str, Any]:
         """Return what nothing written gives: values that stay open, and the usual answer where there has to be one."""

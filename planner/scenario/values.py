@@ -22,25 +22,16 @@ Origin = Literal["given", "default", "estimated", "derived"]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A number or a word, and where it comes from.
+    """A number or a word, and where it comes from."""
 
-    Attributes:
-        value: In SI units where it has a unit.
-        origin: Who says so.
-        unit: Of ``value``; "" for pure numbers and words.
-        note: What a default stands on, or how a derived number was made.
-        reading: The user's quantity in canonical spelling, where it had a unit or limits.
-        spread: How far the number is known, where that was given or measured; ``value`` is then the middle.
-        exact: Whether an estimate has no error.
-    """
-
-    value: float | int | str | None
-    origin: Origin
-    unit: str = ""
-    note: str = ""
-    reading: str = ""
+    value: float | int | str | None  # in SI units where it has a unit
+    origin: Origin  # who says so
+    unit: str = ""  # of ``value``; "" for pure numbers and words
+    note: str = ""  # what a default stands on, or how a derived number was made
+    reading: str = ""  # the user's quantity in canonical spelling, where it had a unit or limits
+    # how far the number is known, where that was given or measured; ``value`` is then the middle
     spread: Spread | None = None
-    exact: bool = False
+    exact: bool = False  # whether an estimate has no error
 
     @property
     def sure(self) -> bool:
@@ -61,26 +52,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Regrouped:
-    """A division of clients into groups, and the deviations it makes.
+    """A division of clients into groups, and the deviations it makes."""
 
-    Attributes:
-        groups, clients: How many groups of how many, in the mean.
-        largest: Clients of the largest group, which the clock and the traffic count.
-        zeta, delta: Deviations.
-        origin, note: Of both.
-        kind: Whether at random, or chosen by label counts.
-        spread: Of one factor on both deviations, where limits of them were given.
-    """
-
-    groups: int
+    groups: int  # groups, clients: how many groups of how many, in the mean
     clients: int
-    largest: int
-    zeta: float
+    largest: int  # clients of the largest group, which the clock and the traffic count
+    zeta: float  # zeta, delta: deviations
     delta: float
-    origin: Origin
+    origin: Origin  # origin, note: of both
     note: str
-    kind: Literal["random", "chosen"]
-    spread: Spread | None = None
+    kind: Literal["random", "chosen"]  # whether at random, or chosen by label counts
+    spread: Spread | None = None  # of one factor on both deviations, where limits of them were given
 
 
 @dataclass(frozen=True)

@@ -27,20 +27,13 @@ SHORT: Final = (
 
 @dataclass(frozen=True)
 class Written:
-    """What was written, read and without contradictions of form.
+    """What was written, read and without contradictions of form."""
 
-    Attributes:
-        values: By key.
-        name: What a key is called in errors.
-        names: Of the children of every tier, top first.
-        topologies: Ids of those that are asked about; None for all.
-        listed: The fleet client by client, where it was given so; the counts are then means, rounded up.
-    """
-
-    values: Mapping[str, Any]
-    name: Callable[[str], str]
-    names: tuple[str, ...] = ("group", "client")
-    topologies: tuple[str, ...] | None = None
+    values: Mapping[str, Any]  # by key
+    name: Callable[[str], str]  # what a key is called in errors
+    names: tuple[str, ...] = ("group", "client")  # of the children of every tier, top first
+    topologies: tuple[str, ...] | None = None  # ids of those that are asked about; None for all
+    # the fleet client by client, where it was given so; the counts are then means, rounded up
     listed: Listed | None = None
 
     @property

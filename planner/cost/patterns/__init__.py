@@ -22,35 +22,21 @@ Ints = NDArray[np.int64]
 
 
 class Crowd(NamedTuple):
-    """Children of many nodes, joined where a pass need not tell them apart; rows node by node.
+    """Children of many nodes, joined where a pass need not tell them apart; rows node by node."""
 
-    Attributes:
-        node: Whose children.
-        link: Their link, by number.
-        following: That of the child after.
-        last: Whether they are the last of their node.
-        number: Of turns that are alike, one after the other.
-        pace: Work of all these turns.
-    """
-
-    node: Ints
-    link: Ints
-    following: Ints
-    last: NDArray[np.bool_]
-    number: Ints
-    pace: FloatArray
+    node: Ints  # whose children
+    link: Ints  # their link, by number
+    following: Ints  # that of the child after
+    last: NDArray[np.bool_]  # whether they are the last of their node
+    number: Ints  # of turns that are alike, one after the other
+    pace: FloatArray  # work of all these turns
 
 
 class Schedule(ABC):
-    """The schedule and the traffic of one pass of one pattern.
+    """The schedule and the traffic of one pass of one pattern."""
 
-    Attributes:
-        id: Of the pattern.
-        pools: Whether such tiers are one larger tier where nothing travels between them.
-    """
-
-    id: ClassVar[str]
-    pools: ClassVar[bool]
+    id: ClassVar[str]  # of the pattern
+    pools: ClassVar[bool]  # whether such tiers are one larger tier where nothing travels between them
 
     @abstractmethod
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:

@@ -30,23 +30,14 @@ LINK = ("up", "down", "latency")
 
 @dataclass(frozen=True)
 class Column:
-    """One independent random factor.
+    """One independent random factor."""
 
-    Attributes:
-        name: of what is not known.
-        kind: who says how far.
-        spread: of the factor.
-        moves: quantities of the scenario, with the power of the factor that multiplies each.
-        middle: of what is named.
-        unit: of ``middle``.
-    """
-
-    name: str
-    kind: Kind
-    spread: Spread
-    moves: Mapping[str, float]
-    middle: float
-    unit: str = ""
+    name: str  # of what is not known
+    kind: Kind  # who says how far
+    spread: Spread  # of the factor
+    moves: Mapping[str, float]  # quantities of the scenario, with the power of the factor that multiplies each
+    middle: float  # of what is named
+    unit: str = ""  # of ``middle``
 
     @property
     def of_clock(self) -> bool:

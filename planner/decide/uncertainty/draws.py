@@ -35,19 +35,12 @@ AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache
 
 @dataclass(frozen=True)
 class Draws:
-    """What every topology takes in every draw.
+    """What every topology takes in every draw."""
 
-    Attributes:
-        columns: what was drawn.
-        logs: logarithms of the factors, shape (columns, draws).
-        totals: of the objective, in the order of the question's topologies, shape (topologies, draws).
-        topologies: their names.
-    """
-
-    columns: tuple[Column, ...]
-    logs: FloatArray
-    totals: FloatArray
-    topologies: tuple[str, ...]
+    columns: tuple[Column, ...]  # what was drawn
+    logs: FloatArray  # logarithms of the factors, shape (columns, draws)
+    totals: FloatArray  # of the objective, in the order of the question's topologies, shape (topologies, draws)
+    topologies: tuple[str, ...]  # their names
 
     def same_as(self, topology: str) -> tuple[str, ...]:
         """This topology, and those that take the same in every draw."""
@@ -161,16 +154,11 @@ class _Affine:
     Without stragglers a round lasts a sum of: a constant, multiples of the step time and of each latency, and for each
     link multiples of the time up, the time down, and the longer of the two (a direct hop). Energy, carbon and money are
     such sums too, with a multiple of the model's size.
-
-    Attributes:
-        question: with its numbers of the clock.
-        objective: of the form.
-        coefficients: shape (topologies, features).
     """
 
-    question: Question
-    objective: Objective
-    coefficients: FloatArray
+    question: Question  # with its numbers of the clock
+    objective: Objective  # of the form
+    coefficients: FloatArray  # shape (topologies, features)
 
     @classmethod
     def of(cls, question: Question, objective: Objective) -> _Affine | None:

@@ -17,15 +17,10 @@ NAMES: Final = frozenset({*POWERS, "carbon", "device_hour", "kwh"})  # beside th
 
 
 class Part(NamedTuple):
-    """A part of an objective.
+    """A part of an objective."""
 
-    Attributes:
-        names: Of the numbers that multiply it.
-        question: In which it is the whole of the objective.
-    """
-
-    names: tuple[str, ...]
-    question: Question
+    names: tuple[str, ...]  # of the numbers that multiply it
+    question: Question  # in which it is the whole of the objective
 
 
 def numbers(rates: Rates) -> dict[str, Coefficient]:

@@ -35,50 +35,29 @@ Duration = Callable[[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class GlobalStep:
-    """One step of the server.
+    """One step of the server."""
 
-    Attributes:
-        regions: Regions in the buffer, in the order of arrival.
-        arrived: Times of arrival [s].
-        delays: Global steps since each of them began, Gamma.
-        oldest: Global steps since the oldest update began that is still the newest of its region, zeta.
-        time: Time of the step [s].
-    """
-
-    regions: tuple[int, ...]
-    arrived: tuple[float, ...]
-    delays: tuple[int, ...]
-    oldest: int
-    time: float
+    regions: tuple[int, ...]  # regions in the buffer, in the order of arrival
+    arrived: tuple[float, ...]  # times of arrival [s]
+    delays: tuple[int, ...]  # global steps since each of them began, Gamma
+    oldest: int  # global steps since the oldest update began that is still the newest of its region, zeta
+    time: float  # time of the step [s]
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """What a buffer does to the clock.
+    """What a buffer does to the clock."""
 
-    Attributes:
-        buffer: Updates of a step, K_buf.
-        steps: Number of simulated steps.
-        seconds_per_step: Mean time of a step [s].
-        idle: Share of the regions' time that is spent waiting for the buffer to fill.
-        delay_mean: Mean delay of an update, in global steps.
-        delay_most: Largest delay seen, Gamma_max.
-        oldest_most: Largest delay of what a cache holds, zeta_max.
-        delays: Share of updates by delay.
-        shares: Share of each region in all updates.
-        silent: Regions that delivered nothing while the clock ran.
-    """
-
-    buffer: int
-    steps: int
-    seconds_per_step: float
-    idle: float
-    delay_mean: float
-    delay_most: int
-    oldest_most: int
-    delays: Mapping[int, float]
-    shares: tuple[float, ...]
-    silent: tuple[int, ...]
+    buffer: int  # updates of a step, K_buf
+    steps: int  # number of simulated steps
+    seconds_per_step: float  # mean time of a step [s]
+    idle: float  # share of the regions' time that is spent waiting for the buffer to fill
+    delay_mean: float  # mean delay of an update, in global steps
+    delay_most: int  # largest delay seen, Gamma_max
+    oldest_most: int  # largest delay of what a cache holds, zeta_max
+    delays: Mapping[int, float]  # share of updates by delay
+    shares: tuple[float, ...]  # share of each region in all updates
+    silent: tuple[int, ...]  # regions that delivered nothing while the clock ran
 
     @property
     def latest(self) -> str:
@@ -93,22 +72,15 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What the theorem says of a buffer.
+    """What the theorem says of a buffer."""
 
-    Attributes:
-        steps: Global steps until the bound meets the target; None where it never does.
-        floor: Least value of the bound.
-        why: Reason why there is no number of steps.
-        eta_g, eta_sub: Learning rates of the server and of a region's steps that it was tuned to.
-        terms: Terms of the bound there, after these steps.
-    """
-
-    steps: int | None
-    floor: float
-    why: str = ""
+    steps: int | None  # global steps until the bound meets the target; None where it never does
+    floor: float  # least value of the bound
+    why: str = ""  # reason why there is no number of steps
+    # eta_g, eta_sub: learning rates of the server and of a region's steps that it was tuned to
     eta_g: float | None = None
     eta_sub: float | None = None
-    terms: Mapping[str, float] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)  # terms of the bound there, after these steps
 
 
 def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:

@@ -22,27 +22,16 @@ FACTORS = (1e-6, 1e6)  # how many times as slow a region may be
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Options of the question, texts as written.
+    """Options of the question, texts as written."""
 
-    Attributes:
-        region_times: Time of a task of each region.
-        slowdowns: Times against the scenario's time of a task.
-        speed_ratio: Time of the last region over that of the first.
-        jitter: Standard deviation of the logarithm of a task's time.
-        buffers: Sizes to try; None for all, or some of many.
-        sub_rounds: Rounds inside a region to try with the buffer found.
-        max_staleness: Global steps that an update may be late; None for any.
-        alpha: FedDyn's coefficient.
-    """
-
-    region_times: str | None = None
-    slowdowns: str | None = None
-    speed_ratio: str | None = None
-    jitter: float = 0.0
-    buffers: str | None = None
-    sub_rounds: str | None = None
-    max_staleness: int | None = None
-    alpha: float | None = None
+    region_times: str | None = None  # time of a task of each region
+    slowdowns: str | None = None  # times against the scenario's time of a task
+    speed_ratio: str | None = None  # time of the last region over that of the first
+    jitter: float = 0.0  # standard deviation of the logarithm of a task's time
+    buffers: str | None = None  # sizes to try; None for all, or some of many
+    sub_rounds: str | None = None  # rounds inside a region to try with the buffer found
+    max_staleness: int | None = None  # global steps that an update may be late; None for any
+    alpha: float | None = None  # FedDyn's coefficient
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,28 +66,17 @@ class Buffer:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Every buffer by the clock, and the steps that a proved bound needs to the target.
+    """Every buffer by the clock, and the steps that a proved bound needs to the target."""
 
-    Attributes:
-        scenario, settings: What was asked.
-        question: The scenario's numbers, with one target.
-        defined_by: Words for what defines the target; "" where it is given.
-        times: Time of a task of each region [s].
-        buffers: Sizes that were tried.
-        proved: Buffer of the least time by the theorem; None where none reaches the target.
-        timed: Fastest buffer by the clock within the staleness; None where that is not limited.
-        inside: Other rounds inside a region with the buffer proved, by their number.
-    """
-
-    scenario: Scenario
+    scenario: Scenario  # scenario, settings: what was asked
     settings: Settings
-    question: Question
-    defined_by: str
-    times: tuple[float, ...]
-    buffers: tuple[Buffer, ...]
-    proved: Buffer | None
-    timed: Buffer | None
-    inside: Mapping[int, Buffer] | None
+    question: Question  # the scenario's numbers, with one target
+    defined_by: str  # words for what defines the target; "" where it is given
+    times: tuple[float, ...]  # time of a task of each region [s]
+    buffers: tuple[Buffer, ...]  # sizes that were tried
+    proved: Buffer | None  # buffer of the least time by the theorem; None where none reaches the target
+    timed: Buffer | None  # fastest buffer by the clock within the staleness; None where that is not limited
+    inside: Mapping[int, Buffer] | None  # other rounds inside a region with the buffer proved, by their number
 
     @property
     def regions(self) -> int:

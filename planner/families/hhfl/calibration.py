@@ -20,27 +20,19 @@ LEAST_GAIN = 0.02  # logarithm of a gain below which a bound says that there is 
 
 @dataclass(frozen=True)
 class Run:
-    """A setting that was run, with what was measured and what the bound says.
+    """A setting that was run, with what was measured and what the bound says."""
 
-    Attributes:
-        coverage: Layout of 57 clients of three servers.
-        E, Ge: Local steps and edge rounds.
-        zeta, delta: Gaps over sigma.
-        gain: Loss above its minimum without overlap over that with it, after as many local steps; where losses fall as
-            one over the steps, this is also the gain in rounds.
-        low, high: Ends of its 95 % interval.
-        bound: Gain that the bound predicts.
-    """
-
-    coverage: str
-    E: int
+    coverage: str  # layout of 57 clients of three servers
+    E: int  # E, Ge: local steps and edge rounds
     Ge: int
-    zeta: float
+    zeta: float  # zeta, delta: gaps over sigma
     delta: float
+    # loss above its minimum without overlap over that with it, after as many local steps; where losses fall as one over
+    # the steps, this is also the gain in rounds
     gain: float
-    low: float
+    low: float  # low, high: ends of its 95 % interval
     high: float
-    bound: float
+    bound: float  # gain that the bound predicts
 
     def power(self, gain: float) -> float:
         """The power of the bound's gain that a gain is; 1 where the bound says none."""
@@ -60,15 +52,10 @@ def record() -> tuple[Run, ...]:
 
 @dataclass(frozen=True, eq=False)
 class GainCalibration:
-    """The gain of runs against that of the bound, by delta/sigma, at the nearest E, Ge and zeta/sigma that were run.
+    """The gain of runs against that of the bound, by delta/sigma, at the nearest E, Ge and zeta/sigma that were run."""
 
-    Attributes:
-        runs: Runs by delta, smallest first.
-        extrapolation: Factor by which E and Ge are off, both together.
-    """
-
-    runs: tuple[Run, ...]
-    extrapolation: float
+    runs: tuple[Run, ...]  # runs by delta, smallest first
+    extrapolation: float  # factor by which E and Ge are off, both together
 
     @classmethod
     def nearest(cls, E: int, Ge: int, zeta: float) -> GainCalibration:

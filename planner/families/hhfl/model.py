@@ -39,16 +39,12 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """How far the clients' gradients are from each other.
+    """How far the clients' gradients are from each other."""
 
-    Attributes:
-        zeta, delta: Root mean square gaps within and between the clients of home servers.
-        points: Gradients of the clients less their mean, where they are known (then both gaps are theirs); else the
-            gaps are taken to point in all directions alike, and energies are exact means over directions.
-    """
-
-    zeta: float
+    zeta: float  # zeta, delta: root mean square gaps within and between the clients of home servers
     delta: float
+    # gradients of the clients less their mean, where they are known (then both gaps are theirs); else the gaps are
+    # taken to point in all directions alike, and energies are exact means over directions
     points: Floats | None = None
 
     @classmethod
@@ -70,24 +66,15 @@ class Gaps:
 
 @dataclass(frozen=True)
 class Task:
-    """What is trained, in the terms of the theorem.
+    """What is trained, in the terms of the theorem."""
 
-    Attributes:
-        E: Local steps in an edge round.
-        Ge: Edge rounds in a cloud round.
-        sigma: Standard deviation of a stochastic gradient.
-        mu, L: Strong convexity and smoothness of the losses.
-        A: Loss above its minimum at the start.
-        Gamma: F* less the mean of the clients' own minima.
-    """
-
-    E: int
-    Ge: int
-    sigma: float
-    mu: float
+    E: int  # local steps in an edge round
+    Ge: int  # edge rounds in a cloud round
+    sigma: float  # standard deviation of a stochastic gradient
+    mu: float  # mu, L: strong convexity and smoothness of the losses
     L: float
-    A: float
-    Gamma: float
+    A: float  # loss above its minimum at the start
+    Gamma: float  # F* less the mean of the clients' own minima
 
     @property
     def Delta0(self) -> float:
@@ -102,18 +89,12 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Modes:
-    """What an edge round does to the disagreement of gradients; arrays may be stacked along leading axes.
+    """What an edge round does to the disagreement of gradients; arrays may be stacked along leading axes."""
 
-    Attributes:
-        passed: Eigenvalues, largest first, one for each server.
-        energy: Energies, of shape (..., 2, servers), of gaps within and between homes, each of size 1 (or of known
-            gradients).
-        erased: Rest of them, of shape (..., 2), along eigenvectors of eigenvalue 0.
-    """
-
-    passed: Floats
+    passed: Floats  # eigenvalues, largest first, one for each server
+    # energies, of shape (..., 2, servers), of gaps within and between homes, each of size 1 (or of known gradients)
     energy: Floats
-    erased: Floats
+    erased: Floats  # rest of them, of shape (..., 2), along eigenvectors of eigenvalue 0
 
     @property
     def lambda2(self) -> Floats:
@@ -129,25 +110,15 @@ def modes(layout: Layout, gaps: Gaps) -> Modes:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What energies and eigenvalues follow from, on the side of the servers.
+    """What energies and eigenvalues follow from, on the side of the servers."""
 
-    Attributes:
-        loads: Shares of the clients, of shape (servers,).
-        products: ``A' P A`` of the weights A and the shares P.
-        sums: ``A' P x``, of shape (servers, columns), of gradients x, or of indicators of the homes.
-        columns: x itself, of shape (clients, columns).
-        homes: Shares of the homes; none where gradients are known.
-        total: Sizes that energies add up to.
-        clients: Number of the clients.
-    """
-
-    loads: Floats
-    products: Floats
-    sums: Floats
-    columns: Floats
-    homes: Floats
-    total: Floats
-    clients: int
+    loads: Floats  # shares of the clients, of shape (servers,)
+    products: Floats  # ``A' P A`` of the weights A and the shares P
+    sums: Floats  # ``A' P x``, of shape (servers, columns), of gradients x, or of indicators of the homes
+    columns: Floats  # x itself, of shape (clients, columns)
+    homes: Floats  # shares of the homes; none where gradients are known
+    total: Floats  # sizes that energies add up to
+    clients: int  # number of the clients
 
     @classmethod
     def of(cls, links: Mask, home: NDArray[np.int64], gaps: Gaps) -> Moments:
@@ -268,17 +239,12 @@ class Schedules:
 
 @dataclass(frozen=True)
 class Airtime:
-    """What carries the models.
+    """What carries the models."""
 
-    Attributes:
-        network, compute: Links and step time, as of every plan; stragglers are not looked at.
-        model_bytes: Size of one model.
-        upload: ``each``: a client sends to every one of its servers apart; ``once``: all of them hear one transmission.
-    """
-
-    network: Network
+    network: Network  # network, compute: links and step time, as of every plan; stragglers are not looked at
     compute: Compute
-    model_bytes: float
+    model_bytes: float  # size of one model
+    # ``each``: a client sends to every one of its servers apart; ``once``: all of them hear one transmission
     upload: Upload = "each"
 
     def sent(self, airtime: Floats) -> Floats:
@@ -337,33 +303,21 @@ class Eigenvalue(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Option:
-    """One way to attach the clients, to the common target.
+    """One way to attach the clients, to the common target."""
 
-    Attributes:
-        layout: Clients, servers and their links.
-        lambda2: Second eigenvalue of an edge round.
-        spectrum: Eigenvalues that are not 0.
-        parts: Number of connected parts.
-        gap_erased, gap_passed_on: What an edge round does to the gradients' disagreement (root mean squares).
-        drift: Drift of the module, over the learning rate.
-        beta, alpha: Best schedule by the catalogue's bound.
-        bound_rounds: Cloud rounds by the bound.
-        local_steps: Local steps to the target, by the bound or as runs let expect.
-        round_steps, seconds_per_round, round_bytes, round_airtime: Cost of a cloud round.
-    """
-
-    layout: Layout
-    lambda2: float
-    spectrum: tuple[Eigenvalue, ...]
-    parts: int
+    layout: Layout  # clients, servers and their links
+    lambda2: float  # second eigenvalue of an edge round
+    spectrum: tuple[Eigenvalue, ...]  # eigenvalues that are not 0
+    parts: int  # number of connected parts
+    # gap_erased, gap_passed_on: what an edge round does to the gradients' disagreement (root mean squares)
     gap_erased: float
     gap_passed_on: float
-    drift: float
-    beta: float
+    drift: float  # drift of the module, over the learning rate
+    beta: float  # beta, alpha: best schedule by the catalogue's bound
     alpha: float
-    bound_rounds: int
-    local_steps: float
-    round_steps: int
+    bound_rounds: int  # cloud rounds by the bound
+    local_steps: float  # local steps to the target, by the bound or as runs let expect
+    round_steps: int  # round_steps, seconds_per_round, round_bytes, round_airtime: cost of a cloud round
     seconds_per_round: float
     round_bytes: float
     round_airtime: float

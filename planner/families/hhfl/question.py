@@ -37,27 +37,17 @@ Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A coverage, what is trained on it, and where every number comes from.
+    """A coverage, what is trained on it, and where every number comes from."""
 
-    Attributes:
-        layout: Links of HHFL.
-        gaps, task, cost: Parts of the model.
-        target: Loss above its minimum; None for what HFL's bound reaches in ``rounds`` cloud rounds.
-        rounds: Cloud rounds of HFL, where there is no target.
-        objective: Cost that has to be worth it.
-        scenario: All numbers, with origins.
-        warnings: Sentences about the input.
-    """
-
-    layout: Layout
-    gaps: Gaps
+    layout: Layout  # links of HHFL
+    gaps: Gaps  # gaps, task, cost: parts of the model
     task: Task
     cost: Airtime
-    target: float | None
-    rounds: float
-    objective: Objective
-    scenario: Scenario
-    warnings: tuple[str, ...]
+    target: float | None  # loss above its minimum; None for what HFL's bound reaches in ``rounds`` cloud rounds
+    rounds: float  # cloud rounds of HFL, where there is no target
+    objective: Objective  # cost that has to be worth it
+    scenario: Scenario  # all numbers, with origins
+    warnings: tuple[str, ...]  # sentences about the input
 
     @property
     def unevenness(self) -> float:
@@ -236,35 +226,23 @@ class Gain:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Both ways to attach the clients, and the best in between.
-
-    Attributes:
-        target: Loss above its minimum that all are asked for.
-        apart, hybrid: HFL and HHFL, as runs let expect.
-        thinned: Links of HHFL dropped one by one.
-        dropped: Number of them without which airtime is least.
-        kept: Layout without those.
-        gain: Gain of HHFL, which is held to the ``runs``.
-        break_even: Cost of a round of HHFL in rounds of HFL, by every objective.
-        probability: Share of draws in which the gain is above what is needed; None where everything was given.
-        flip: Gap between servers over sigma from which overlap is worth it.
-        reasons: Sentences of the verdict.
-    """
+    """Both ways to attach the clients, and the best in between."""
 
     question: Question
-    target: float
-    apart: Option
+    target: float  # loss above its minimum that all are asked for
+    apart: Option  # apart, hybrid: HFL and HHFL, as runs let expect
     hybrid: Option
-    thinned: Thinned
-    dropped: int
-    kept: Option
-    gain: Gain
+    thinned: Thinned  # links of HHFL dropped one by one
+    dropped: int  # number of them without which airtime is least
+    kept: Option  # layout without those
+    gain: Gain  # gain of HHFL, which is held to the ``runs``
     runs: tuple[Run, ...]
-    break_even: Mapping[str, float]
+    break_even: Mapping[str, float]  # cost of a round of HHFL in rounds of HFL, by every objective
+    # share of draws in which the gain is above what is needed; None where everything was given
     probability: float | None
-    flip: float | None
+    flip: float | None  # gap between servers over sigma from which overlap is worth it
     verdict: Verdict
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...]  # sentences of the verdict
 
 
 def solve(question: Question) -> Answer:

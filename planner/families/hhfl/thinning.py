@@ -17,37 +17,23 @@ BATCH = 18_000  # squared servers times removals that are evaluated at once
 
 @dataclass(frozen=True)
 class Dropped:
-    """One link less.
+    """One link less."""
 
-    Attributes:
-        client, server: Indices in the layout it began with.
-        links: Number of those that are left.
-        local_steps: Local steps to the target without it and those before, as runs let expect.
-        airtime_seconds: Transmission of all of them [s].
-    """
-
-    client: int
+    client: int  # client, server: indices in the layout it began with
     server: int
-    links: int
-    local_steps: float
-    airtime_seconds: float
+    links: int  # number of those that are left
+    local_steps: float  # local steps to the target without it and those before, as runs let expect
+    airtime_seconds: float  # transmission of all of them [s]
 
 
 @dataclass(frozen=True, eq=False)
 class Thinned:
-    """Links dropped one by one.
+    """Links dropped one by one."""
 
-    Attributes:
-        layout: Layout it began with.
-        path: Dropped links in order.
-        tried: Number of removals that were evaluated.
-        complete: Whether every step looked at every link that may go, until none may.
-    """
-
-    layout: Layout
-    path: tuple[Dropped, ...]
-    tried: int
-    complete: bool
+    layout: Layout  # layout it began with
+    path: tuple[Dropped, ...]  # dropped links in order
+    tried: int  # number of removals that were evaluated
+    complete: bool  # whether every step looked at every link that may go, until none may
 
     def after(self, count: int) -> Layout:
         """The layout without the first links of the path."""

@@ -35,19 +35,12 @@ TERMS = ("start", "noise", "consensus_drift")  # of the theorem, of 1/T to the p
 
 @dataclass(frozen=True)
 class Budgets:
-    """A configuration of hubs and spokes.
+    """A configuration of hubs and spokes."""
 
-    Attributes:
-        n_h: Number of hubs.
-        b_hs: Nodes that each hub averages.
-        b_hh: Other hubs that each hub sends to.
-        b_sh: Hubs that each node averages.
-    """
-
-    n_h: int
-    b_hs: int
-    b_hh: int
-    b_sh: int
+    n_h: int  # number of hubs
+    b_hs: int  # nodes that each hub averages
+    b_hh: int  # other hubs that each hub sends to
+    b_sh: int  # hubs that each node averages
 
     def edges(self, n: int) -> int:
         """Models sent in a round of n nodes."""
@@ -66,19 +59,13 @@ class Budgets:
 
 @dataclass(frozen=True)
 class Learning:
-    """What the theorem needs beside the mixing.
+    """What the theorem needs beside the mixing."""
 
-    Attributes:
-        n: Number of nodes.
-        L, A, sigma: Smoothness, gap of the loss at the start, standard deviation of a gradient.
-        H: Root mean square gap of the nodes' gradients to their mean.
-    """
-
-    n: int
-    L: float
+    n: int  # number of nodes
+    L: float  # L, A, sigma: smoothness, gap of the loss at the start, standard deviation of a gradient
     A: float
     sigma: float
-    H: float
+    H: float  # Root mean square gap of the nodes' gradients to their mean
 
     @property
     def values(self) -> dict[str, float]:
@@ -93,18 +80,12 @@ class Learning:
 
 @dataclass(frozen=True)
 class Wires:
-    """What a round costs by the clock and in traffic.
+    """What a round costs by the clock and in traffic."""
 
-    Attributes:
-        node, hub: Links, whose rates are everybody's own.
-        compute: Time of a local step.
-        model_bytes: Size of one model.
-    """
-
-    node: Link
+    node: Link  # node, hub: links, whose rates are everybody's own
     hub: Link
-    compute: Compute
-    model_bytes: float
+    compute: Compute  # time of a local step
+    model_bytes: float  # size of one model
 
     def hubs(self, n: int, b: Mapping[str, Any]) -> Floats:
         """Seconds of a round of hubs and spokes, for configurations in arrays.
@@ -221,38 +202,28 @@ class Gap:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol at the common target.
+    """A protocol at the common target."""
 
-    Attributes:
-        protocol: Name as people write it.
-        budgets: Budgets in words.
-        bound_id: Id of the bound.
-        edges: Models sent in a round.
-        models_of_a_node, models_of_a_hub: Models that a node, and a hub or server, sends and receives in a round, in
-            the mean; None where there is none.
-        mixing_factor, mean_deviation_bound: Two numbers by which the bound knows the protocol, beta and kappa.
-        consensus_ratio, mean_deviation: Exact values; None where there are too many nodes for them.
-        spectral_gap: Spectral gap of a draw; None for many nodes.
-        rounds, seconds, bytes: Rounds, time and traffic to the target.
-        seconds_per_round: Time of a round [s].
-        order_rounds: Rounds by the order form, all constants 1, to what a server reaches by it as it meets the target.
-    """
-
-    protocol: str
-    budgets: str
-    bound_id: str
-    edges: float
+    protocol: str  # name as people write it
+    budgets: str  # budgets in words
+    bound_id: str  # id of the bound
+    edges: float  # models sent in a round
+    # models_of_a_node, models_of_a_hub: models that a node, and a hub or server, sends and receives in a round, in the
+    # mean; None where there is none
     models_of_a_node: float
     models_of_a_hub: float | None
+    # mixing_factor, mean_deviation_bound: two numbers by which the bound knows the protocol, beta and kappa
     mixing_factor: float
     mean_deviation_bound: float
+    # consensus_ratio, mean_deviation: exact values; None where there are too many nodes for them
     consensus_ratio: float | None
     mean_deviation: float | None
-    spectral_gap: Gap | None
-    rounds: float
+    spectral_gap: Gap | None  # spectral gap of a draw; None for many nodes
+    rounds: float  # rounds, seconds, bytes: rounds, time and traffic to the target
     seconds: float
     bytes: float
-    seconds_per_round: float
+    seconds_per_round: float  # time of a round [s]
+    # rounds by the order form, all constants 1, to what a server reaches by it as it meets the target
     order_rounds: float
 
 

@@ -179,26 +179,17 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The best configuration, and what it is compared with.
-
-    Attributes:
-        budgets: Best configuration of the search ``found``.
-        hubs, others: Protocols; the others at as many edges, and a server.
-        left_out: Protocols that do not fit, and why.
-        failed: Best configuration after a hub has failed; None if it was the only one.
-        ties: Least and most hubs within the resolution of the best.
-        better: Best protocol without hubs and server that takes less by the objective; or None.
-    """
+    """The best configuration, and what it is compared with."""
 
     question: Question
     found: Search
-    budgets: Budgets
-    hubs: Protocol
+    budgets: Budgets  # best configuration of the search ``found``
+    hubs: Protocol  # hubs, others: protocols; the others at as many edges, and a server
     others: tuple[Protocol, ...]
-    left_out: tuple[str, ...]
-    failed: Protocol | None
-    ties: tuple[int, int]
-    better: Protocol | None
+    left_out: tuple[str, ...]  # protocols that do not fit, and why
+    failed: Protocol | None  # best configuration after a hub has failed; None if it was the only one
+    ties: tuple[int, int]  # least and most hubs within the resolution of the best
+    better: Protocol | None  # best protocol without hubs and server that takes less by the objective; or None
 
 
 def solve(question: Question) -> Answer:

@@ -27,38 +27,26 @@ SHARES = np.unique([*range(1, 9), *np.floor(1.5 ** np.arange(24)).astype(int)]) 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a round may cost; None for no limit.
+    """What a round may cost; None for no limit."""
 
-    Attributes:
-        edges: Models sent in all.
-        per_node, per_hub: Models that a node, and a hub, sends and receives, in the mean over draws.
-        hubs: Least and most of them.
-        fixed: Budgets that are not searched, by name.
-    """
-
-    edges: int | None = None
+    edges: int | None = None  # models sent in all
+    # per_node, per_hub: models that a node, and a hub, sends and receives, in the mean over draws
     per_node: float | None = None
     per_hub: float | None = None
-    hubs: tuple[int, int] = (2, MAX_NODES)
-    fixed: Mapping[str, int] = field(default_factory=dict)
+    hubs: tuple[int, int] = (2, MAX_NODES)  # least and most of them
+    fixed: Mapping[str, int] = field(default_factory=dict)  # budgets that are not searched, by name
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Configurations within the limits.
+    """Configurations within the limits."""
 
-    Attributes:
-        best: Best configuration by the objective for each number of hubs that has one, as arrays by name: n_h, b_hs,
-            b_hh, b_sh, rounds, seconds (of a round), edges, total (the objective).
-        tried: Number of configurations that were evaluated.
-        exhaustive: Whether that was all there are.
-        by_factor: Configuration with the smallest mixing factor, and its rounds.
-    """
-
+    # best configuration by the objective for each number of hubs that has one, as arrays by name: n_h, b_hs, b_hh,
+    # b_sh, rounds, seconds (of a round), edges, total (the objective)
     best: Mapping[str, Floats]
-    tried: int
-    exhaustive: bool
-    by_factor: tuple[Budgets, float]
+    tried: int  # number of configurations that were evaluated
+    exhaustive: bool  # whether that was all there are
+    by_factor: tuple[Budgets, float]  # configuration with the smallest mixing factor, and its rounds
 
     @property
     def first(self) -> int:

@@ -33,21 +33,13 @@ Said = Mapping[str, tuple[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree on the network.
+    """A tree on the network."""
 
-    Attributes:
-        patterns: Of its tiers, top first.
-        title: As people write it.
-        rounds: Predicted to the common target.
-        best: The best placement.
-        given: Seconds of a round of what is kept, rings in the order of the fleet; None where nothing is.
-    """
-
-    patterns: tuple[str, ...]
-    title: str
-    rounds: float
-    best: Placed
-    given: float | None
+    patterns: tuple[str, ...]  # of its tiers, top first
+    title: str  # as people write it
+    rounds: float  # predicted to the common target
+    best: Placed  # the best placement
+    given: float | None  # seconds of a round of what is kept, rings in the order of the fleet; None where nothing is
 
     @property
     def total(self) -> float:
@@ -129,23 +121,14 @@ def rounds(question: Question) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """A ring and its best order.
+    """A ring and its best order."""
 
-    Attributes:
-        name: Of the group; "servers" for a ring of groups' servers.
-        server: Place that it starts from and returns to.
-        order: Names in the best order.
-        given: Seconds on the way in the order of the fleet.
-        best: Seconds on the way in the best order.
-        gap: Share by which that may be longer than the shortest.
-    """
-
-    name: str
-    server: str
-    order: tuple[str, ...]
-    given: float
-    best: float
-    gap: float
+    name: str  # of the group; "servers" for a ring of groups' servers
+    server: str  # place that it starts from and returns to
+    order: tuple[str, ...]  # names in the best order
+    given: float  # seconds on the way in the order of the fleet
+    best: float  # seconds on the way in the best order
+    gap: float  # share by which that may be longer than the shortest
 
 
 def orders(question: Question, told: Told = quiet) -> list[Ordered]:
@@ -173,23 +156,14 @@ def orders(question: Question, told: Told = quiet) -> list[Ordered]:
 
 @dataclass(frozen=True, eq=False)
 class Waits:
-    """What the round of a tree waits for.
+    """What the round of a tree waits for."""
 
-    Attributes:
-        tree: Which, at the placement that is timed.
-        seconds: Of its round.
-        layout: That placement.
-        upgrades: What is in use, by what twice as fast would save.
-        left_out: Rounds without a client, by what they save.
-        by_group: Seconds of each group.
-    """
-
-    tree: Tree
-    seconds: float
-    layout: Layout
-    upgrades: list[Upgrade]
-    left_out: list[LeftOut]
-    by_group: dict[str, float]
+    tree: Tree  # which, at the placement that is timed
+    seconds: float  # of its round
+    layout: Layout  # that placement
+    upgrades: list[Upgrade]  # what is in use, by what twice as fast would save
+    left_out: list[LeftOut]  # rounds without a client, by what they save
+    by_group: dict[str, float]  # seconds of each group
 
 
 def waits(question: Question, told: Told = quiet) -> Waits:
@@ -208,25 +182,15 @@ def waits(question: Question, told: Told = quiet) -> Waits:
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree or an overlay, against a server that averages all.
+    """A tree or an overlay, against a server that averages all."""
 
-    Attributes:
-        name: As people write it.
-        seconds: Of a round.
-        rounds: Over those of the server.
-        by: What says the rounds: ``theorem`` or the id of a predictor.
-        models: Models sent in a round.
-        consensus_ratio: What a round leaves of the distance to the mean; None for trees.
-        gap: Share by which a ring may be longer than the shortest.
-    """
-
-    name: str
-    seconds: float
-    rounds: float
-    by: str
-    models: float
-    consensus_ratio: float | None = None
-    gap: float = 0.0
+    name: str  # as people write it
+    seconds: float  # of a round
+    rounds: float  # over those of the server
+    by: str  # what says the rounds: ``theorem`` or the id of a predictor
+    models: float  # models sent in a round
+    consensus_ratio: float | None = None  # what a round leaves of the distance to the mean; None for trees
+    gap: float = 0.0  # share by which a ring may be longer than the shortest
 
     @property
     def time(self) -> float:
@@ -291,21 +255,13 @@ def _models(question: Question, tree: Tree) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Groups on the front of heterogeneity and time.
+    """Groups on the front of heterogeneity and time."""
 
-    Attributes:
-        kind: ``present`` or ``new``.
-        delta2: Squared deviation between groups, of label shares.
-        seconds: Of a round of the best tree.
-        best: That tree, with its rounds.
-        group_of: Group of each client of the fleet.
-    """
-
-    kind: str
-    delta2: float
-    seconds: float
-    best: Tree
-    group_of: Indices
+    kind: str  # ``present`` or ``new``
+    delta2: float  # squared deviation between groups, of label shares
+    seconds: float  # of a round of the best tree
+    best: Tree  # that tree, with its rounds
+    group_of: Indices  # group of each client of the fleet
 
 
 def regrouped(

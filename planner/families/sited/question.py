@@ -28,34 +28,21 @@ USED: Final = ("model_size", "step_time", "K", "P", "R", "zeta", "delta", "sigma
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A fleet on a network as written; None for what was not said.
+    """A fleet on a network as written; None for what was not said."""
 
-    Attributes:
-        source: File or name of the network.
-        bandwidths: Matrix of bandwidths beside one of latencies.
-        access: File of the access of places.
-        fleet: File of the clients.
-        server: Place that is kept for the top server.
-        group_servers: File of the places that are kept for groups' servers.
-        tiers: Patterns, such as ``star/ring``.
-        bandwidth, latency_model, up, down: Rules for what the network does not say.
-        fill: ``detour`` to let pairs that were not measured go over others.
-        routing: ``direct``, or ``stored`` where every place on the way receives the whole model first.
-    """
-
-    source: str
-    bandwidths: Path | None = None
-    access: Path | None = None
-    fleet: Path | None = None
-    server: str | None = None
-    group_servers: Path | None = None
-    tiers: str | None = None
-    bandwidth: str | None = None
+    source: str  # file or name of the network
+    bandwidths: Path | None = None  # matrix of bandwidths beside one of latencies
+    access: Path | None = None  # file of the access of places
+    fleet: Path | None = None  # file of the clients
+    server: str | None = None  # place that is kept for the top server
+    group_servers: Path | None = None  # file of the places that are kept for groups' servers
+    tiers: str | None = None  # patterns, such as ``star/ring``
+    bandwidth: str | None = None  # bandwidth, latency_model, up, down: rules for what the network does not say
     latency_model: str | None = None
     up: str | None = None
     down: str | None = None
-    fill: str | None = None
-    routing: str = "direct"
+    fill: str | None = None  # ``detour`` to let pairs that were not measured go over others
+    routing: str = "direct"  # ``direct``, or ``stored`` where every place on the way receives the whole model first
 
     def filling(self) -> Filling:
         """The rules, read.
@@ -80,23 +67,14 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A fleet on a network, and the problem that it is to learn.
+    """A fleet on a network, and the problem that it is to learn."""
 
-    Attributes:
-        network: With what was filled in.
-        sites: Clients, their places and groups.
-        transfers: Of the model.
-        scenario: Every number with its origin.
-        patterns: Of the tiers that are asked about; None for all.
-        server, group_servers: Places that are kept; None where the best are looked for.
-    """
-
-    network: Underlay
-    sites: Sites
-    transfers: Transfers
-    scenario: Scenario
-    patterns: tuple[str, ...] | None
-    server: int | None
+    network: Underlay  # with what was filled in
+    sites: Sites  # clients, their places and groups
+    transfers: Transfers  # of the model
+    scenario: Scenario  # every number with its origin
+    patterns: tuple[str, ...] | None  # of the tiers that are asked about; None for all
+    server: int | None  # server, group_servers: places that are kept; None where the best are looked for
     group_servers: Indices | None
 
     @property

@@ -42,13 +42,9 @@ class _Pass:
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """Times rounds of a fleet on a network at the best placement for the scenario's model and steps.
+    """Times rounds of a fleet on a network at the best placement for the scenario's model and steps."""
 
-    Attributes:
-        question: The fleet, with the servers that are kept.
-    """
-
-    question: Question
+    question: Question  # the fleet, with the servers that are kept
     _trees: dict[tuple[tuple[str, ...], int], tuple[tuple[_Pass, ...], Layout]] = field(default_factory=dict)
 
     def __call__(self, topology: Topology, K: int, compute: Compute, model_bytes: float) -> float:

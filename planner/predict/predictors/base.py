@@ -20,21 +20,14 @@ _progress: ContextVar[Callable[[float], object] | None] = ContextVar("progress",
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a target is a number of; docs/predictors.md defines the three metrics.
+    """What a target is a number of; docs/predictors.md defines the three metrics."""
 
-    Attributes:
-        words: Its name, after "a".
-        first: The most that it can be before the first round, of the values of a problem.
-        first_in_words: That as a formula.
-        reached: What the reference has reached where it set the target, after "the".
-        note: What is to be known of it where a target is named; "" for nothing.
-    """
-
-    words: str
+    words: str  # its name, after "a"
+    # the most that it can be before the first round, of the values of a problem
     first: Callable[[Mapping[str, Any]], Any]
-    first_in_words: str
-    reached: str
-    note: str = ""
+    first_in_words: str  # that as a formula
+    reached: str  # what the reference has reached where it set the target, after "the"
+    note: str = ""  # what is to be known of it where a target is named; "" for nothing
 
 
 SQUARED_GRADIENT = Quantity(
@@ -53,28 +46,22 @@ class Predictor(ABC):
 
     Values and what is wanted may be arrays that broadcast. An answer of fewer dimensions than they have together is
     broadcast to them, so a predictor may leave out what it does not depend on.
-
-    Attributes:
-        id: Word of ``--predictor``.
-        says: What its rounds are, in a few words, after "rounds".
-        metrics: What it can predict about.
-        quantities: What targets are numbers of, by metric, where they are not mean squared gradients.
-        guarantees: Whether a theorem stands behind its rounds, so that it needs a bound of each topology.
-        monotone: Whether rounds never fall as sigma or a deviation grows, but for those that `monotone_in` says do, nor
-            grow with the target.
-        cheap: Whether a count of rounds costs microseconds.
-        shows_progress: Whether it runs something for each question, which takes seconds and says nothing of others.
-        measured: Whether its rounds were measured in the fleet of the question, so that constants change nothing.
     """
 
-    id: ClassVar[str]
-    says: ClassVar[str]
-    metrics: ClassVar[tuple[str, ...]] = ("gradient",)
+    id: ClassVar[str]  # word of ``--predictor``
+    says: ClassVar[str]  # what its rounds are, in a few words, after "rounds"
+    metrics: ClassVar[tuple[str, ...]] = ("gradient",)  # what it can predict about
+    # what targets are numbers of, by metric, where they are not mean squared gradients
     quantities: ClassVar[Mapping[str, Quantity]] = {}
+    # whether a theorem stands behind its rounds, so that it needs a bound of each topology
     guarantees: ClassVar[bool] = False
+    # whether rounds never fall as sigma or a deviation grows, but for those that `monotone_in` says do, nor grow with
+    # the target
     monotone: ClassVar[bool] = False
-    cheap: ClassVar[bool] = False
+    cheap: ClassVar[bool] = False  # whether a count of rounds costs microseconds
+    # whether it runs something for each question, which takes seconds and says nothing of others
     shows_progress: ClassVar[bool] = False
+    # whether its rounds were measured in the fleet of the question, so that constants change nothing
     measured: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:

@@ -101,19 +101,12 @@ class Fleet(envelopes.Fleet):
 
 @dataclass(frozen=True, eq=False)
 class Decay:
-    """How a global round maps the model, at the rates below the first at which runs diverge; fleets share it.
+    """How a global round maps the model, at the rates below the first at which runs diverge; fleets share it."""
 
-    Attributes:
-        a: what a coordinate is multiplied by, shape (rates, coordinates).
-        log_a: the logarithm of its size.
-        left: ``1 - a``.
-        left2: ``1 - a^2``.
-    """
-
-    a: Array
-    log_a: Array
-    left: Array
-    left2: Array
+    a: Array  # what a coordinate is multiplied by, shape (rates, coordinates)
+    log_a: Array  # the logarithm of its size
+    left: Array  # ``1 - a``
+    left2: Array  # ``1 - a^2``
 
 
 @lru_cache(maxsize=KEPT)
