@@ -25,9 +25,6 @@ WORK = "step_time"
 def terms(spec: RoundSpec) -> dict[str, float] | None:
     """Write the time of a round as a sum.
 
-    Args:
-        spec: The round.
-
     Returns:
         How often it takes each term: ``client_link.up``, ``.down``, ``.slower`` and ``.latency`` of every link, and
         ``step_time``. Transfers are those of the whole model at the full rate [s]. None where no such sum is exact.

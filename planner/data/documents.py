@@ -38,12 +38,7 @@ def _rounded(value: Any, digits: int) -> Any:
 def read(path: Path, model: type[Model], largest: int, noun: str, way: str) -> Model:
     """Read a document.
 
-    Args:
-        path: Of the file.
-        model: What it is, with the name of its schema.
-        largest: Bytes that one can have.
-        noun: What it is called.
-        way: Out of a file that is none: a sentence.
+    ``noun`` is what such a document is called, and ``way`` a sentence that leads out of a file that is none.
 
     Raises:
         ScenarioError: Naming the file, the field, the fact and the way out.

@@ -80,9 +80,7 @@ class Listed:
 def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> Listed:
     """Read a fleet client by client.
 
-    Args:
-        path: Of the CSV.
-        readers: By column, what reads a field: given its text and what it is called in a refusal.
+    What reads a field, by column, is given its text and what it is called in a refusal.
 
     Raises:
         ScenarioError: Naming file, line and field, the fact and the way out.
@@ -148,9 +146,7 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
 def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
     """Make a fleet of groups of clients that are alike.
 
-    Args:
-        rows: The tables of ``[[fleet.groups]]``, read: ``clients``, and of ``name`` and `COLUMNS` what is known.
-        field: What the list is called in messages.
+    The rows are the tables of ``[[fleet.groups]]``, read.
 
     Raises:
         ScenarioError: For names that come twice, or lie deeper than others.
@@ -190,10 +186,7 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
 def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: ArrayLike | None = None) -> Listed:
     """Make a fleet of nodes without names.
 
-    Args:
-        source: What the list is called in messages.
-        sizes: Children of every node above each tier, top first; they fit.
-        samples: Of every client; None where nobody said.
+    ``sizes`` are the children of every node above each tier, top first; they fit.
     """
     children = tuple(np.asarray(one, dtype=np.int64) for one in sizes)
     groups = tuple(f"group {i}" for i in range(1, len(children[-1]) + 1))
@@ -204,11 +197,8 @@ def by_sizes(source: str, sizes: Sequence[Sequence[int]], samples: ArrayLike | N
 def by_power(source: str, counts: Sequence[int], exponent: float, seed: int) -> Listed:
     """Make a fleet of groups of one size whose samples follow a power law.
 
-    Args:
-        source: What the list is called in messages.
-        counts: Children of a node of every tier, top first.
-        exponent: The client of rank i has ``i**-exponent`` of the samples of the first.
-        seed: Of the order in which ranks are dealt to clients.
+    The client of rank i has ``i**-exponent`` of the samples of the first; the seed is of the order in which ranks are
+    dealt.
 
     Raises:
         ScenarioError: For more clients than a list may have.
@@ -225,9 +215,7 @@ def by_power(source: str, counts: Sequence[int], exponent: float, seed: int) -> 
 def of_counts(table: LabelCounts, *, samples: bool) -> Listed:
     """Take the fleet of a table of label counts, clients and groups in the order of the file.
 
-    Args:
-        table: With groups.
-        samples: Whether clients count by the sums of their counts.
+    With ``samples`` clients count by the sums of their counts.
 
     Raises:
         ScenarioError: For more clients than a list may have.

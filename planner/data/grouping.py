@@ -269,10 +269,7 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
 
     Ends when every pair stands still, or, in large problems, when a sweep gains next to nothing.
 
-    Args:
-        state: changed in place.
-        rng: of pairs.
-        among: groups that may not stand still; None for all.
+    The state is changed in place. Groups that are not ``among`` those given stand still already.
     """
     groups = state.problem.groups
     pairs = groups * (groups - 1) // 2
@@ -369,11 +366,7 @@ def descent(state: State, most: int | None = None) -> list[Step]:
 def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, blind: bool = False) -> State | None:
     """Greedy: large units and units with many others to avoid first, each where it adds least.
 
-    Args:
-        problem: whose units are placed.
-        rng: of what follows.
-        shuffled: whether the order of units of one kind varies.
-        blind: whether each goes anywhere it fits, in place of where it adds least.
+    ``shuffled`` varies the order of units of one kind; ``blind`` puts each anywhere it fits, not where it adds least.
 
     Returns:
         None where the last units find no room; another order may.
@@ -475,11 +468,7 @@ def search_exhaustively(problem: Problem) -> State | None:
 def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: Indices | None = None) -> State:
     """The best of several local searches, and of searches from near it until many in a row gain nothing.
 
-    Args:
-        problem: with rules that may be kept.
-        seed: of orders and pairs.
-        restarts: searches from greedy starts; by default more for small problems.
-        start: a grouping to search from as well.
+    By default there are more restarts for small problems; ``start`` is a grouping to search from as well.
 
     Raises:
         NoAnswerError: where no grouping keeps the rules, or none is found.

@@ -159,10 +159,7 @@ def _clique(avoid: dict[int, set[int]]) -> list[int]:
 def renamed(present: Indices, found: Indices, kinds: Indices) -> Indices:
     """The found grouping with its groups numbered such that, greedily, most clients stay where they are.
 
-    Args:
-        present: group of every client.
-        found: likewise.
-        kinds: of every group; only those of one kind may exchange their numbers.
+    Only groups of one kind may exchange their numbers.
     """
     groups = len(kinds)
     overlap = np.zeros((groups, groups), dtype=np.int64)

@@ -80,10 +80,8 @@ class LabelCounts:
 def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -> LabelCounts:
     """Read a table of label counts.
 
-    Args:
-        path: of the file.
-        grouped: whether it must have a column of groups.
-        skip_empty: leave out clients without samples, in place of refusing them.
+    A ``grouped`` table must have a column of groups; ``skip_empty`` leaves out clients without samples, and refuses
+    none.
 
     Raises:
         ScenarioError: naming the place, the fact and the way out.

@@ -131,13 +131,7 @@ def from_counts(
 ) -> Profile:
     """The aggregates of a measurement.
 
-    Args:
-        table: what was measured.
-        found: its deviations.
-        concentrations: intra and inter.
-        weighting: that was used.
-        absolute: whether a Gram matrix gave the scale.
-        length: of a class gradient, where one is known for all labels.
+    The scale is ``absolute`` by a Gram matrix, or by one ``length`` of all class gradients.
     """
     sizes = table.sizes
     factor = 1.0 if length is None else length**2

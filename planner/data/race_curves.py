@@ -53,10 +53,7 @@ def rounds_like(reference: Curve, curve: Curve, rounds: float) -> float:
     A curve that does not get there so far is taken to go on at the pace it has: where in all its rounds ``h`` it has
     what the reference has after ``m``, its ratio is ``h / m``. Infinite where it has gained nothing.
 
-    Args:
-        reference: A curve that never rises.
-        curve: The same of another, over the same rounds.
-        rounds: Of the reference, at most as many as it has.
+    Neither rises anywhere, and both are over the same rounds.
     """
     found = crossing(curve, value_at(reference, rounds))
     if math.isfinite(found):

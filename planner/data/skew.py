@@ -29,9 +29,7 @@ class Skew:
 def skews(table: LabelCounts, weighting: Weighting) -> tuple[Skew, ...]:
     """Return the skew of every tier, top first.
 
-    Args:
-        table: Label counts of clients in groups.
-        weighting: As of the deviations, one of `label_shift.WEIGHTINGS`.
+    The weighting is one of `label_shift.WEIGHTINGS`, as of the deviations.
     """
     parents, masses = table.parents, weights(table, weighting)
     of_nodes = [table.shares()]

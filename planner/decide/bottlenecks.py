@@ -26,10 +26,7 @@ Faster = Callable[[float], Question]
 def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade]:
     """List what a round would be shorter without, by what twice as fast saves.
 
-    Args:
-        question: Without a network of places, whose links `planner.families.sited.timed` knows by name.
-        scenario: Behind it.
-        topology: Id of the one that is timed.
+    Not of a question on a network of places, whose links `planner.families.sited.timed` knows by name.
     """
     found = []
     now = question.of_a_round(topology).seconds
@@ -46,12 +43,7 @@ def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade
 
 
 def with_waits(answer: Recommendation, scenario: Scenario) -> Recommendation:
-    """Say beside a recommendation without a network of places what the round of its best topology waits for.
-
-    Args:
-        answer: To one plan.
-        scenario: Without counts that are searched for.
-    """
+    """Say beside a recommendation without a network of places what the round of its best topology waits for."""
     whole = with_default_order(scenario)
     found = waits(ask(whole), whole, answer.recommended[0])
     return answer.replaced(recommend=answer.recommend.replaced(waits=tuple(Waiting(**asdict(one)) for one in found)))

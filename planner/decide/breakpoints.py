@@ -125,13 +125,7 @@ def along(
 ) -> Line:
     """Follow one input over its whole range.
 
-    Args:
-        each: which.
-        question: what was asked.
-        objective: what decides.
-        among: topologies that compete.
-        first: those that tie for the first place now.
-        resolution: relative difference below which topologies tie.
+    ``first`` tie for the first place now; ``resolution`` is the relative difference below which topologies tie.
     """
     walk = _Walk(each, question, objective, tuple(among), frozenset(first), max(resolution, SAME))
     return walk.line()
@@ -141,12 +135,6 @@ def nearest(
     each: Input, question: Question, objective: Objective, first: Sequence[str]
 ) -> Iterator[tuple[Change, bool]]:
     """Look on either side for the nearest change, quickly; a change that comes and goes between two values is missed.
-
-    Args:
-        each: Which input.
-        question: What was asked.
-        objective: What decides.
-        first: Those that tie for the first place now.
 
     Yields:
         The change, and whether it was solved for.

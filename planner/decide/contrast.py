@@ -102,11 +102,6 @@ def turn(verdict: Verdict) -> Turn:
 def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda text: None) -> Contrast:
     """Find what differs between two scenarios, and what of it decides.
 
-    Args:
-        first: Is changed towards the second.
-        second: Has the values that are taken.
-        progress: Is told which difference is changed.
-
     Raises:
         ScenarioError: If too much differs.
         NoAnswerError: If either has no answer.

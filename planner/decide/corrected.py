@@ -19,11 +19,7 @@ VECTORS = 2  # of a model's size in every transfer: the model and its correction
 
 
 def corrected(question: Question) -> Corrected | None:
-    """What a tree of stars takes with gradient correction; None where there is none, or not everybody takes part.
-
-    Args:
-        question: what was asked.
-    """
+    """What a tree of stars takes with gradient correction; None where there is none, or not everybody takes part."""
     stars = [id_ for id_, tree in question.topologies.items() if not any(one.ordered for one in tree.patterns)]
     deviations = [one.deviation for one in question.symbols if question.values[one.deviation] > 0]
     if not stars or not deviations or question.partial or question.availability is not None:

@@ -205,10 +205,6 @@ def _neighbours(values: Integers, value: int) -> tuple[int, int]:
 def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) -> Recommendation:
     """The answer for the best plan, with all divisions that were searched.
 
-    Args:
-        scenario: with its `divisions`.
-        recommend: makes the answer for one.
-
     Raises:
         ScenarioError: as for one division.
         NoAnswerError: where no plan reaches the target.
@@ -260,9 +256,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
 def taken(scenario: Scenario, shown: Mapping[str, KnownValue]) -> Scenario:
     """Return the scenario that an answer is about: with the counts that were chosen, under the target of all.
 
-    Args:
-        scenario: Where counts are searched, with its `divisions`; any other is returned as it is.
-        shown: Values of the scenario, as the answer has them.
+    ``shown`` are the values as the answer has them. Where no counts are searched the scenario is returned as it is.
     """
     sizes = [shown[name].value for name in SIZES if name in shown]
     alike = (one for one in scenario.divisions if [one.known[name].value for name in SIZES] == sizes)
@@ -360,9 +354,7 @@ def _steps(counts: Mapping[str, int]) -> str:
 def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingProxyType({})) -> list[Scenario]:
     """The scenarios under one target: the user's, or what Star-Star reaches in the first of them.
 
-    Args:
-        found: Scenarios.
-        own: K and P that define the target, where the scenarios have the least of a range.
+    Where the scenarios have the least of a range, ``own`` are the K and P that define the target.
 
     Raises:
         NoAnswerError: where its bound says nothing there.

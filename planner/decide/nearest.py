@@ -40,13 +40,7 @@ class Flip:
 
 
 def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
-    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
-
-    Args:
-        question: What was asked.
-        scenario: Says what decides, and which numbers follow others.
-        first: The first tie group.
-    """
+    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at."""
     objective = scenario.objective
     if set(first) == set(question.topologies):
         return (), "all topologies tie"

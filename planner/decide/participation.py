@@ -21,14 +21,7 @@ NOTEWORTHY = 0.99  # availability per turn above which that price is worth a lin
 
 
 def of_row(question: Question, scenario: Scenario, topology: str, rounds: float) -> dict[str, Any]:
-    """What a row of the answer says about survival; empty where nobody said who comes.
-
-    Args:
-        question: as asked.
-        scenario: says whether anybody said.
-        topology: of the row.
-        rounds: completed ones to the target.
-    """
+    """What a row of the answer says about survival; empty where nobody said who comes."""
     if scenario.availability is None:
         return {}
     if question.availability is not None:

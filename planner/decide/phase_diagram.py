@@ -105,11 +105,8 @@ def source(found: Phase) -> str:
 def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int | None = None) -> Phase:
     """The diagram of two inputs, all else fixed.
 
-    Args:
-        scenario: with known groups.
-        asked: two names with a comma between, each perhaps with a range: ``G=1:50,uplink=1Mbit/s:1Gbit/s``.
-        among: topologies that compete; empty for all.
-        cells: along each axis.
+    ``asked`` are two names, each perhaps with a range: ``G=1:50,uplink=1Mbit/s:1Gbit/s``. With ``among`` other
+    topologies than these do not compete.
 
     Raises:
         ScenarioError: for inputs that cannot be moved so.

@@ -72,15 +72,7 @@ def pilot_of_counts(
 
 
 def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bool = False) -> Pilot:
-    """Say what a race measured.
-
-    Args:
-        name: Of what was trained.
-        course: What was raced on.
-        raced: What came out.
-        wanted: What race was asked for.
-        proxy: Whether label counts were laid on another data set.
-    """
+    """Say what a race measured."""
     board = _Board(course, raced, wanted)
     return Pilot(
         software=data.Software(hfl_plan=version(), torch=version("torch")),

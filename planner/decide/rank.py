@@ -41,11 +41,9 @@ def recommend(  # reason: one field of the answer after the other
     they cost; the objective decides the order, and what is closer than the resolution, or than the predictor can tell,
     ties. Where counts are free, the answer is for the best.
 
-    Args:
-        scenario: What is known.
-        details: Whether to work out what explains the order and says how sure it is: draws and other proofs, flips,
-            and what bounds say where the predictor is another. Ranking and ties are the same without.
-        cases: Whether to look at baselines and all values of an unknown that decides; None for as `details`.
+    Without ``details`` nothing is worked out that explains the order or says how sure it is (draws and other proofs,
+    flips, bounds beside another predictor); ranking and ties are the same. ``cases`` says whether to look at baselines
+    and all values of an unknown that decides; None for as ``details``.
 
     Raises:
         ScenarioError: if the bound family asked for does not fit the scenario.

@@ -57,10 +57,6 @@ class Grouped:
 def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[str, Any]:
     """Rounds, seconds and bytes of every topology with both groupings, who comes first, and where that changes.
 
-    Args:
-        before: what groups, and the scenario in them.
-        after: likewise, for the same fleet.
-
     Returns:
         A part of a JSON document.
 
@@ -124,11 +120,6 @@ def change_of_leaders(
     questions: tuple[Question, Question], objective: Objective, leaders: Sequence[str]
 ) -> float | None:
     """The inter-group deviation below which, on the way from the first grouping to the second, another leads.
-
-    Args:
-        questions: before and after.
-        objective: what decides.
-        leaders: before; those not among them are others.
 
     Returns:
         None where none of the others leads on the way; else the first of `ALONG` deviations at which one does.

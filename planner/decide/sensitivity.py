@@ -134,11 +134,8 @@ def flip(  # reason: one field of the answer after the other
 ) -> Flips:
     """Follow every input to every change of the answer.
 
-    Args:
-        scenario: with known groups.
-        among: topologies that compete; empty for all.
-        only: names of inputs to follow; empty for all.
-        progress: is told the name of each input before it is followed.
+    Topologies other than ``among`` do not compete, and inputs other than ``only`` are not followed, where these are
+    given.
 
     Raises:
         ScenarioError: for a free number of groups, an unknown topology or input.

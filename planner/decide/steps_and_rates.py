@@ -77,9 +77,7 @@ class _Tried:
 def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
     """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
 
-    Args:
-        scenario: With the K and P that define a target that is not given.
-        wanted: What is to be tried and spent.
+    K and P of the scenario define a target that is not given.
 
     Raises:
         ScenarioError: For options that cannot be meant.
@@ -239,17 +237,7 @@ def _verdict(
     budget: Budget,
     resolution: float,
 ) -> Verdict:
-    """Say what to use, what it saves of what the present K and P take, and what else comes near.
-
-    Args:
-        chosen: What is recommended.
-        given: With the present K and P; None where nothing reaches the target with them.
-        best: The front.
-        tied: Topologies that cannot be told from the chosen one at its K and P.
-        aim: What is to be least.
-        budget: What may be spent.
-        resolution: Relative difference that still ties.
-    """
+    """Say what to use, what it saves of what the present K and P take, and what else comes near."""
     parts, ratio, runner_up = [], None, ""
     within = f" within {budget}" if budget.limits else ""
     if given is None:

@@ -125,8 +125,7 @@ class Budget:
 def budget_of(texts: Iterable[str]) -> Budget:
     """Read what may be spent, each with the unit that says of what: ``2h 50GB 20kWh 5kgCO2e 100USD``.
 
-    Args:
-        texts: As written; money has the code of its currency, which is to be that of the prices.
+    Money has the code of its currency, which is to be that of the prices.
 
     Raises:
         ScenarioError: For another unit, no number above 0, or two limits of one kind.
@@ -211,12 +210,7 @@ def choices(
 ) -> list[Choice]:
     """Every choice that reaches the target.
 
-    Args:
-        question: with one target, see `with_one_target`.
-        group_rounds: values of P.
-        local_steps: values of K.
-        among: ids of topologies.
-        most: P K above it is left out, except where P or K is 1, for which the values alone say how far to go.
+    What has P K above ``most`` is left out, except where P or K is 1, for which the values alone say how far to go.
     """
     every = product(sorted(set(group_rounds)), sorted(set(local_steps)))
     pairs = [(p, k) for p, k in every if p * k <= most or 1 in (p, k)]
@@ -270,11 +264,7 @@ def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic"))
 def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float) -> Choice:
     """The choice with the least of the aim within the budget; of those that tie in it, the least traffic, or time.
 
-    Args:
-        best: a front; what is not on it is beaten within any budget by something that is.
-        aim: what is to be least.
-        budget: what may be spent.
-        resolution: relative difference that still ties.
+    ``best`` is a front: what is not on it is beaten within any budget by something that is.
 
     Raises:
         NoAnswerError: if nothing is within the budget; it names the nearest.
@@ -357,10 +347,8 @@ def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: flo
 
     The factor is 4 where that would be many.
 
-    Args:
-        rates: effective; those of all topologies, for a comparison is fair on one grid.
-        least_top: that the grid reaches in any case.
-        most: that it does not exceed.
+    Rates are effective, those of all topologies, as a comparison is fair on one grid; it reaches ``least_top`` in any
+    case.
     """
     told = [eta for eta in rates if eta is not None]
     if not told:
@@ -386,11 +374,6 @@ def described(choice: Choice) -> str:
 
 def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:
     """Read ``5``, ``1,2,5`` and ``1:64``; a range has its ends and small numbers and powers between.
-
-    Args:
-        option: Option they were written at.
-        text: Text as written; None for the default.
-        default: Numbers without a text.
 
     Raises:
         ScenarioError: For anything else.

@@ -115,11 +115,7 @@ class Standing:
 def standing(question: Question, scenario: Scenario, objective: Objective, rounds: Mapping[str, float]) -> Standing:
     """Rank topologies by an objective.
 
-    Args:
-        question: What was asked.
-        scenario: Says what is known how far, and which difference still ties.
-        objective: What decides.
-        rounds: Of every topology to the target; ``inf`` where it is not reached.
+    Rounds are those to the target, ``inf`` where it is not reached.
     """
     prices = {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     totals = {t: rounds[t] * price for t, price in prices.items()}
@@ -139,10 +135,6 @@ def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, 
 
 def standings(here: Standing, rounds: Mapping[str, float]) -> dict[str, dict[str, Standing]]:
     """Rank by every objective that may be meant and for every value of an unknown that may decide.
-
-    Args:
-        here: The standing by the scenario as it is taken.
-        rounds: Of every topology.
 
     Returns:
         By objective and by value of link sharing: ``{"time": {"per-client": ..., "per-server": ...}}``; the value is
@@ -167,13 +159,7 @@ def sharing_is_open(question: Question, scenario: Scenario) -> bool:
 
 
 def verdict(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline], *, met: bool = False) -> Verdict:
-    """Decide, in words and data.
-
-    Args:
-        found: What `standings` returns.
-        beside: Single tiers to the same target.
-        met: Whether the target is met before the first round.
-    """
+    """Decide, in words and data."""
     if met:
         first = next(iter(found.values()))
         best = next(iter(first.values())).best

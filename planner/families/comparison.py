@@ -31,13 +31,8 @@ def compared(
 ) -> Recommendation:
     """Answer for the families that were told what they need, beside the recommendation for a scenario.
 
-    Args:
-        answer: Recommendation.
-        scenario: What was asked.
-        config: Its file.
-        said: Its options.
-        told: ``coverage``, a file or layout for HHFL; ``edges`` of a round in all, for HSL; ``region_times`` of a task
-            of each group, for HGA-FL; those of the others may be missing or None.
+    Of what is ``told``, ``coverage`` is a file or layout for HHFL, ``edges`` are those of a round in all, for HSL, and
+    ``region_times`` is the time of a task of each group, for HGA-FL; others may be missing or None.
 
     Raises:
         ScenarioError: Where what is told contradicts the fleet.

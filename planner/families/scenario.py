@@ -15,10 +15,6 @@ from planner.scenario.resolve import load as without_network
 def load(config: Path | None, options: Mapping[str, tuple[str, Any]]) -> Scenario:
     """Read a scenario; where clients are placed on a network, its rounds are timed there (`Network.timer`).
 
-    Args:
-        config: Scenario file.
-        options: By key: what it is called in messages, and what was written.
-
     Raises:
         ScenarioError: For what is no scenario.
     """

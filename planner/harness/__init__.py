@@ -34,8 +34,7 @@ def need(command: str, *modules: str) -> None:
 def refusals(where: str = "") -> Iterator[None]:
     """Pass on what `validation` refuses.
 
-    Args:
-        where: Opens the message.
+    ``where`` opens the message.
 
     Raises:
         ScenarioError: For a word that is none of those that can be chosen.
@@ -55,8 +54,7 @@ def refusals(where: str = "") -> Iterator[None]:
 def stoppable(way: str) -> Iterator[None]:
     """Where a run is stopped, give its claims back and say how to go on; the exit code is that of the signal.
 
-    Args:
-        way: How to go on; empty where nothing is kept.
+    ``way`` says how to go on; it is empty where nothing is kept.
 
     Raises:
         SystemExit: If it is told to end.

@@ -19,12 +19,6 @@ __all__ = ["Estimated", "Interval", "Partitioned", "measured"]
 def measured(hook: Path, *, batch: int, seed: int, **how: Any) -> tuple[Partitioned, Estimated]:
     """Measure the constants of the model and the data of a hook.
 
-    Args:
-        hook: The file, which is run.
-        batch: Samples of a mini-batch.
-        seed: Of every random draw, those of the hook among them.
-        how: As of `validation.estimate.estimate`.
-
     Raises:
         ScenarioError: For a file that is no hook.
         NoAnswerError: If nothing can be measured.

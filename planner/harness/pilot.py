@@ -115,12 +115,7 @@ class Course:
 def on_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: Any) -> tuple[Course, Raced]:
     """Race on the model and the data of a hook.
 
-    Args:
-        hook: The file, which is run.
-        wanted: What race.
-        store: File of the results, to go on with; None for none.
-        tell: Told what is being done, and which topology is in front.
-        how: As of `on_model`.
+    ``tell`` is told what is being done, and which topology is in front; other arguments are as of `on_model`.
 
     Raises:
         ScenarioError: For a file that is no hook, and what cannot be meant.

@@ -54,15 +54,7 @@ class _Part:
 def upgrades(
     sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1
 ) -> list[Upgrade]:
-    """What a round waits for and would be shorter without, by what twice as fast saves; servers and orders stay.
-
-    Args:
-        sites: The fleet.
-        transfers: Of the model.
-        patterns: Of the tiers, top first.
-        layout: Servers and orders.
-        passes: Of a group's server in a round.
-    """
+    """What a round waits for and would be shorter without, by what twice as fast saves; servers and orders stay."""
     now = round_of(sites, transfers, patterns, layout, passes)
     found = []
     for part in _parts(sites, transfers, now):

@@ -24,11 +24,7 @@ class Transfers:
     def hops(self, rows: Indices, columns: Indices, out: float | Floats = 1, into: float | Floats = 1) -> Floats:
         """Seconds from each of some places to each of others; 0 from a place to itself.
 
-        Args:
-            rows: Places that send.
-            columns: Places that receive.
-            out: Models that each row sends at the same time; one number, or one for each row.
-            into: Models that each column receives at the same time.
+        Each row sends ``out`` models at the same time, and each column receives ``into``.
         """
         latency, per_bit = self.network.between(rows, columns)
         sent = np.broadcast_to(np.asarray(out, dtype=np.float64), (len(rows),)) / self.network.up[rows]

@@ -31,9 +31,7 @@ class Matcha:
 def matcha(links: NDArray[np.bool_], budget: float) -> Matcha:
     """Divide links into matchings, and choose the probabilities of most algebraic connectivity.
 
-    Args:
-        links: Symmetric, connected.
-        budget: Mean share of the matchings that are active.
+    Links are symmetric and connected; the budget is the mean share of the matchings that are active.
     """
     matchings = matching_decomposition(links)
     laplacians = np.array([np.diag(m.sum(axis=1)) - m.astype(np.float64) for m in matchings])

@@ -46,11 +46,7 @@ class Overlay:
 def gossip(transfers: Transfers, nodes: Indices, work: Floats, *, seed: int = 0) -> Iterator[Overlay]:
     """Price every overlay of some nodes.
 
-    Args:
-        transfers: Of the model over the network.
-        nodes: Place of each node.
-        work: Time of each node's local steps [s].
-        seed: Of what is drawn.
+    ``nodes`` are the places of nodes, ``work`` is the time of their local steps [s].
     """
     yield ring(transfers, nodes, work, seed=seed)
     yield _gossip("tree", transfers, nodes, work, spanning_tree(pairwise(transfers, nodes, work)))

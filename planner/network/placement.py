@@ -52,16 +52,8 @@ def best_layout(  # reason: what is placed, what is kept, how it is searched
 ) -> Placed:
     """Find the places and orders of the shortest round.
 
-    Args:
-        sites: The fleet.
-        transfers: Of the model.
-        patterns: Of the tiers, top first.
-        passes: Of a group's server over its clients in a round.
-        server: Place that is kept for the top server.
-        group_servers: Places that are kept for the groups' servers.
-        keep_order: Whether rings run in the order of the fleet.
-        seed: Of the search for tours.
-        progress: Told how far it is.
+    Patterns are of the tiers, top first. A server that is given is kept; ``keep_order`` leaves rings in the order of
+    the fleet.
     """
     return _Search(sites, transfers, tuple(patterns), passes, keep_order, seed, progress).run(server, group_servers)
 

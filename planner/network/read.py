@@ -60,10 +60,7 @@ class _Quantity(NamedTuple):
 def read(path: Path, filling: Filling | None = None, *, beside: Path | None = None) -> Underlay:
     """Read a network from a file, by what it looks like.
 
-    Args:
-        path: CSV with the columns ``a,b``, ``node,lat,lon``, or a matrix with ``latency_ms`` first; GML; GraphML.
-        filling: Rules for what it does not say.
-        beside: Matrix of bandwidths, for one of latencies.
+    ``beside`` is a matrix of bandwidths, for one of latencies.
 
     Raises:
         ScenarioError: Naming the place, the fact and the way out.

@@ -66,11 +66,7 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
 
     Without ``node`` a client is at the place of its own name.
 
-    Args:
-        path: CSV; columns in any order.
-        network: Whose places are meant.
-        step: Time of a local step where no ``step_time`` says another [s].
-        local_steps: In a pass.
+    ``step`` is the time of a local step where no ``step_time`` says another [s].
 
     Raises:
         ScenarioError: Naming the place, the fact and the way out.

@@ -54,11 +54,8 @@ def tour_length(costs: Floats, order: Indices | tuple[int, ...]) -> float:
 def shortest_tour(costs: Floats, *, seed: int = 0, kicks: int = KICKS, climbs: int = CLIMBS) -> Tour:
     """Find a short closed tour through all places.
 
-    Args:
-        costs: ``[i, j]`` from i to j, 0 or more; the diagonal is not looked at.
-        seed: Of the kicks.
-        kicks: How many are tried where the dynamic programme is too large.
-        climbs: Steps of the bound there.
+    ``costs[i, j]`` is from i to j, 0 or more. Where the dynamic programme is too large so many kicks are tried, and the
+    bound climbs so many steps.
     """
     n = len(costs)
     if n <= EXACT:

@@ -136,12 +136,7 @@ class Round:
 def round_of(sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1) -> Round:
     """Time a round.
 
-    Args:
-        sites: The fleet.
-        transfers: Of the model.
-        patterns: Of the tiers, top first: one where all clients talk to the top server, two with group servers.
-        layout: Servers and orders.
-        passes: Of a group's server over its clients in a round.
+    Patterns are of the tiers, top first: one where all clients talk to the top server, two with group servers.
 
     Raises:
         ScenarioError: For other depths or patterns.

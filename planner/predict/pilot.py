@@ -28,11 +28,6 @@ SAYS_NOTHING = {
 def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     """The question with the rounds of a pilot.
 
-    Args:
-        question: As the predictor beneath is asked it.
-        pilot: What was measured.
-        metric: That was asked for; None for the pilot's.
-
     Raises:
         ScenarioError: If the pilot says nothing, or is of another fleet, or by another metric.
     """

@@ -46,9 +46,7 @@ class Availability:
 def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     """Resolve who comes, with the origin of each setting; None where nothing is said.
 
-    Args:
-        written: Of the scenario.
-        known: Of the scenario; what is resolved joins it.
+    What is resolved joins ``known``.
 
     Raises:
         ScenarioError: If fields contradict each other.

@@ -42,10 +42,7 @@ Grouping = Literal["random", "chosen"]
 def expected(total2: Exact, clients: int, groups: int) -> tuple[Exact, Exact]:
     """``(E zeta^2, E delta^2)`` over random divisions into groups.
 
-    Args:
-        total2: ``zeta^2 + delta^2``.
-        clients: how many, N.
-        groups: how many; of one size, or where every client counts the same of any sizes.
+    Groups are of one size; of any sizes where every client counts the same. ``total2`` is the sum of both.
     """
     others = max(clients - 1, 1)  # one client has nothing to differ from, and then both factors are 0
     return total2 * (clients - groups) / others, total2 * (groups - 1) / others

@@ -868,11 +868,7 @@ def read_table(
 ) -> dict[str, Any]:
     """Read what is written, by key.
 
-    Args:
-        table: Tables and values.
-        fields: What may be there.
-        name: What a key is called in errors.
-        at: Path of the table.
+    ``name`` says what a key is called in errors, and ``at`` is the path of the table.
 
     Raises:
         ScenarioError: With the first value that is none, or key that is unknown.

@@ -83,15 +83,7 @@ def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
 def signed(
     function: Callable[..., Any], about: str, known: Sequence[Keyword], returned: Any, examples: Iterable[str] = ()
 ) -> Callable[..., Any]:
-    """Give a function the signature and the docstring of its keywords.
-
-    Args:
-        function: Takes any.
-        about: What it does, its first line in one.
-        known: Its keywords, those by place first.
-        returned: What it returns.
-        examples: Calls.
-    """
+    """Give a function the signature and the docstring of its keywords."""
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         list(map(parameter, known)), return_annotation=returned
     )

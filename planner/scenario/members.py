@@ -78,12 +78,7 @@ class Usual(NamedTuple):
 def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[bool], field: str) -> Members:
     """Take from a list what differs between nodes.
 
-    Args:
-        listed: The list.
-        weights: What clients count by.
-        usual: Of clients whose own is not listed.
-        everyone: Whether all children of a tier take part, top first.
-        field: What the list is called in messages.
+    ``usual`` is of clients whose own is not listed, ``field`` what the list is called in messages.
 
     Raises:
         ScenarioError: If clients on links of different kinds share a rate, or samples are asked for and not listed.

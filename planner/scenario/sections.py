@@ -30,9 +30,7 @@ STEP = 0.1  # of a local step [s], where nobody said
 def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scenario:
     """Resolve what was written of a fleet whose counts are known.
 
-    Args:
-        written: Without ranges.
-        regrouped: Groups and deviations that take the place of those written.
+    What is ``regrouped`` takes the place of the groups and deviations written.
 
     Raises:
         ScenarioError: If fields contradict each other, or one that has no default is missing.

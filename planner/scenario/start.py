@@ -130,8 +130,7 @@ REST: Final = (
 def written(values: Mapping[str, Any]) -> str:
     """Write a scenario with a comment on every line.
 
-    Args:
-        values: By key; "" for one that stays open.
+    Values are by key; "" for one that stays open.
     """
     rows = [(key, values[key], COMMENTS[key]) for key in COMMENTS if key in values]
     rows += [(key, "", comment) for key, _, comment in REST if key not in values]

@@ -159,9 +159,7 @@ def parse_rate(text: object, *, field: str = "rate") -> Rate:
     Accepted units: ``bit/s kbit/s Mbit/s Gbit/s Tbit/s``, the same with ``bps`` or ``b/s`` for ``bit/s``,
     and ``B/s kB/s MB/s GB/s TB/s KiB/s MiB/s GiB/s`` for bytes.
 
-    Args:
-        text: What the user wrote.
-        field: The option or key it was written for; it opens the message of a refusal.
+    ``field`` is the option or key it was written for, which opens the message of a refusal.
 
     Raises:
         QuantityError: If the text is not one positive finite number and one rate unit of the table.

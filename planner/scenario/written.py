@@ -65,10 +65,6 @@ class Written:
 def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Written:
     """Read the tables of a scenario.
 
-    Args:
-        table: As TOML gives them.
-        name: What a key is called in errors.
-
     Raises:
         ScenarioError: For what cannot be read, or tiers that contradict each other.
     """

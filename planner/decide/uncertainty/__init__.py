@@ -66,10 +66,7 @@ SURE = 0.99
 def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -> Uncertainty | None:
     """How sure the answer is; None where the scenario asks for no draws.
 
-    Args:
-        question: what was asked.
-        scenario: says what is known how far, and how many draws to make.
-        recommended: the first tie group, best first.
+    ``recommended`` is the first tie group, best first.
     """
     if not scenario.draws:
         return None

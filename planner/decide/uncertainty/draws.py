@@ -53,13 +53,7 @@ class Totals:
     """The objective of every topology at many values of the columns."""
 
     def __init__(self, question: Question, drawn: Sequence[Column], objective: Objective) -> None:
-        """Keep the question.
-
-        Args:
-            question: what was asked.
-            drawn: its columns.
-            objective: of the totals.
-        """
+        """Keep the question."""
         self.question, self.columns, self.objective = question, tuple(drawn), objective
         moved = {name for column in drawn for name in column.moves}
         ranges = parts.ranges(question, objective) if objective in FOOTPRINT else {}
@@ -221,12 +215,8 @@ def draws(
 ) -> Draws:
     """What every topology takes, in draws of what is not known exactly.
 
-    Args:
-        question: what was asked; its seed fixes the draws.
-        scenario: says what is known how far.
-        objective: of the totals.
-        model: draws of how far rounds are from those predicted, which multiply them; None for none.
-        number: of draws, a power of two from 64; None for the scenario's, or fewer where each is slow.
+    ``model`` draws how far rounds are from those predicted, which multiplies them. The ``number`` of draws is a power
+    of two from 64; None for that of the scenario, or fewer where each is slow. The seed of the question fixes them.
     """
     drawn = columns(question, scenario, objective)
     totals = Totals(question, drawn, objective)
@@ -308,10 +298,6 @@ def centred(found: Draws, totals: Mapping[str, float]) -> Draws:
 
     What is drawn says how far off a prediction may be, and not where: errors of the nearest measured cases lean to one
     side by chance of the cases, and on families that were left out the lean made predictions no better.
-
-    Args:
-        found: Draws.
-        totals: Predicted, of every topology that reaches the target.
     """
     first = min(totals, key=lambda t: totals[t])
     factors = np.ones((len(found.topologies), 1))
@@ -328,12 +314,6 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
 
     The record has the shares of draws, of inputs and of errors like those measured, in which each topology is right:
     first, or so near that the record counts it as that.
-
-    Args:
-        question: what was asked.
-        scenario: says what is known how far.
-        objective: of the totals.
-        totals: the objective of every topology that reaches the target.
     """
     near = record.of(question)
     model = partial(record.errors, question) if near is not None else question.predictor.errors(question)

@@ -77,12 +77,7 @@ def explained(
 ) -> list[Index] | None:
     """Total indices of the log margin of the best other topology over the first.
 
-    Args:
-        question: what was asked.
-        drawn: its columns.
-        objective: of the margin.
-        first: the first topology, and those that always take the same.
-        model: as of `draws`; it is then one more input, the last.
+    ``first`` are the first topology and those that always take the same. A ``model`` is one more input, the last.
 
     Returns:
         One for each column, or None where the margin does not vary or every draw is slow.

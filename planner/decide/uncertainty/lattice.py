@@ -22,9 +22,7 @@ def generating_vector(points: int, dimensions: int) -> tuple[int, ...]:
     The error is that of randomly shifted lattices in a Sobolev space of functions with square-integrable mixed first
     derivatives, where component ``j`` has the weight ``1/j``.
 
-    Args:
-        points: a power of two, 4 or more.
-        dimensions: how many components.
+    The number of points is a power of two, 4 or more.
     """
     candidates = np.arange(1, points // 2, 2)  # z and -z make the same lattice
     fractions = np.outer(np.arange(points), candidates) % points / points
@@ -43,10 +41,7 @@ def generating_vector(points: int, dimensions: int) -> tuple[int, ...]:
 def cube(rng: np.random.Generator, dimensions: int, draws: int) -> FloatArray:
     """Points of the unit cube in `SHIFTS` blocks, each the same lattice shifted and folded; (dimensions, draws).
 
-    Args:
-        rng: of the shifts.
-        dimensions: how many.
-        draws: a power of two times `SHIFTS`.
+    The number of draws is a power of two times `SHIFTS`.
     """
     points = draws // SHIFTS
     vector = np.array(generating_vector(points, dimensions))

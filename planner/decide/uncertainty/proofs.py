@@ -31,10 +31,7 @@ ADMISSIBLE = {  # families of bounds whose every topology is proved, by who take
 def constant_sets(scenario: Scenario, topology: str, target: float | None) -> ConstantUncertainty:
     """The order of topologies under every admissible family of bounds, each with its own target where none was given.
 
-    Args:
-        scenario: what was asked.
-        topology: whose first places are counted.
-        target: squared gradient to be reached; None where none was given. No bound is about another quantity.
+    First places of ``topology`` are counted. The target is a squared gradient, as no bound is about another quantity.
     """
     sets = []
     whose, metric = chosen(scenario.predictor, scenario.metric)

@@ -78,14 +78,8 @@ def pose(
 ) -> Question:
     """Read a question.
 
-    Args:
-        coverage: File or layout in words.
-        config: Scenario file.
-        said: Options by key of the scenario, with what was written.
-        convexity: Strong convexity as written; a tenth of the smoothness if not given.
-        target: Loss above its minimum, or a share of it at the start, as written.
-        upload: ``each`` or ``once``.
-        objective: Cost that has to be worth it: ``airtime``, ``time`` or ``traffic``.
+    Texts are as written: ``convexity``, a tenth of the smoothness if not given; ``target``, a loss above its minimum or
+    a share of it at the start. The objective is the cost that has to be worth it.
 
     Raises:
         ScenarioError: For options and files that cannot be meant.

@@ -35,11 +35,8 @@ class Question:
 def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
     """Read a question.
 
-    Args:
-        own: Limits as written: nodes, edges, per_node, per_hub, hub_count, b_hs, b_hh, b_sh; those that are not given
-            may be missing.
-        config: Scenario file.
-        said: Options by key of the scenario, with what was written.
+    ``own`` are limits as written: nodes, edges, per_node, per_hub, hub_count, b_hs, b_hh, b_sh; those that are not
+    given may be missing.
 
     Raises:
         ScenarioError: For options and files that cannot be meant.

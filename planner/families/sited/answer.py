@@ -273,12 +273,7 @@ def regrouped(
 ) -> list[Grouping]:
     """Groups that are alike, groups that are near, and those between, each at its best placement.
 
-    Args:
-        question: With groups, whose number stays.
-        counts: Label counts of the same clients.
-        config: Scenario file.
-        said: Options by key of the scenario, with what was written.
-        told: Told how far it is.
+    The number of groups stays; the label counts are of the same clients.
 
     Raises:
         ScenarioError: If clients differ, or there are no groups or counts.

@@ -123,11 +123,6 @@ class Question:
 def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
     """Read a question.
 
-    Args:
-        wanted: Network and fleet.
-        config: Scenario file.
-        said: Options by key of the scenario, with what was written.
-
     Raises:
         ScenarioError: For options and files that cannot be meant.
     """

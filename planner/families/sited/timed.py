@@ -169,12 +169,7 @@ def asked(
 
 
 def waited(scenario: Scenario, topology: str) -> tuple[list[Upgrade], list[LeftOut], Layout]:
-    """Say of a scenario on a network what a round waits for, what it takes without each client, and where servers are.
-
-    Args:
-        scenario: Of `on_network`.
-        topology: Id of the one whose round is meant.
-    """
+    """Say of a scenario on a network what a round waits for, takes without each client, and where servers are."""
     timing = scenario.network.timer
     assert isinstance(timing, Timing)  # noqa: S101 - as documented
     question, patterns = timing.question, tuple(topology.split("-"))

@@ -32,10 +32,7 @@ LOWEST = 1e-12  # of a curve that is continued
 class Piloted(Predictor):
     """Rounds of a pilot.
 
-    Args:
-        base: What other counts are asked of.
-        pilot: What was measured.
-        own: The values of the question that it was measured for.
+    Other counts are asked of ``base``; ``own`` are the values of the question that the pilot was measured for.
     """
 
     id = "pilot"
@@ -96,12 +93,7 @@ class Piloted(Predictor):
         return None if runner is None or runner.rate is None else runner.rate * runner.chain
 
     def spread(self, topology: str, rounds: float) -> float:
-        """Standard deviation of the logarithm of a topology's rounds relative to the reference's.
-
-        Args:
-            topology: Its id.
-            rounds: Of the reference.
-        """
+        """Standard deviation of the logarithm of a topology's rounds relative to the reference's."""
         runner = self._runner(topology)
         if runner is None or runner.id == self.pilot.reference:
             return 0.0
