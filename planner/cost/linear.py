@@ -30,7 +30,7 @@ def terms(spec: RoundSpec) -> dict[str, float] | None:
         ``step_time``. Transfers are those of the whole model at the full rate [s]. None where no such sum is exact.
     """
     names = list(spec.network.named)
-    if spec.random or spec.members is not None or spec.network.timer is not None or not names:
+    if spec.compute.random or spec.members is not None or spec.network.timer is not None or not names:
         return None
     rng = np.random.default_rng(0)
     unknown = [f"{name}.{part}" for name in names for part in PARTS] + [WORK]

@@ -72,7 +72,7 @@ def round_cost(spec: RoundSpec) -> RoundCost:
         seconds, error, draws = _timed(spec), 0.0, 0
     elif spec.topology.uneven:
         seconds, error, draws = _mean(_uneven(spec))
-    elif spec.random:
+    elif spec.compute.random:
         seconds, error, draws = stragglers.mean_duration(spec)
     else:
         seconds, error, draws = in_step(levels(spec), spec.work), 0.0, 0
@@ -99,7 +99,7 @@ def round_draws(spec: RoundSpec) -> FloatArray:
         return np.array([_timed(spec)])
     if spec.topology.uneven:
         return _uneven(spec)
-    return stragglers.durations(spec) if spec.random else np.array([in_step(levels(spec), spec.work)])
+    return stragglers.durations(spec) if spec.compute.random else np.array([in_step(levels(spec), spec.work)])
 
 
 def _timed(spec: RoundSpec) -> float:

@@ -69,11 +69,6 @@ class RoundSpec:
         """Mean time of a client's local steps in one pass [s]."""
         return self.K * self.compute.step_time
 
-    @property
-    def random(self) -> bool:
-        """Whether compute times vary at all."""
-        return self.compute.straggler.varies and self.compute.step_time > 0
-
 
 def _count(name: str, count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _LARGEST_COUNT:

@@ -53,7 +53,7 @@ def durations(spec: RoundSpec) -> FloatArray:
     """
     lines = _lines(spec)
     choosing = any(line.drawn is not None and line.drawn < line.children.sizes.max() for line in lines)
-    if spec.random or choosing:
+    if spec.compute.random or choosing:
         return _drawn(spec, lines)
     times, pace = np.zeros(0), _pace(spec)
     ends: FloatArray | float
@@ -86,7 +86,7 @@ def durations(spec: RoundSpec) -> FloatArray:
 def _drawn(spec: RoundSpec, lines: list[_Line]) -> FloatArray:
     """Durations where compute times vary, or only some are drawn."""
     clients, passes = spec.topology.clients, [line.passes for line in lines]
-    size = clients * math.prod(passes) if spec.random else clients
+    size = clients * math.prod(passes) if spec.compute.random else clients
     if size > _LARGEST:
         raise CostError(
             f"compute.straggler: {size} compute times of a round are too many to draw, at most {_LARGEST:g}. Use the "
@@ -96,15 +96,15 @@ def _drawn(spec: RoundSpec, lines: list[_Line]) -> FloatArray:
     draws = min(_MOST, max(_FEWEST, round(_TARGET / size)))
     found = []
     for _ in range(draws if few else 1):
-        shape = (1 if few else draws, *(passes if spec.random else []), clients)
-        unit = factors(rng, shape, spec.compute.straggler) if spec.random else np.ones(shape)
+        shape = (1 if few else draws, *(passes if spec.compute.random else []), clients)
+        unit = factors(rng, shape, spec.compute.straggler) if spec.compute.random else np.ones(shape)
         times = spec.work * _pace(spec) * unit
         for level in range(len(lines) - 1, -1, -1):
             line = lines[level]
             times = _passes(line, times, rng)
             if spec.method != "schedule":
                 times = np.broadcast_to(times.max(axis=-1, keepdims=True), times.shape)
-            times = (times.sum(axis=1 + level) if spec.random else line.passes * times) + line.own
+            times = (times.sum(axis=1 + level) if spec.compute.random else line.passes * times) + line.own
         found.append(times[:, 0])
     return np.concatenate(found)
 

@@ -304,7 +304,8 @@ class _Walk:
 
     def unenclosed(self, drawn: bool) -> str:
         """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
-        if not self.question.monotone_in(self.each.apply(Perturbed(self.question), self.each.value).changes):
+        moved = self.each.apply(Perturbed(self.question), self.each.value).changes
+        if not self.question.predictor.monotone_in(self.question, moved):
             return "the predictor need not rise or fall with it"
         if self.question.partly_available:
             return "what those who stay away cost is an approximation that need not rise or fall with it"

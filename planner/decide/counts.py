@@ -347,10 +347,6 @@ def _own(scenario: Scenario) -> dict[str, int]:
     return {symbol: scenario.replaced.get(symbol, usual[symbol]) for symbol in STEPS if symbol in scenario.choices}
 
 
-def _steps(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{symbol} = {counts[symbol]:,}" for symbol in STEPS if symbol in counts)
-
-
 def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingProxyType({})) -> list[Scenario]:
     """The scenarios under one target: the user's, or what Star-Star reaches in the first of them.
 
@@ -373,7 +369,7 @@ def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingP
             code="N003",
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
-    at = f" at {_steps(own)}" if own else ""
+    at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in own.items())}" if own else ""
     change = {
         "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),
         "R": Known(None, "derived", note="each topology's own rounds to the target"),
@@ -530,11 +526,9 @@ def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
     least = min(level, key=lambda plan: amount[plan.division])
     if amount[least.division] >= (1 - resolution) * amount[level[0].division]:
         return ""
-    shown, here = (
-        {"time": format_duration, "traffic": format_size}[other](amount[p.division]) for p in (least, level[0])
-    )
-    noun = {"time": "time", "traffic": "traffic"}[other]
-    return f" Of these, G = {seen.groups(least):,} takes the least {noun}: {shown} against {here}."
+    write = format_duration if other == "time" else format_size
+    shown, here = (write(amount[plan.division]) for plan in (least, level[0]))
+    return f" Of these, G = {seen.groups(least):,} takes the least {other}: {shown} against {here}."
 
 
 def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 from planner.io.answers import KnownValue, Target
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question
-from planner.scenario.fields import METRIC, Objective
+from planner.scenario.fields import METRIC
 from planner.scenario.resolve import Known, Scenario
 
 TERMS = {
@@ -38,7 +37,6 @@ SHORT = {
     "intra_drift_joint": "both gaps in rings",
     "correlated_drift": "gaps in fixed rings",
 }
-BY = {name: name for name in get_args(Objective)}
 
 
 def term(name: str) -> str:

@@ -149,8 +149,7 @@ def ratios(question: Question) -> dict[str, tuple[str, str]]:
 
 def is_drawn(question: Question) -> bool:
     """Whether compute times are random, so that a round is timed by draws."""
-    compute = question.compute
-    return compute.straggler.kind != "none" and compute.straggler.cv > 0 and compute.step_time > 0
+    return question.compute.random
 
 
 def is_quick(question: Question) -> bool:

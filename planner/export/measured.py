@@ -228,7 +228,7 @@ def _notes(measured: Measured, target: Target, spec: RoundSpec) -> Iterator[str]
         yield "Nothing was sent in this run, so it says nothing of links and of the size of the model."
     if (listed := spec.members) is not None and (listed.pace is not None or listed.link_of is not None):
         yield "Step times and links that the list has client by client stay as they are."
-    if spec.random:
+    if spec.compute.random:
         yield "A run says the mean step time; the spread between clients stays as it was given."
     if len(measured.rounds) < 3:
         yield "The first round often takes longer: run three or more."

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.io.wording import input_words, names, percent, title
 from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
@@ -85,7 +84,7 @@ def says(found: Phase) -> str:
         f"{input_words(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
         for a in (found.x, found.y)
     )
-    return f"Best topology by {BY[found.objective]} over {ends}: {parts}."
+    return f"Best topology by {found.objective} over {ends}: {parts}."
 
 
 def _shade(color: Floats, margin: float | None) -> Floats:

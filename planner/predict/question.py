@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, reduce
@@ -96,10 +96,6 @@ class Question:
     def first(self, values: Mapping[str, Any] | None = None) -> Any:
         """The most that the quantity can be before the first round, also for changed values."""
         return self.quantity.first(self.values if values is None else values)
-
-    def monotone_in(self, changed: Collection[str]) -> bool:
-        """Whether rounds never fall as these values grow, nor grow with the target."""
-        return self.predictor.monotone_in(self, changed)
 
     @property
     def partly_available(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,7 +18,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io import json_documents as documents
 from planner.io.parts import Part, Rule, field
 from planner.io.version import version
-from planner.scenario.fields import put, read
+from planner.scenario.fields import leaves, put, read
 from planner.scenario.resolve import Scenario, load
 
 SCHEMA = "hfl-plan/manifest/1"
@@ -171,16 +171,6 @@ def hash_of_file(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no such name"
         raise NoAnswerError(f"{path}: cannot be read ({reason}).") from None
-
-
-def leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
-    """Return the values of nested tables, by key with dots."""
-    for key, value in table.items():
-        path = f"{at}.{key}" if at else key
-        if isinstance(value, dict):
-            yield from leaves(value, path)
-        else:
-            yield path, value
 
 
 def _names_a_file(key: str, value: Any) -> bool:

@@ -38,8 +38,7 @@ class Availability:
 
     def steady(self, compute: Compute) -> bool:
         """Whether everyone always comes, and nobody is waited for in vain."""
-        varies = compute.straggler.varies and compute.step_time > 0
-        cut = self.policy == "timeout" and (self.timeout is not None or varies)
+        cut = self.policy == "timeout" and (self.timeout is not None or compute.random)
         return self.client == self.server == 1 and self.mtbf is None and not cut
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -927,6 +927,16 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
         return f"{file}:{lines[0]}: {path}" if len(lines) == 1 else f"{file}: {path}"
 
     return table, shown
+
+
+def leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
+    """Return the values of nested tables, by key with dots."""
+    for key, value in table.items():
+        path = f"{at}.{key}" if at else str(key)
+        if isinstance(value, Mapping):
+            yield from leaves(value, path)
+        else:
+            yield path, value
 
 
 def put(table: dict[str, Any], path: str, value: Any, option: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,17 +68,13 @@ class Members:
         return replace(self, children=branches(sizes, weight), everyone=(True,) * (depth - 1) + (all(self.everyone),))
 
 
-class Usual(NamedTuple):
-    """What clients have of which a list says nothing."""
-
-    step_time: float  # mean time of a local step [s]
-    availability: float  # probability that one that is asked completes its turn
-
-
-def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[bool], field: str) -> Members:
+def members(
+    listed: Listed, weights: Weights, step_time: float, availability: float, everyone: Sequence[bool], field: str
+) -> Members:
     """Take from a list what differs between nodes.
 
-    ``usual`` is of clients whose own is not listed, ``field`` what the list is called in messages.
+    ``step_time`` [s] and ``availability`` are of clients whose own is not listed,
+    ``field`` is what the list is called in messages.
 
     Raises:
         ScenarioError: If clients on links of different kinds share a rate, or samples are asked for and not listed.
@@ -87,7 +83,7 @@ def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[b
         raise ScenarioError(
             f"--weights: {listed.source} has no samples to count by. Add the column samples, or write --weights equal."
         )
-    own = steps(listed, usual.step_time)
+    own = steps(listed, step_time)
     names = tuple(dict.fromkeys(name for name in listed.link or () if name))
     links = tuple(PRESETS[name].link for name in names)
     shared = [name for name, link in zip(names, links, strict=True) if link.sharing == "per-server"]
@@ -104,7 +100,7 @@ def members(listed: Listed, weights: Weights, usual: Usual, everyone: Sequence[b
         pace=None if own.min() == own.max() else own / own.mean(),
         links=links,
         link_of=None if listed.link is None else np.array([place[name] for name in listed.link], dtype=np.int64),
-        availability=None if there is None else np.where(np.isnan(there), usual.availability, there),
+        availability=None if there is None else np.where(np.isnan(there), availability, there),
     )
 
 

@@ -220,6 +220,11 @@ class Compute:
     # Time of one group server per global round [s]: tau_g of zhou2026, Appendix A.2, Table 3
     aggregation_time: float = 0.0
 
+    @property
+    def random(self) -> bool:
+        """Whether times vary at all."""
+        return self.straggler.varies and self.step_time > 0
+
     def __post_init__(self) -> None:
         _number("compute.step_time", self.step_time, "a time in s, 0 or more")
         _number("compute.aggregation_time", self.aggregation_time, "a time in s, 0 or more")

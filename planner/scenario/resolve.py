@@ -10,7 +10,7 @@ from typing import Any
 from planner.errors import ScenarioError
 from planner.io import frames
 from planner.io.text import suggest
-from planner.scenario.fields import CHOICES, Span, keywords, put, read
+from planner.scenario.fields import CHOICES, Span, keywords, leaves, put, read
 from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import SHORT, Written, read_written
@@ -121,7 +121,7 @@ def spoken(
             raise TypeError(f"{name}: {said[known[name]][0]} says the same. Give one of the two.")
         said[known[name]] = name, plain(name, value)
     if isinstance(config, Mapping):
-        table = {key: (key, plain(key, value)) for key, value in _leaves(config) if key not in said}
+        table = {key: (key, plain(key, value)) for key, value in leaves(config) if key not in said}
         return None, table | said
     return None if config is None else Path(config), said
 
@@ -131,14 +131,6 @@ def _of_python(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
-
-
-def _leaves(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
-    found: list[tuple[str, Any]] = []
-    for key, value in table.items():
-        path = f"{at}.{key}" if at else str(key)
-        found += _leaves(value, path) if isinstance(value, Mapping) else [(path, value)]
-    return found
 
 
 def _take_clients_alone(table: dict[str, Any], name: Callable[[str], str]) -> None:

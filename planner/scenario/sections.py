@@ -90,7 +90,6 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         cost=written.get("plan.cost") or "schedule",
         resolution=0.02 if resolution is None else resolution,
         seed=written.get("plan.seed") or 0,
-        network_given=network_given,
         target_share=share,
         warnings=tuple(warnings),
         draws=4096 if draws is None else draws,
@@ -134,7 +133,7 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
     Raises:
         ScenarioError: If the list contradicts what is said of all clients.
     """
-    from planner.scenario.members import Usual, members  # needs numpy, which most scenarios do without
+    from planner.scenario.members import members  # needs numpy, which most scenarios do without
 
     weights = _weights(written, listed)
     everyone = [
@@ -142,8 +141,8 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
         for drawn, most in zip(written.of_tiers("drawn"), listed.sizes, strict=True)
     ]
     step, comes = (written.get(key) for key in ("compute.step_time", "availability.client"))
-    usual = Usual(STEP if step is None else float(step), 1.0 if comes is None else float(comes))
-    found = members(listed, weights, usual, everyone, written.name("fleet.list"))
+    usual = STEP if step is None else float(step), 1.0 if comes is None else float(comes)
+    found = members(listed, weights, *usual, everyone, written.name("fleet.list"))
     if found.alike:
         return None
     if found.link_of is not None and (found.link_of < 0).any() and network.client_link.sharing == "per-server":

@@ -25,7 +25,7 @@ SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 BYTES: Final = 4  # of a parameter in single precision
 KINDS: Final = {"none": "iid", "clients": "intra", "groups": "inter", "both": "both"}
 SHARED: Final = {"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": ""}
-AIMS: Final = {"time": "time", "traffic": "traffic", "rounds": "rounds"}
+AIMS: Final = ("time", "traffic", "rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def _data(answer: str) -> dict[str, Any]:
 
 
 def _aim(answer: str) -> dict[str, Any]:
-    return {"plan.objective": AIMS[one_of(answer.lower(), tuple(AIMS), "objective")]}
+    return {"plan.objective": one_of(answer.lower(), AIMS, "objective")}
 
 
 QUESTIONS: Final = (

@@ -83,8 +83,7 @@ class Scenario:
         cost: How a round is timed.
         resolution: Relative difference below which topologies tie.
         seed: Of every random draw.
-        network_given: Whether any part of the network was.
-        objective_open: Whether neither the objective nor any part of the network was, so that any may be meant.
+        objective_open: Whether neither the objective nor any part of the network was given, so that any may be meant.
         target_share: The target as a share of the squared gradient at the start, where it was given as one.
         warnings: About the input.
         ratio_error: Where a file says the ratio of the two deviations, the standard error of its logarithm.
@@ -115,7 +114,6 @@ class Scenario:
     cost: CostMethod
     resolution: float
     seed: int
-    network_given: bool
     objective_open: bool = False
     target_share: float | None = None
     warnings: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ import copy
 import json
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from planner.errors import ScenarioError
 from planner.io import text_files
 from planner.io.toml_text import toml
 from planner.scenario import resolve
-from planner.scenario.fields import FIELDS
+from planner.scenario.fields import FIELDS, leaves
 from planner.scenario.network import link_names
 from planner.scenario.values import Scenario
 from planner.scenario.written import SHORT
@@ -39,21 +39,21 @@ def load(tables: Mapping[str, Any]) -> Scenario:
     Raises:
         ScenarioError: For what is no scenario, names a file, or is too long a search for a page.
     """
-    leaves = dict(_leaves(tables))
-    if len(leaves) > MOST_KEYS:
-        raise ScenarioError(f"the scenario has {len(leaves)} keys, and none has over {MOST_KEYS}. Leave some out.")
-    said = leaves.get("problem.heterogeneity")
+    told = {key: value for key, value in leaves(tables) if value is not None}
+    if len(told) > MOST_KEYS:
+        raise ScenarioError(f"the scenario has {len(told)} keys, and none has over {MOST_KEYS}. Leave some out.")
+    said = told.get("problem.heterogeneity")
     if isinstance(said, str) and said.strip().lower().endswith(heterogeneity.FILES):
         raise ScenarioError(
             f"problem.heterogeneity: {said!a:.60} is a file, and a page reads no files of this machine. "
             "Drop the label counts on the page, or use `hfl-plan recommend --config`.",
             code="E005",
         )
-    if "problem.pilot" in leaves:
+    if "problem.pilot" in told:
         raise ScenarioError("problem.pilot: a page reads no pilot. Use `hfl-plan recommend --pilot`.", code="E005")
-    if leaves.get("plan.predictor") in SLOW:
+    if told.get("plan.predictor") in SLOW:
         raise ScenarioError("plan.predictor: surrogate simulates for minutes. Use `hfl-plan recommend` for it.")
-    scenario = resolve.load(None, {key: (key, value) for key, value in leaves.items()})
+    scenario = resolve.load(None, {key: (key, value) for key, value in told.items()})
     if scenario.divisions or scenario.choices:
         raise ScenarioError(
             "fleet: a range of counts is a search. Give one number on the page, or use `hfl-plan recommend`.",
@@ -170,8 +170,8 @@ def command(tables: Mapping[str, Any]) -> str:
         parts += ["--tiers", "/".join(str(tier["count"]) for tier in tiers)]
     short = {field.key: min(field.options, key=len) for field in FIELDS if field.options}
     plain = {"fleet.groups": "-G", "fleet.clients_per_group": "-M"}
-    for key, value in _leaves(found):
-        if key == "title" or isinstance(value, list):
+    for key, value in leaves(found):
+        if value is None or key == "title" or isinstance(value, list):
             continue
         text = str(value)
         if key in short:
@@ -211,12 +211,3 @@ def _flat(tables: Tables, tiers: list[Tables]) -> Tables:
 
 def _options(key: str) -> tuple[str, ...]:
     return next(field.options for field in FIELDS if field.key == key)
-
-
-def _leaves(tables: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in tables.items():
-        path = f"{at}.{key}" if at else str(key)
-        if isinstance(value, Mapping):
-            yield from _leaves(value, path)
-        elif value is not None:
-            yield path, value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument
 
@@ -68,6 +68,7 @@ def _side(name: str, path: Path, said: Said) -> Side:
     from planner.families.scenario import load
     from planner.io import json_documents
     from planner.runs import manifest
+    from planner.scenario.fields import leaves
 
     if (found := saved(path, said)) is not None:
         said = found[0]
@@ -77,5 +78,4 @@ def _side(name: str, path: Path, said: Said) -> Side:
         table = manifest.open_manifest(path).scenario
     else:
         table = manifest.told(path, said.options)
-    leaves: dict[str, Any] = dict(manifest.leaves(table))
-    return Side.of(name, leaves, load)
+    return Side.of(name, dict(leaves(table)), load)

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.decide.parameters import deviations
 from planner.decide.uncertainty import parts
 from planner.io.intervals import Spread
 from planner.predict.question import Question
@@ -85,11 +86,11 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
     if question.predictor.measured:  # constants are in what was measured
         clock()
         return tuple(found)
-    deviations = deviations_of(question)
-    two = len(deviations) == 2 and all(values[name] > 0 for name in deviations)
-    together = _deviations_together(scenario, *deviations) if two else ()
+    own_tiers = tuple(deviations(question))
+    two = len(own_tiers) == 2 and all(values[name] > 0 for name in own_tiers)
+    together = _deviations_together(scenario, *own_tiers) if two else ()
     found += together
-    for name in () if together else deviations:
+    for name in () if together else own_tiers:
         if values[name] > 0:
             own(name, values[name])
     if values["sigma"] > 0:
@@ -104,11 +105,6 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         own("target", question.target, assume=False)
     clock()
     return tuple(found)
-
-
-def deviations_of(question: Question) -> tuple[str, ...]:
-    """Symbols of the deviation of every tier, that of clients first."""
-    return tuple(tier.deviation for tier in reversed(question.symbols))
 
 
 def _anything() -> Spread:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
+from planner.decide.parameters import deviations
 from planner.decide.recommendation import Estimate, Regret
 from planner.decide.uncertainty import parts
-from planner.decide.uncertainty.distributions import Column, columns, deviations_of, of_clock, timed, with_clock
+from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed, with_clock
 from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
@@ -83,7 +84,7 @@ class Totals:
         question = self.question
         changes = {
             name: question.values[name] * np.exp(log)
-            for name in (*deviations_of(question), "sigma", "A", "L")
+            for name in (*deviations(question), "sigma", "A", "L")
             if (log := self._log(name, logs)) is not None
         }
         log = self._log("target", logs)

@@ -31,7 +31,6 @@ STEPS = ("fleet.local_steps", "fleet.group_rounds")
 BY_DEFAULT = "by default"
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Objective = Literal["airtime", "time", "traffic"]
-WORDS = {"airtime": "airtime", "time": "time", "traffic": "traffic"}
 Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
 
 
@@ -322,7 +321,7 @@ def _verdict(
         return "nothing to weigh", ["There is one server: nothing overlaps, and an edge round is a cloud round."]
     if layout.links.sum() == len(layout.clients):
         return "nothing to weigh", ["Every client has one server: this is HFL already."]
-    more = f"{percent(abs(needed - 1))} {'more' if needed >= 1 else 'less'} {WORDS[question.objective]} a round"
+    more = f"{percent(abs(needed - 1))} {'more' if needed >= 1 else 'less'} {question.objective} a round"
     expect = (
         f"in runs like this a bound of {gain.bound:.2f} means {gain.expected:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
     )

@@ -128,7 +128,7 @@ def on_network(question: Question) -> Scenario:
     }
     known = {**known, "network": Known(network.name, "given", note=" ".join(network.notes))}
     return replace(
-        scenario, network=Network((link, link), timer=timing), known=known, network_given=True,
+        scenario, network=Network((link, link), timer=timing), known=known,
         warnings=(
             *(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
             *filter(None, [question.as_equal]),

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hflbounds.topology import Topology, all_topologies
-from planner.decide.explain import BY
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
 from planner.decide.sensitivity import Change, Flips, Line
 from planner.decide.settings import Setting
@@ -196,7 +195,7 @@ def letters(tied: Sequence[str]) -> str:
 
 def map_document(found: Phase) -> Document:
     """Say which topology is best over two inputs."""
-    by, (x, y) = BY[found.objective], (found.x, found.y)
+    by, (x, y) = found.objective, (found.x, found.y)
     says = f"Best topology by {by}, over {input_words(x.parameter)} and {input_words(y.parameter)} ({source(found)})"
     upwards = range(len(y.values))
     rows = tuple(
