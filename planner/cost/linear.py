@@ -34,7 +34,8 @@ def terms(spec: RoundSpec) -> dict[str, float] | None:
         return None
     rng = np.random.default_rng(0)
     unknown = [f"{name}.{part}" for name in names for part in PARTS] + [WORK]
-    rows = [_drawn(rng, len(names)) for _ in range(len(unknown) + CHECKS)]
+    # of an upload, a download and a latency of every link, and of a step [s]
+    rows = rng.uniform(0.2, 1.0, (len(unknown) + CHECKS, 3 * len(names) + 1))
     times = np.array([_seconds(spec, names, row) for row in rows])
     table = np.array([_columns(row) for row in rows])
     solved = np.linalg.lstsq(table[:-CHECKS], times[:-CHECKS], rcond=None)[0]
@@ -42,11 +43,6 @@ def terms(spec: RoundSpec) -> dict[str, float] | None:
     if not np.allclose(table @ found, times, rtol=EXACT, atol=0):
         return None
     return {name: value for name, value in zip(unknown, found.tolist(), strict=True) if value}
-
-
-def _drawn(rng: np.random.Generator, links: int) -> NDArray[np.float64]:
-    """Times of an upload, a download and a latency of every link, and of a step [s]."""
-    return rng.uniform(0.2, 1.0, 3 * links + 1)
 
 
 def _columns(row: NDArray[np.float64]) -> list[float]:

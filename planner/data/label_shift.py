@@ -126,26 +126,6 @@ def weights(table: LabelCounts, weighting: Weighting) -> tuple[Floats, ...]:
     return tuple(reversed(found))
 
 
-def deviations(
-    table: LabelCounts, *, gram: Floats | None = None, weighting: Weighting = "groups", counts: Counts = "sample"
-) -> tuple[float, ...]:
-    """The deviation of every tier of a table, top first: between the children of the nodes above, root mean square.
-
-    Of two tiers they are delta and zeta. Their squares sum to the variance between all clients. The unit is that of
-    label shares, or of gradients with a Gram matrix.
-
-    Args:
-        table: with groups, nested to any depth.
-        gram: inner products of class gradients.
-        weighting: of the nodes of every tier.
-        counts: ``sample`` of what the clients have, whose noise is taken out, or ``all`` of it.
-    """
-    shares = table.shares() if gram is None else table.shares() @ root(gram)
-    variances = noise(table.counts, gram) if counts == "sample" else np.zeros(len(shares))
-    found = nested_spread(shares, variances, table.parents, weights(table, weighting))
-    return tuple(math.sqrt(square) for square in found.net)
-
-
 def noise(counts: Floats, gram: Floats | None = None) -> Floats:
     """Every client's unbiased estimate of ``E |p^ - p|^2``, the variance of its shares.
 

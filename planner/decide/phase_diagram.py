@@ -27,6 +27,7 @@ from planner.decide.sensitivity import posed
 from planner.errors import ScenarioError
 from planner.io.answers import Kept
 from planner.io.parts import Part, field
+from planner.io.text import NUMBER
 from planner.io.version import version
 from planner.io.wording import input_words
 from planner.predict.predictors import guaranteed
@@ -355,9 +356,6 @@ def _span(each: Input, text: str) -> tuple[float, float]:
 
 
 def _plain(text: str, field: str) -> float:
-    if not text or not set(text) <= set("0123456789.eE+-"):
+    if not NUMBER.fullmatch(text):
         raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.", code="E021")
-    try:
-        return float(text)
-    except ValueError:
-        raise ScenarioError(f"{field}: {text!a:.40} is not a number. Write such as 0.1:10.", code="E021") from None
+    return float(text)

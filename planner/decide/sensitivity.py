@@ -143,7 +143,7 @@ def flip(  # reason: one field of the answer after the other
     """
     scenario, question, competing = posed(scenario, among)
     objective = scenario.objective
-    here = standing(question, scenario, objective, {t: float(n) for t, n in question.rounds().items()})
+    here = standing(question, scenario, objective)
     resolution, first = scenario.resolution, here.undecided(competing)
     if not first:
         raise NoAnswerError(

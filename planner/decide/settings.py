@@ -41,7 +41,7 @@ def with_other_words(
     """The verdict with every other word in place of one of the scenario's."""
     for parameter, now, other, moved, objective in words:
         try:
-            there = standing(moved, scenario, objective, {t: float(n) for t, n in moved.rounds().items()})
+            there = standing(moved, scenario, objective)
             then = there.undecided(among) if there.totals else ()
             spent = costs(Perturbed(moved), next(iter(then), None))
         except CostError:

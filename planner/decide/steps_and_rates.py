@@ -223,7 +223,7 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
 def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim) -> tuple[str, ...]:
     """Topologies that `recommend` cannot tell from the chosen one at its K and P, that one among them; none for one."""
     at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
-    here = standing(at, scenario, aim, at.rounds())
+    here = standing(at, scenario, aim)
     each = algorithms(at, here.best)
     return each if len(each) > 1 and chosen.topology in here.best else ()
 

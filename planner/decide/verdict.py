@@ -112,11 +112,15 @@ class Standing:
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 
 
-def standing(question: Question, scenario: Scenario, objective: Objective, rounds: Mapping[str, float]) -> Standing:
+def standing(
+    question: Question, scenario: Scenario, objective: Objective, rounds: Mapping[str, float] | None = None
+) -> Standing:
     """Rank topologies by an objective.
 
-    Rounds are those to the target, ``inf`` where it is not reached.
+    Rounds are those to the target, ``inf`` where it is not reached; by default those of the question.
     """
+    if rounds is None:
+        rounds = {t: float(n) for t, n in question.rounds().items()}
     prices = {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     totals = {t: rounds[t] * price for t, price in prices.items()}
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}

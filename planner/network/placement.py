@@ -46,16 +46,14 @@ def best_layout(  # reason: what is placed, what is kept, how it is searched
     *,
     server: int | None = None,
     group_servers: Indices | None = None,
-    keep_order: bool = False,
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Placed:
     """Find the places and orders of the shortest round.
 
-    Patterns are of the tiers, top first. A server that is given is kept; ``keep_order`` leaves rings in the order of
-    the fleet.
+    Patterns are of the tiers, top first. A server that is given is kept.
     """
-    return _Search(sites, transfers, tuple(patterns), passes, keep_order, seed, progress).run(server, group_servers)
+    return _Search(sites, transfers, tuple(patterns), passes, seed, progress).run(server, group_servers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,6 @@ class _Search:
     transfers: Transfers
     patterns: tuple[str, ...]
     passes: int
-    keep_order: bool
     seed: int
     progress: Callable[[str], None]
 
@@ -82,7 +79,7 @@ class _Search:
             tried = np.array([group_servers[g]]) if group_servers is not None else self._candidates(places)
             work = self.sites.work[members]
             options.append(tried)
-            if kinds[1].ordered and not self.keep_order and len(places) <= SHORT and len(tried) * len(every) <= MANY:
+            if kinds[1].ordered and len(places) <= SHORT and len(tried) * len(every) <= MANY:
                 tour_lengths = [ring_order(self.transfers, int(v), places)[1].length for v in tried]
                 price = np.array(tour_lengths) + work.sum()
             else:
@@ -206,18 +203,12 @@ class _Search:
 
     def _ordered(self, server: int, places: Indices, ordered: bool) -> tuple[Indices, float]:
         """The order of a pass's children, and its gap."""
-        if not ordered or self.keep_order:
+        if not ordered:
             return np.arange(len(places)), 0.0
         order, tour = self._order(server, places)
         return order, tour.gap
 
     def _order(self, server: int, places: Indices) -> tuple[Indices, Tour]:
-        if self.keep_order:
-            way = np.concatenate([[server], places])
-            hops = self.transfers.hops(way, way)
-            step = np.arange(len(way))
-            length = float(hops[step, np.roll(step, -1)].sum())
-            return np.arange(len(places)), Tour(tuple(step.tolist()), length, length)
         long = len(self.sites.clients) <= FEW
         effort = {} if long else {"kicks": 0, "climbs": 30}
         return ring_order(self.transfers, server, places, seed=self.seed, **effort)
@@ -225,7 +216,7 @@ class _Search:
     def _tour(self, places: Indices, ordered: bool) -> Tour:
         """A tour of the children alone, which tells where a server costs least."""
         n = len(places)
-        if not ordered or self.keep_order:
+        if not ordered:
             return Tour(tuple(range(n)), 0.0, 0.0)
         return shortest_tour(self.transfers.hops(places, places), seed=self.seed, kicks=0, climbs=0)
 

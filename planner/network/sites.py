@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -48,11 +48,11 @@ class Sites:
 
     def regrouped(self, group: Indices) -> Sites:
         """The same clients in other groups."""
-        return Sites(self.clients, self.at, group, self.groups, self.samples, self.work)
+        return replace(self, group=group)
 
     def together(self) -> Sites:
         """The same clients in one group."""
-        return Sites(self.clients, self.at, np.zeros_like(self.group), ("all",), self.samples, self.work)
+        return replace(self, group=np.zeros_like(self.group), groups=("all",))
 
 
 def everywhere(network: Underlay, work: float) -> Sites:

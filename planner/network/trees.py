@@ -6,6 +6,7 @@ to the first child, from child to child, and back: straight, by the network's wa
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -32,11 +33,12 @@ class Leg:
     client: int | None = None  # whose work it is; None for transfers
 
 
-class Pass:
+class Pass(ABC):
     """What one pass over the children of a server takes."""
 
     ordered: ClassVar[bool] = False
 
+    @abstractmethod
     def lasts(
         self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
     ) -> tuple[float, list[list[Leg]]]:
@@ -44,11 +46,10 @@ class Pass:
 
         ``beside`` counts the transfers of other stars that use the access of the server's place at the same time.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
         """Seconds of a pass from each of some places for the server."""
-        raise NotImplementedError
 
 
 class Star(Pass):

@@ -47,7 +47,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         NoAnswerError: If fewer than two topologies reach the target.
     """
     scenario, question = posed(scenario)
-    here = standing(question, scenario, scenario.objective, {t: float(n) for t, n in question.rounds().items()})
+    here = standing(question, scenario, scenario.objective)
     reached = here.totals
     if len(reached) < 2 or not min(reached.values()):
         raise NoAnswerError("fewer than two topologies reach the target after a round or more, so no ratio is there.")

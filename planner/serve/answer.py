@@ -96,7 +96,7 @@ def flips(tables: Mapping[str, Any], path: str) -> Data:
     if path not in paths:
         raise ScenarioError(f"{path!a:.60} is not a control of the page. Known are {', '.join(paths)}.")
     scenario, question, _ = sensitivity.posed(scenario, ())
-    here = standing(question, scenario, scenario.objective, {t: float(n) for t, n in question.rounds().items()})
+    here = standing(question, scenario, scenario.objective)
     first = here.best
     moved = inputs(question, scenario.objective).get(paths[path])
     sides: Data = {"below": None, "above": None}

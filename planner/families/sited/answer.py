@@ -23,6 +23,7 @@ from planner.network import overlays
 from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
 from planner.network.placement import Placed, best_layout, kept
 from planner.network.sites import Sites
+from planner.network.tours import tour_length
 from planner.network.trees import Layout, ring_order, round_of
 from planner.network.underlay import Indices
 
@@ -143,9 +144,7 @@ def orders(question: Question, told: Told = quiet) -> list[Ordered]:
         members = fleet.members(g)
         order, tour = ring_order(transfers, int(ends[g]), fleet.at[members], seed=question.scenario.seed)
         way = np.concatenate([[ends[g]], fleet.at[members]])
-        hops = transfers.hops(way, way)
-        step = np.arange(len(way))
-        listed = float(hops[step, np.roll(step, -1)].sum())
+        listed = tour_length(transfers.hops(way, way), np.arange(len(way)))
         names = tuple(fleet.clients[i] for i in members[order])
         found.append(Ordered(name, places[ends[g]], names, listed, tour.length, tour.gap))
     return found

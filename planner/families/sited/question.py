@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -127,15 +128,12 @@ def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]
         ScenarioError: For options and files that cannot be meant.
     """
     network = load(wanted.source, wanted.filling(), beside=wanted.bandwidths, access=wanted.access)
-    sites = everywhere(network, 1.0) if wanted.fleet is None else read_sites(wanted.fleet, network, 1.0, 1)
+    sites = everywhere(network, math.nan) if wanted.fleet is None else read_sites(wanted.fleet, network, math.nan, 1)
     scenario = framed(config, said, sites)
     if scenario.compute.straggler.kind != "none":
         raise ScenarioError("--straggler: rounds on a network are those of clients at their mean. Leave it out.")
     step, local = float(scenario.compute.step_time), int(scenario.number("K"))
-    if wanted.fleet is None:
-        sites = everywhere(network, local * step)
-    else:
-        sites = read_sites(wanted.fleet, network, step, local)
+    sites = replace(sites, work=local * np.where(np.isnan(sites.work), step, sites.work))  # NaN: its own is not listed
     patterns = None if wanted.tiers is None else _patterns(wanted.tiers, len(sites.groups) > 1)
     server = None if wanted.server is None else network.index(wanted.server, "--server")
     ends = None

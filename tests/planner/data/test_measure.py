@@ -18,7 +18,7 @@ from planner.data import grouping, grouping_rules, label_shift, resampling
 from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
 from planner.data.label_counts import LabelCounts, read_counts
-from planner.data.label_shift import deviations, measure, nested_spread, noise, weights
+from planner.data.label_shift import Counts, Weighting, measure, nested_spread, noise, weights
 from planner.data.profile import Profile, from_counts, read_profile
 from planner.errors import ScenarioError
 from planner.report.answers import measure as answer
@@ -27,6 +27,13 @@ from planner.report.answers import measure as answer
 @pytest.fixture
 def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def deviations(table: LabelCounts, weighting: Weighting = "groups", counts: Counts = "sample") -> tuple[float, ...]:
+    """Root mean square of every tier, top first."""
+    variances = noise(table.counts) if counts == "sample" else np.zeros(len(table.clients))
+    found = nested_spread(table.shares(), variances, table.parents, weights(table, weighting))
+    return tuple(math.sqrt(square) for square in found.net)
 
 
 def table(counts: np.ndarray, group_of: np.ndarray) -> LabelCounts:

@@ -136,8 +136,6 @@ def test_what_is_kept_is_never_better(seed: int) -> None:
     ends = np.array([0, 1])
     for patterns in TREES:
         given_ = round_of(fleet, transfers, patterns, kept(fleet, patterns, 0, ends), 1).seconds
-        own = best_layout(fleet, transfers, patterns, 1, server=0, group_servers=ends, keep_order=True).round.seconds
-        assert own == pytest.approx(given_, rel=1e-12)
         assert best_layout(fleet, transfers, patterns, 1, server=0, group_servers=ends).round.seconds <= given_ + 1e-9
 
 
