@@ -15,8 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from hflbounds.exact import LAWS, Law, lettered_bound
 from hflbounds.topology import Topology
 from planner.cost.reliability import LEAST, Attendance, attend
 from planner.cost.round import RoundCost
+from planner.predict import memory
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
@@ -67,27 +67,11 @@ def rounds(question: Question, **changes: Any) -> dict[str, Any]:
     if changes or any(np.ndim(value) for value in moved):
         return _rounds(question, **changes)
     there = ((t, a.survival >= LEAST, *taking_part(a)) for t in question.topologies for a in [attendance(question, t)])
-    key = (
-        tuple((name, float(value)) for name, value in question.values.items()),
-        tuple(None if n is None else float(n) for n in (question.target, question.share, question.horizon)),
-        (question.cap, question.order, question.predictor.id, question.metric, question.seed, question.partial),
-        question.family,
-        tuple(there),
-    )
-    return dict(_rounds_of(_Case(key, question)))
-
-
-@dataclass(frozen=True)
-class _Case:
-    """A question by all that its rounds depend on; those that differ by a link or a clock have them in common."""
-
-    key: tuple[Any, ...]
-    question: Question = field(compare=False)
-
-
-@lru_cache(maxsize=4096)
-def _rounds_of(case: _Case) -> dict[str, Any]:
-    return _rounds(case.question)
+    key = memory.key_of(replace(question, availability=None), {"": tuple(there)})
+    if (found := memory.remembered(key)) is None:
+        found = _rounds(question)
+        memory.keep(key, found)
+    return found
 
 
 def _rounds(question: Question, **changes: Any) -> dict[str, Any]:

@@ -89,3 +89,13 @@ def test_memory_is_bounded():
     assert len(memory._known) == memory.KEPT
     memory.keep(("large",), {"star-star": np.zeros(memory.LARGEST + 1)})
     assert memory.remembered(("large",)) is None and memory.remembered(None) is None
+
+
+@pytest.mark.parametrize(
+    "other", [{"curvature_scatter": 3}, {"sigma": 2}, {"order": "random"}, {"target": "20%"}], ids=str
+)
+def test_where_devices_stay_away_rounds_depend_on_as_much(other):
+    one, changed = posed(availability="90%"), posed(availability="90%", **other)
+    expected = afresh(changed)
+    assert afresh(one) != expected
+    assert changed.varied().rounds() == expected  # with what was remembered of the first
