@@ -10,13 +10,14 @@ from typing import Any
 
 from hflbounds.topology import all_topologies
 from planner.cost.round import RoundCost
-from planner.decide import participation, uncertainty
+from planner.decide import participation
 from planner.decide.advice import assumptions, steps
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import Flip, nearest_flips
 from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, baselines
+from planner.decide.uncertainty.assess import assess
 from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
@@ -67,7 +68,7 @@ def recommend(  # reason: one field of the answer after the other
     beside = tuple(one for one in beside if one.topology not in question.topologies or question.depth > 1)
     said = verdict(found, beside, met=met)
 
-    how_sure = uncertainty.assess(question, scenario, here.best) if details else None
+    how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")

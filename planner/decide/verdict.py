@@ -14,7 +14,7 @@ from functools import cached_property
 from hflbounds.evaluate.compare import SAME, ties
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
-from planner.decide.uncertainty import Agreement, agreement
+from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import names, names_or, percent, times, title
 from planner.predict.evidence import predictor_record

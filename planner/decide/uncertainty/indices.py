@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.decide.recommendation import Alone, Index
-from planner.decide.uncertainty.distributions import Column
 from planner.decide.uncertainty.draws import Model, Totals, logs_at
 from planner.decide.uncertainty.lattice import blocks, cube
-from planner.predict.question import Question
-from planner.scenario.fields import Objective
 
 FloatArray = NDArray[np.float64]
 BASE = 512  # draws that the indices start from
@@ -72,9 +69,7 @@ def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
     ]
 
 
-def explained(
-    question: Question, drawn: Sequence[Column], objective: Objective, first: Sequence[str], model: Model | None = None
-) -> list[Index] | None:
+def explained(totals: Totals, first: Sequence[str], model: Model | None = None) -> list[Index] | None:
     """Total indices of the log margin of the best other topology over the first.
 
     ``first`` are the first topology and those that always take the same. A ``model`` is one more input, the last.
@@ -82,7 +77,7 @@ def explained(
     Returns:
         One for each column, or None where the margin does not vary or every draw is slow.
     """
-    totals = Totals(question, drawn, objective)
+    question, drawn = totals.question, totals.columns
     if totals.slow or (not drawn and model is None):
         return None
     rng = np.random.default_rng([question.seed, 1])
@@ -109,10 +104,9 @@ def explained(
     return total_indices(base, np.stack(changes))
 
 
-def alone(question: Question, drawn: Sequence[Column], objective: Objective, first: Sequence[str]) -> list[Alone]:
+def alone(totals: Totals, first: Sequence[str]) -> list[Alone]:
     """Each column from its low to its high, the others at their middle."""
-    totals = Totals(question, drawn, objective)
-    names = tuple(question.topologies)
+    drawn, names = totals.columns, tuple(totals.question.topologies)
     leaders = [names.index(t) for t in first]
     steps = 3 if totals.slow else STEPS
     logs = np.zeros((len(drawn), len(drawn), steps))

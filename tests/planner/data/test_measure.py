@@ -758,7 +758,7 @@ def test_feature_shift_is_what_counts_do_not_see() -> None:
 
 
 def test_draws_keep_the_ratio_that_a_file_says(tmp_path: Path, counts: LabelCounts) -> None:
-    from planner.decide.uncertainty import columns
+    from planner.decide.uncertainty.distributions import columns
     from planner.predict.question import ask
     from planner.scenario.resolve import load
 

@@ -18,11 +18,13 @@ from test_cli import run
 
 from hflbounds import families
 from hflbounds.topology import all_topologies
-from planner.decide import uncertainty
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Estimate, Index
+from planner.decide.uncertainty import distributions, lattice, proofs
+from planner.decide.uncertainty import draws as drawing
 from planner.decide.uncertainty import indices as sobol
 from planner.decide.uncertainty import parts as footprint_parts
+from planner.decide.uncertainty.assess import assess
 from planner.decide.uncertainty.lattice import blocks
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
@@ -98,7 +100,7 @@ def test_a_range_is_read_as_its_geometric_middle() -> None:
 def test_one_standard_deviation_up_is_the_value_and_its_error(text: str) -> None:
     number = read(text, lambda part: float(str(part)), field="x")
     assert isinstance(number, Uncertain) and number == 2
-    column = uncertainty.Column("x", "given", number.spread, {"zeta": 1.0}, 2.0)
+    column = distributions.Column("x", "given", number.spread, {"zeta": 1.0}, 2.0)
     up = column.logs(np.array([NORMAL.cdf(1.0), 0.5]))
     assert 2 * np.exp(up) == pytest.approx([2.5, 2.0])
 
@@ -154,7 +156,7 @@ def test_what_was_written_is_kept_with_its_reading() -> None:
     assert known["zeta"].reading == "0.2 to 0.8, log-uniform" and known["delta"].reading == "2 +- 0.5, lognormal"
     assert known["target"].value == pytest.approx(0.02 * 2 * 2.3) and known["target"].spread is not None
     assert told.network.client_link.up == pytest.approx(20e6) and known["model_size"].value == 10e6
-    assert [c.name for c in uncertainty.columns(ask(told), told, told.objective)] == [
+    assert [c.name for c in distributions.columns(ask(told), told, told.objective)] == [
         *("zeta", "delta", "target", "model_size", "step_time", "client_link.up", "client_link.down"),
         *("client_link.latency", "server_link.up", "server_link.down", "server_link.latency"),
     ]
@@ -165,17 +167,17 @@ def test_what_was_written_is_kept_with_its_reading() -> None:
 
 def test_only_what_moves_the_order_is_drawn() -> None:
     told = scenario(sigma=None, L="2", A=None, network__client_link__up="20Mbit/s", plan__objective="traffic")
-    assert [(c.name, c.kind) for c in uncertainty.columns(ask(told), told, "bytes")] == [
+    assert [(c.name, c.kind) for c in distributions.columns(ask(told), told, "bytes")] == [
         ("sigma", "assumed"),
         ("L A", "assumed"),
     ]
     exact = scenario()
-    assert uncertainty.columns(ask(exact), exact, "rounds") == ()
+    assert distributions.columns(ask(exact), exact, "rounds") == ()
 
 
 def test_numbers_of_a_chosen_preset_are_taken_as_given() -> None:
     told = scenario(network__client_link__preset="5g", network__tiers="1", compute__step_time="1s", model__size="1MB")
-    assert uncertainty.columns(ask(told), told, "time") == ()
+    assert distributions.columns(ask(told), told, "time") == ()
 
 
 def test_powers_of_a_preset_are_measured_and_those_with_limits_are_given() -> None:
@@ -188,20 +190,20 @@ def test_powers_of_a_preset_are_measured_and_those_with_limits_are_given() -> No
         model__size="1MB",
         plan__objective="energy",
     )
-    found = {c.name: c.kind for c in uncertainty.columns(ask(told), told, "energy")}
+    found = {c.name: c.kind for c in distributions.columns(ask(told), told, "energy")}
     assert found.pop("training_power") == "given"
     assert found and set(found.values()) == {"measured"}
 
 
 def test_a_gap_with_limits_stays_apart_from_a_smoothness_that_nobody_gave() -> None:
     told = scenario(A="1:4", L=None)
-    found = {c.name: (c.kind, c.spread.width) for c in uncertainty.columns(ask(told), told, "rounds")}
+    found = {c.name: (c.kind, c.spread.width) for c in distributions.columns(ask(told), told, "rounds")}
     assert found == {"A": ("given", pytest.approx(math.log(2))), "L": ("assumed", pytest.approx(math.log(3)))}
 
 
 def test_a_file_that_says_the_ratio_gives_both_deviations_one_factor(tmp_path: Path) -> None:
     told = scenario(H=str(profile(tmp_path, unit="label shares", ratio=(4.0, 2.0, 8.0))), G=None, M=None)
-    both, ratio = uncertainty.columns(ask(told), told, "rounds")
+    both, ratio = distributions.columns(ask(told), told, "rounds")
     assert both.moves == {"zeta": 1.0, "delta": 1.0} and both.spread.width == pytest.approx(math.log(3))
     # an interval of 95 % on zeta^2 / delta^2 is one of half the width on the logarithm of zeta / delta
     assert ratio.spread.width == pytest.approx(math.log(8 / 2) / 2 / (2 * 1.96), rel=1e-3)
@@ -211,7 +213,7 @@ def test_a_file_that_says_the_ratio_gives_both_deviations_one_factor(tmp_path: P
 
 def test_errors_of_a_profile_are_used(tmp_path: Path) -> None:
     told = scenario(H=str(profile(tmp_path, unit="gradients", ratio=(4.0, 2.0, 8.0))), G=None, M=None, sigma=None)
-    found = {c.name: c for c in uncertainty.columns(ask(told), told, "rounds")}
+    found = {c.name: c for c in distributions.columns(ask(told), told, "rounds")}
     # delta has an interval without length: it is exact, and nothing else can be meant
     assert {name: c.kind for name, c in found.items()} == {"zeta": "measured", "sigma": "measured"}
     assert found["zeta"].spread.width == pytest.approx(math.log(4.84 / 1) / 2 / (2 * 1.959964))
@@ -226,12 +228,12 @@ def test_exact_deviations_of_a_profile_are_known(tmp_path: Path) -> None:
     file.write_text(json.dumps(document))
     told = scenario(H=str(file), G=None, M=None, sigma="1")
     assert told.known["zeta"].sure and told.known["delta"].sure
-    assert {c.name for c in uncertainty.columns(ask(told), told, "rounds")} <= {"L A"}
+    assert {c.name for c in distributions.columns(ask(told), told, "rounds")} <= {"L A"}
     for side in ("low", "high"):  # without an interval it is an estimate of unknown error, as before
         document["zeta2"][side] = document["delta2"][side] = document["ratio"][side] = None
     file.write_text(json.dumps(document))
     told = scenario(H=str(file), G=None, M=None, sigma="1")
-    assert {"zeta and delta"} <= {c.name for c in uncertainty.columns(ask(told), told, "rounds")}
+    assert {"zeta and delta"} <= {c.name for c in distributions.columns(ask(told), told, "rounds")}
 
 
 def profile(folder: Path, unit: str, ratio: tuple[float, float, float]) -> Path:
@@ -261,7 +263,7 @@ def profile(folder: Path, unit: str, ratio: tuple[float, float, float]) -> Path:
 def test_where_groups_are_searched_limits_move_the_whole_heterogeneity() -> None:
     told = scenario(G=None, M=None, fleet__clients="100", H="zeta=0.3:1.2,delta=0.8", target="1%")
     at = told.divisions[1]
-    (both, *others) = uncertainty.columns(ask(at), at, "rounds")
+    (both, *others) = distributions.columns(ask(at), at, "rounds")
     assert (both.name, both.kind, others) == ("zeta and delta", "given", [])
     assert both.spread.width == pytest.approx(math.log(math.hypot(1.2, 0.8) / math.hypot(0.3, 0.8)) / 2)
 
@@ -273,7 +275,7 @@ def test_the_generating_vector_is_the_best_component_by_component() -> None:
     """In exact fractions, over all odd numbers."""
     points = 16
     chosen: list[int] = []
-    for z in uncertainty.generating_vector(points, 4):
+    for z in lattice.generating_vector(points, 4):
 
         def error(candidate: int) -> Fraction:
             total = Fraction(0)
@@ -290,9 +292,9 @@ def test_the_generating_vector_is_the_best_component_by_component() -> None:
 
 
 def test_every_block_is_even_in_every_coordinate_and_exact_to_high_order() -> None:
-    points = uncertainty.cube(np.random.default_rng(3), 6, 4096)
+    points = lattice.cube(np.random.default_rng(3), 6, 4096)
     assert points.shape == (6, 4096) and points.min() >= 0 and points.max() <= 1
-    blocks = points.reshape(6, uncertainty.SHIFTS, 256)
+    blocks = points.reshape(6, lattice.SHIFTS, 256)
     counts = [np.histogram(b, bins=64, range=(0, 1))[0] for row in blocks for b in row]
     assert min(map(min, counts)) >= 2 and max(map(max, counts)) <= 6  # 4 in each, up to the shift and the fold
     product = np.prod(1 + (points - 0.5), axis=0)  # of mean 1 and variance (13/12)^6 - 1
@@ -302,7 +304,7 @@ def test_every_block_is_even_in_every_coordinate_and_exact_to_high_order() -> No
 
 def test_draws_follow_the_seed() -> None:
     told, other = scenario(sigma="0.5:2"), scenario(sigma="0.5:2", plan__seed="1")
-    first, again, apart = (uncertainty.draws(ask(s), s, "rounds", number=256).logs for s in (told, told, other))
+    first, again, apart = (drawing.draws(ask(s), s, "rounds", number=256).logs for s in (told, told, other))
     assert np.array_equal(first, again) and not np.array_equal(first, apart)
 
 
@@ -313,14 +315,14 @@ def test_share_and_regret_of_one_uncertain_number_in_closed_form() -> None:
     """Star-Star takes 1000 zeta rounds, Star-Ring 600, and log zeta is even on log 0.2 ... log 1."""
     told = scenario(H="zeta=0.2:1,delta=0.5")
     question = fixed(told, lambda v: {"star-star": 1000 * v["zeta"], "star-ring": 600.0, **FAR})
-    found = uncertainty.draws(question, told, "rounds")
+    found = drawing.draws(question, told, "rounds")
     assert found.totals.shape == (4, 4096)
     share = math.log(0.6 / 0.2) / math.log(5)
-    shares = uncertainty.p_best(found)
+    shares = drawing.p_best(found)
     assert shares["star-star"].value == pytest.approx(share, abs=5 * shares["star-star"].error)
     assert 1 / 4096 <= shares["star-star"].error < math.sqrt(share * (1 - share) / 4096) / 3  # better than at random
     assert shares["star-star"].value + shares["star-ring"].value == pytest.approx(1)
-    regret = uncertainty.regret(found, "star-star")
+    regret = drawing.regret(found, "star-star")
     mean = ((1 - 0.6) / 0.6 - math.log(1 / 0.6)) / math.log(5)
     assert regret.mean is not None and regret.p90 is not None and regret.lost == 0
     assert regret.mean.value == pytest.approx(mean, abs=5 * regret.mean.error) and regret.mean.error < 1e-3
@@ -330,7 +332,7 @@ def test_share_and_regret_of_one_uncertain_number_in_closed_form() -> None:
 def test_share_of_two_lognormals_in_closed_form() -> None:
     told = scenario(H="zeta=1±0.2,delta=1±0.5")
     question = fixed(told, lambda v: {"star-star": 1200 * v["zeta"], "star-ring": 1000 * v["delta"], **FAR})
-    shares = uncertainty.p_best(uncertainty.draws(question, told, "rounds"))
+    shares = drawing.p_best(drawing.draws(question, told, "rounds"))
     share = NORMAL.cdf(math.log(1 / 1.2) / math.hypot(math.log(1.2), math.log(1.5)))
     assert shares["star-star"].value == pytest.approx(share, abs=5 * shares["star-star"].error)
     assert shares["star-star"].error < 0.005
@@ -344,7 +346,7 @@ def test_share_agrees_with_a_dense_grid() -> None:
     zeta, delta = (x.ravel() for x in np.meshgrid(0.02 * 30**cells, 0.02 * 100**cells))
     totals = np.stack(list(question.rounds(zeta=zeta, delta=delta).values()))
     best = totals <= totals.min(axis=0) * (1 + 1e-9)
-    shares = uncertainty.p_best(uncertainty.draws(question, told, "rounds"))
+    shares = drawing.p_best(drawing.draws(question, told, "rounds"))
     expected = dict(zip(question.bounds, best.mean(axis=1), strict=True))
     assert 0.1 < max(expected.values()) < 0.98
     for topology, share in shares.items():
@@ -352,19 +354,17 @@ def test_share_agrees_with_a_dense_grid() -> None:
 
 
 def test_as_few_draws_as_blocks_are_one_in_each() -> None:
-    shapes = [blocks(np.zeros(n)).shape for n in (uncertainty.SHIFTS - 1, uncertainty.SHIFTS, 64)]
+    shapes = [blocks(np.zeros(n)).shape for n in (lattice.SHIFTS - 1, lattice.SHIFTS, 64)]
     assert shapes == [
-        (1, uncertainty.SHIFTS - 1),
-        (uncertainty.SHIFTS, 1),
-        (uncertainty.SHIFTS, 64 // uncertainty.SHIFTS),
+        (1, lattice.SHIFTS - 1),
+        (lattice.SHIFTS, 1),
+        (lattice.SHIFTS, 64 // lattice.SHIFTS),
     ]
 
 
 def test_few_draws_and_many_agree_within_their_errors() -> None:
     told = scenario(sigma="0.3:3", H="zeta=0.1:3,delta=0.5±0.2", G="6", plan__bounds="thm1", plan__cap="own", R="400")
-    few, many = (
-        uncertainty.p_best(uncertainty.draws(ask(told), told, "rounds", number=number)) for number in (256, 4096)
-    )
+    few, many = (drawing.p_best(drawing.draws(ask(told), told, "rounds", number=number)) for number in (256, 4096))
     for topology, share in many.items():
         assert abs(few[topology].value - share.value) <= 4 * math.hypot(few[topology].error, share.error)
     assert sum(s.error for s in many.values()) < sum(s.error for s in few.values()) / 2
@@ -377,8 +377,7 @@ def test_errors_are_as_large_as_they_are_said_to_be() -> None:
     cells = (np.arange(2000) + 0.5) / 2000
     share = np.mean(np.clip(1 - np.log(0.2 * 5**cells / 0.35) / math.log(3), 0, 1))  # P(700 delta > 1000 zeta)
     found = [
-        uncertainty.p_best(uncertainty.draws(replace(question, seed=seed), told, "rounds"))["star-star"]
-        for seed in range(80)
+        drawing.p_best(drawing.draws(replace(question, seed=seed), told, "rounds"))["star-star"] for seed in range(80)
     ]
     distances = np.array([(e.value - share) / e.error for e in found])
     assert 0.75 < distances.std() < 1.35 and abs(distances.mean()) < 0.5
@@ -387,35 +386,31 @@ def test_errors_are_as_large_as_they_are_said_to_be() -> None:
 def test_a_share_is_never_said_to_be_surer_than_one_draw() -> None:
     told = scenario(sigma="0.5:2")
     question = fixed(told, lambda v: {"star-star": 100 * v["sigma"], "star-ring": 1e6, **FAR})
-    assert uncertainty.p_best(uncertainty.draws(question, told, "rounds"))["star-star"] == (
-        Estimate(value=1.0, error=1 / 4096)
-    )
+    assert drawing.p_best(drawing.draws(question, told, "rounds"))["star-star"] == (Estimate(value=1.0, error=1 / 4096))
 
 
 def test_topologies_that_take_nothing_tie() -> None:
     """Where the least total is zero no relative tolerance helps: those that take as little are first as well."""
     told = scenario()
     totals = np.array([[0.0], [0.0], [1.0], [2.0]])
-    found = uncertainty.Draws((), np.zeros((0, 1)), totals, tuple(ask(told).topologies))
-    assert [share.value for share in uncertainty.p_best(found).values()] == [1, 1, 0, 0]
-    regret = uncertainty.regret(found, "star-star")
+    found = drawing.Draws((), np.zeros((0, 1)), totals, tuple(ask(told).topologies))
+    assert [share.value for share in drawing.p_best(found).values()] == [1, 1, 0, 0]
+    regret = drawing.regret(found, "star-star")
     assert regret.mean is not None and (regret.mean.value, regret.lost) == (0.0, 0.0)
 
 
 def test_what_rounding_parts_is_no_regret() -> None:
     told = scenario()
     totals = np.array([[1 + 1e-12], [1.0], [1.5], [2.0]]) * np.ones(16)
-    found = uncertainty.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies))
-    lost = [uncertainty.regret(found, t).mean for t in found.topologies]
+    found = drawing.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies))
+    lost = [drawing.regret(found, t).mean for t in found.topologies]
     assert [one.value for one in lost if one is not None] == [0.0, 0.0, 0.5, 1.0]
 
 
 def test_a_draw_without_an_answer_has_no_regret() -> None:
     told = scenario()
     totals = np.array([[1.5], [1.0], [2.0], [2.0]]) * np.where(np.arange(16) % 2, np.inf, 1.0)
-    found = uncertainty.regret(
-        uncertainty.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies)), "star-star"
-    )
+    found = drawing.regret(drawing.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies)), "star-star")
     assert found.mean is not None and found.mean.value == pytest.approx(0.5 / 2)
     assert found.lost == 0.0
 
@@ -433,12 +428,10 @@ def test_numbers_of_energy_are_scaled_one_by_one() -> None:
 
 def test_the_error_of_a_quantile_is_from_those_of_the_blocks() -> None:
     """Block b has the regret b % in every draw: the deviation of 0, ..., n - 1 is (n (n + 1) / 12)^(1/2)."""
-    number = uncertainty.SHIFTS
+    number = lattice.SHIFTS
     own = np.repeat(1 + np.arange(number) / 100, 16)
-    found = uncertainty.Draws(
-        (), np.zeros((0, own.size)), np.stack([own, np.ones_like(own)]), ("star-star", "ring-ring")
-    )
-    p90 = uncertainty.regret(found, "star-star").p90
+    found = drawing.Draws((), np.zeros((0, own.size)), np.stack([own, np.ones_like(own)]), ("star-star", "ring-ring"))
+    p90 = drawing.regret(found, "star-star").p90
     assert p90 is not None and p90.value == pytest.approx(math.floor(0.9 * number) / 100)
     assert p90.error == pytest.approx(math.sqrt(number * (number + 1) / 12) / 100 / math.sqrt(number))
 
@@ -452,12 +445,12 @@ def test_a_target_that_is_sometimes_out_of_reach_is_counted_and_not_averaged() -
         other = np.where(sigma > 1.8, np.inf, 200.0)
         return {"star-star": np.where(sigma > 1.5, np.inf, 100.0), "star-ring": other, **dict.fromkeys(FAR, np.inf)}
 
-    found = uncertainty.draws(fixed(told, law), told, "rounds")
-    regret = uncertainty.regret(found, "star-star")
+    found = drawing.draws(fixed(told, law), told, "rounds")
+    regret = drawing.regret(found, "star-star")
     lost, unanswered = (math.log(x) / math.log(4) for x in (1.8 / 1.5, 2 / 1.8))
     assert regret.mean is None and regret.lost == pytest.approx(lost, abs=0.003)
     assert regret.p90 is None  # more than one draw in ten
-    shares = uncertainty.p_best(found)
+    shares = drawing.p_best(found)
     assert sum(s.value for s in shares.values()) == pytest.approx(1 - unanswered, abs=0.003)
 
 
@@ -465,11 +458,11 @@ def test_the_order_of_rounds_to_a_number_does_not_depend_on_the_gap_and_the_smoo
     """At a fixed target epsilon rounds are A L / epsilon times a function of sigma, zeta and delta over its root."""
     for said in ({"A": "0.3:30"}, {"A": "7", "L": "0.1:1"}):
         told = scenario(target="0.0001", plan__bounds="sharp", plan__cap="none", **said)
-        found = uncertainty.draws(ask(told), told, "rounds", number=256)
+        found = drawing.draws(ask(told), told, "rounds", number=256)
         ratios = found.totals / found.totals[0]
         assert np.ptp(found.totals[0]) > found.totals[0].min()
         assert np.ptp(ratios, axis=1) == pytest.approx(0, abs=1e-4)  # rounds are whole
-        (only,) = uncertainty.alone(ask(told), found.columns, "rounds", ["ring-ring"])
+        (only,) = sobol.alone(drawing.Totals(ask(told), found.columns, "rounds"), ["ring-ring"])
         assert only.swing < 1e-4 and not only.changes
 
 
@@ -477,14 +470,14 @@ def test_the_order_of_rounds_to_a_number_does_not_depend_on_the_gap_and_the_smoo
 
 
 def indices(function: Callable[[Any], Any], dimensions: int) -> list[Index]:
-    points = uncertainty.cube(np.random.default_rng(0), 2 * dimensions, 4096)
+    points = lattice.cube(np.random.default_rng(0), 2 * dimensions, 4096)
     first, second = points[:dimensions], points[dimensions:]
     changed = []
     for i in range(dimensions):
         at = first.copy()
         at[i] = second[i]
         changed.append(function(at))
-    found = uncertainty.total_indices(function(first), np.stack(changed))
+    found = sobol.total_indices(function(first), np.stack(changed))
     assert found is not None
     return found
 
@@ -516,20 +509,20 @@ def test_total_indices_of_the_g_function() -> None:
 
 
 def test_a_constant_has_no_indices() -> None:
-    assert uncertainty.total_indices(np.ones(256), np.ones((2, 256))) is None
+    assert sobol.total_indices(np.ones(256), np.ones((2, 256))) is None
 
 
 def test_no_share_is_above_the_whole() -> None:
     """Of x and -x the half mean square of the difference is twice the variance."""
-    base = np.tile([1.0, -1.0], uncertainty.BASE // 2)
-    found = uncertainty.total_indices(base, np.stack([-base]))
+    base = np.tile([1.0, -1.0], sobol.BASE // 2)
+    found = sobol.total_indices(base, np.stack([-base]))
     assert found is not None and (found[0].value, found[0].low, found[0].high) == (1, 1, 1)
 
 
 def test_indices_of_what_varies_in_one_block_alone_have_no_interval() -> None:
-    base = np.zeros(uncertainty.BASE)
+    base = np.zeros(sobol.BASE)
     base[0] = 0.3
-    found = uncertainty.total_indices(base, np.stack([np.zeros_like(base), base]))
+    found = sobol.total_indices(base, np.stack([np.zeros_like(base), base]))
     assert found is not None
     assert [(index.low, index.high) for index in found] == [(0, 1), (0, 1)]
     assert found[1].value == 0
@@ -539,12 +532,12 @@ def test_what_explains_a_margin_in_closed_form() -> None:
     """log margin = 2 log zeta - log delta + const: shares 4 : 1 of equal widths, and nothing for sigma."""
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
     question = fixed(told, lambda v: {"star-star": 500 * v["delta"], "star-ring": 900 * v["zeta"] ** 2, **FAR})
-    drawn = uncertainty.columns(question, told, "rounds")
-    found = uncertainty.explained(question, drawn, "rounds", ["star-star"])
+    drawn = distributions.columns(question, told, "rounds")
+    found = sobol.explained(drawing.Totals(question, drawn, "rounds"), ["star-star"])
     assert found is not None and [c.name for c in drawn] == ["zeta", "delta", "sigma"]
     # a margin beyond a factor 10 counts as 10, which cuts both ends a little
     assert [index.value for index in found] == pytest.approx([0.8, 0.2, 0.0], abs=0.02)
-    alone = uncertainty.alone(question, drawn, "rounds", ["star-star"])
+    alone = sobol.alone(drawing.Totals(question, drawn, "rounds"), ["star-star"])
     assert alone[0].margin_low == pytest.approx(math.log(1.8 * 0.25))
     assert alone[0].margin_high == pytest.approx(math.log(1.8 * 4)) and alone[0].swing == pytest.approx(math.log(16))
     assert (alone[0].first_low, alone[0].first_high, alone[0].changes) == ("star-ring", "star-star", True)
@@ -555,11 +548,11 @@ def test_a_link_explains_a_margin_of_time_as_its_sum_says() -> None:
     """By time what a link takes changes the margin: all of it where nothing else is drawn."""
     told = scenario(sigma="1", H="zeta=1,delta=1", L="1", A="1", network__client_link__up="10:40Mbit/s")
     question = fixed(told, lambda v: {"star-star": 500.0, "star-ring": 200.0, **FAR})
-    drawn = [c for c in uncertainty.columns(question, told, "time") if c.name == "client_link.up"]
+    drawn = [c for c in distributions.columns(question, told, "time") if c.name == "client_link.up"]
     assert [c.of_clock for c in drawn] == [True]
     noise = scenario(sigma="0.5:2")
-    assert [c.of_clock for c in uncertainty.columns(ask(noise), noise, "rounds")] == [False]
-    found = uncertainty.explained(question, drawn, "time", ["star-star"])
+    assert [c.of_clock for c in distributions.columns(ask(noise), noise, "rounds")] == [False]
+    found = sobol.explained(drawing.Totals(question, drawn, "time"), ["star-star"])
     assert found is not None
     assert [index.value for index in found] == pytest.approx([1.0], abs=0.05)
 
@@ -567,7 +560,7 @@ def test_a_link_explains_a_margin_of_time_as_its_sum_says() -> None:
 def test_the_sentence_names_what_to_measure() -> None:
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.9:1.1")
     question = fixed(told, lambda v: {"star-star": 500.0, "star-ring": 600 * v["zeta"], **FAR})
-    found = uncertainty.assess(question, told, ["star-star"])
+    found = assess(question, told, ["star-star"])
     assert found is not None
     assert found.inputs.said == (
         "Sensitivity of the lead over the runner-up: zeta (100 %). Measure it first. Under 5 %: delta and sigma.",
@@ -579,7 +572,7 @@ def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named:
     """Margin log zeta + weight log delta: shares 1 : weight^2. A tenth is named, up to four fifths in all."""
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
     question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"] * v["delta"] ** weight, **FAR})
-    found = uncertainty.assess(question, told, ["star-star"])
+    found = assess(question, told, ["star-star"])
     assert found is not None and f"lead over the runner-up: {named}. Measure" in found.inputs.said[0]
 
 
@@ -591,7 +584,7 @@ def test_three_inputs_are_named_at_the_most() -> None:
     def law(v: Mapping[str, Any]) -> dict[str, Any]:
         return {"star-star": 100.0, "star-ring": 110 * v["zeta"] * v["delta"] * v["sigma"] * v["A"], **FAR}
 
-    found = uncertainty.assess(fixed(told, law), told, ["star-star"])
+    found = assess(fixed(told, law), told, ["star-star"])
     assert found is not None
     named = found.inputs.said[0].split("runner-up: ")[1].split(". Measure")[0]
     shares = [int(part.split("%")[0]) for part in named.split("(")[1:]]
@@ -603,18 +596,16 @@ def test_a_draw_that_is_slow_is_moved_alone_to_its_ends_and_middle_only() -> Non
         G="2", M="2", compute__straggler="exponential:0.3", compute__step_time="0.05s:0.2s", plan__objective="time"
     )
     question = ask(told)
-    drawn = uncertainty.columns(question, told, "time")
-    assert uncertainty.Totals(question, drawn, "time").slow
+    drawn = distributions.columns(question, told, "time")
+    assert drawing.Totals(question, drawn, "time").slow
     asked = []
 
-    class Counted(uncertainty.Totals):
+    class Counted(drawing.Totals):
         def __call__(self, logs: Any) -> Any:
             asked.append(logs.shape)
             return super().__call__(logs)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sobol, "Totals", Counted)
-        uncertainty.alone(question, drawn, "time", ["star-star"])
+    sobol.alone(Counted(question, drawn, "time"), ["star-star"])
     assert asked == [(len(drawn), 3 * len(drawn))]
 
 
@@ -626,11 +617,11 @@ def test_what_is_zero_is_never_drawn_and_never_said_to_be_guessed() -> None:
 
     told = scenario(sigma="0", H="zeta=0,delta=0.5:1", network__client_link__latency="0s", plan__objective="time")
     told = unsaid(told, "client_link.latency")
-    names = [column.name for column in uncertainty.columns(ask(told), told, "time")]
+    names = [column.name for column in distributions.columns(ask(told), told, "time")]
     assert not {"zeta", "sigma", "client_link.latency"} & set(names) and "server_link.latency" in names
     few = {"G": "2", "M": "2", "sigma": "0.5:1", "plan__draws": "256", "plan__objective": "time"}
     random = unsaid(scenario(**few, compute__straggler="exponential:0.3", compute__step_time="0s"), "step_time")
-    found = uncertainty.assess(ask(random), random, ["star-star"])
+    found = assess(ask(random), random, ["star-star"])
     assert found is not None
     guessed = next(said for said in found.inputs.said if "stayed as assumed" in said)
     assert "model_size" in guessed and "step_time" not in guessed
@@ -654,7 +645,7 @@ def test_errors_of_the_record_multiply_rounds_about_what_is_predicted(
         asked = scenario(plan__draws=draws, plan__predictor="typical", sigma="0.999:1.001")
         totals = {t: (100.0 if t == "star-star" else 200.0) for t in ids}
         law = fixed(asked, lambda v, totals=totals: dict(totals))
-        found = uncertainty.agreement(law, asked, asked.objective, totals)
+        found = drawing.agreement(law, asked, asked.objective, totals)
         assert found.model is not None
         assert found.model.p_best["star-star"] == pytest.approx(2 / 3, abs=0.1)  # 25 or 100 against 200; not 400
         assert found.model.p_best["ring-ring"] == 1 - found.model.p_best["star-star"]
@@ -665,16 +656,16 @@ def test_a_lead_that_nothing_touches_is_said_to_be_one() -> None:
     told = scenario(sigma="0.5:2")
     for ahead, words in ((50.0, "takes more than 10x as much"), (3.0, "No sampled input changes the lead")):
         question = fixed(told, partial(ahead_by, ahead))
-        found = uncertainty.assess(question, told, ["star-star"])
+        found = assess(question, told, ["star-star"])
         assert found is not None and words in found.inputs.said[0]
 
 
 def test_topologies_that_always_take_the_same_have_no_margin_between_them() -> None:
     """One client in a group: the low tier is neither star nor ring."""
     told = scenario(M="1", H="zeta=0,delta=0.2:2", plan__bounds="sharp")
-    found = uncertainty.draws(ask(told), told, "rounds", number=256)
+    found = drawing.draws(ask(told), told, "rounds", number=256)
     assert set(found.same_as("ring-ring")) == {"ring-ring", "ring-star"}
-    answer = uncertainty.assess(ask(told), told, ["ring-ring", "ring-star"])
+    answer = assess(ask(told), told, ["ring-ring", "ring-star"])
     assert answer is not None and answer.inputs.drawn[0].explains is not None
 
 
@@ -702,8 +693,8 @@ def test_the_law_of_the_clock_is_what_a_round_costs(method: str, tiers: str, sha
         model__size="1:100MB",
     )
     question = ask(told)
-    drawn = uncertainty.columns(question, told, "time")
-    totals = uncertainty.Totals(question, drawn, "time")
+    drawn = distributions.columns(question, told, "time")
+    totals = drawing.Totals(question, drawn, "time")
     assert totals.law is not None and not totals.slow
     logs = np.stack([c.logs(u) for c, u in zip(drawn, np.random.default_rng(0).random((len(drawn), 5)), strict=True)])
     told_by_law = totals.prices(logs)
@@ -714,7 +705,7 @@ def test_the_law_of_the_clock_is_what_a_round_costs(method: str, tiers: str, sha
 def test_traffic_and_rounds_do_not_hang_on_the_clock() -> None:
     told = scenario(sigma="0.5:2", network__client_link__up="10:40Mbit/s")
     for objective in ("rounds", "traffic"):
-        drawn = uncertainty.columns(ask(told), told, objective)  # type: ignore[arg-type]
+        drawn = distributions.columns(ask(told), told, objective)  # type: ignore[arg-type]
         assert [c.name for c in drawn] == ["sigma"]
 
 
@@ -722,8 +713,8 @@ def test_with_random_compute_times_fewer_draws_are_made_and_it_is_said() -> None
     told = scenario(
         G="3", M="2", H="zeta=0.5,delta=0.2:1", compute__straggler="lognormal:0.3", compute__step_time="0.1:0.4s"
     )
-    found = uncertainty.assess(ask(told), told, ["star-star"])
-    assert found is not None and found.inputs.draws == uncertainty.DRAWS_TIMED
+    found = assess(ask(told), told, ["star-star"])
+    assert found is not None and found.inputs.draws == drawing.DRAWS_TIMED
     said = " ".join(found.inputs.said)
     assert (
         "128 draws instead of 4,096: each times a round anew" in said
@@ -738,13 +729,13 @@ def test_where_devices_may_stay_away_rounds_are_of_those_who_come() -> None:
     """The middle draw is the question's own number, and no draw is better than if everybody came."""
     told = scenario(G="3", M="4", sigma="0.5:2", availability__client="90%")
     question, everyone = ask(told), replace(ask(told), availability=None)
-    found = uncertainty.draws(question, told, "rounds")
-    assert found.totals.shape == (4, uncertainty.DRAWS_ATTENDED)
-    middle = uncertainty.Totals(question, found.columns, "rounds")(np.zeros((1, 1)))[:, 0]
+    found = drawing.draws(question, told, "rounds")
+    assert found.totals.shape == (4, drawing.DRAWS_ATTENDED)
+    middle = drawing.Totals(question, found.columns, "rounds")(np.zeros((1, 1)))[:, 0]
     for topology, total in zip(found.topologies, middle, strict=True):
         begun = float(question.rounds()[topology]) * question.price(topology, "rounds")
         assert total == pytest.approx(begun) and total >= everyone.rounds()[topology]
-    said = uncertainty.assess(question, told, ["star-star"])
+    said = assess(question, told, ["star-star"])
     assert said is not None and "1,024 draws instead of 4,096" in said.inputs.said[-1]
 
 
@@ -761,14 +752,14 @@ def test_a_model_multiplies_rounds() -> None:
         noise[list(question.bounds).index("star-ring")] = 0.2 * rng.standard_normal(number)
         return noise
 
-    found = uncertainty.draws(question, told, "rounds", model)
-    share = uncertainty.p_best(found)["star-star"]
+    found = drawing.draws(question, told, "rounds", model)
+    share = drawing.p_best(found)["star-star"]
     assert found.totals.shape == (4, 4096) and share.value == pytest.approx(0.5, abs=5 * share.error)
-    excess = uncertainty.regret(found, "star-ring").mean
+    excess = drawing.regret(found, "star-ring").mean
     # E (e^x - 1) over x > 0, x normal of deviation 0.2
     expected = math.exp(0.02) * NORMAL.cdf(0.2) - 0.5
     assert excess is not None and excess.value == pytest.approx(expected, abs=5 * excess.error)
-    only = uncertainty.explained(question, (), "rounds", ["star-star"], model)
+    only = sobol.explained(drawing.Totals(question, (), "rounds"), ["star-star"], model)
     assert only is not None and [round(index.value, 1) for index in only] == [1.0]
 
 
@@ -782,8 +773,8 @@ def test_an_input_and_the_model_share_the_variance_as_they_make_it() -> None:
         noise[list(question.bounds).index("star-ring")] = 0.2 * rng.standard_normal(number)
         return noise
 
-    drawn = uncertainty.columns(question, told, "rounds")
-    found = uncertainty.explained(question, drawn, "rounds", ["star-star"], model)
+    drawn = distributions.columns(question, told, "rounds")
+    found = sobol.explained(drawing.Totals(question, drawn, "rounds"), ["star-star"], model)
     parts = np.array([math.log(2) ** 2 / 3, 0.2**2])
     assert found is not None and [index.value for index in found] == pytest.approx(parts / parts.sum(), abs=0.06)
 
@@ -804,13 +795,13 @@ def test_admissible_are_all_families_that_are_proved_about_a_setting(setting: st
         and not {"tilt", "identical"} & {*name.split(".")[1].split("-")}
         and not name.endswith("-finite")
     }
-    assert set(uncertainty.ADMISSIBLE[setting]) == found
+    assert set(proofs.ADMISSIBLE[setting]) == found
 
 
 @pytest.mark.parametrize("said", [{}, {"fleet__order": "random"}, {"S1": "3", "S2": "5"}])
 def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, str]) -> None:
     told = scenario(**said)
-    found = uncertainty.constant_sets(told, "ring-ring", None)
+    found = proofs.constant_sets(told, "ring-ring", None)
     assert len(found.sets) == 5
     for each in found.sets:
         answer = recommend(scenario(**said, plan__bounds=each.bounds, plan__draws="0"))
