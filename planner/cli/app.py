@@ -7,7 +7,7 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,6 +96,21 @@ class Command(TyperCommand):
         """List arguments and options, which take texts as they are."""
         return _texts_as_they_are(super().get_params(ctx))
 
+    def make_parser(self, ctx: Any) -> Any:
+        """Refuse one option under two names, of which click takes the last without a word."""
+        parser = super().make_parser(ctx)
+        parsed = parser.parse_args
+
+        def parse(args: list[str]) -> Any:
+            words = [word.partition("=")[0] if word.startswith("--") else word[:2] for word in args]
+            found, rest, order = parsed(args=args)
+            for option in {p for p in order if not getattr(p, "multiple", True) and order.count(p) > 1}:
+                _refuse_synonyms(dict.fromkeys(word for word in words if word in option.opts))
+            return found, rest, order
+
+        parser.parse_args = parse
+        return parser
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Let ``--explain`` stand alone, which asks for all sections, and ``--help`` before ``all``."""
         from planner.cli.options import WRITTEN, named
@@ -109,6 +124,19 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page of the command."""
         formatter.write(pages.command(self, ctx, formatter.width, whole=ctx.meta.get(WHOLE, False)))
+
+
+def _refuse_synonyms(names: Iterable[str]) -> None:
+    """Refuse two names of one option; one name that is given again takes the place of the first, as usual.
+
+    Raises:
+        ScenarioError: For two names.
+    """
+    from planner.errors import ScenarioError
+
+    first, *others = names or ("",)
+    if others:
+        raise ScenarioError(f"{first}: {others[0]} says the same. Give one of the two.", code="E002")
 
 
 def alone(args: list[str], i: int) -> bool:

@@ -9,6 +9,7 @@ from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
+from planner.io.wording import join
 from planner.scenario import availability
 from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Probability, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
@@ -72,7 +73,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
-    pilot = _pilot(written, known)
+    pilot = _pilot(written, known, warnings)
     return Scenario(
         title=written.get("title") or "",
         known=known,
@@ -159,6 +160,11 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
 
 
 PILOTS = "the pilot's"
+MEASURED_IN_A_PILOT = (
+    *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.curvature_scatter"),
+    "problem.initial_gap",
+)
+"""Keys of what a pilot ran with, whatever is written beside it."""
 
 
 def _piloted(written: Written) -> Fleet | None:
@@ -169,7 +175,7 @@ def _piloted(written: Written) -> Fleet | None:
     return pilot.fleet if (written.listed is None) == (pilot.fleet.children is None) else None
 
 
-def _pilot(written: Written, known: Table) -> Pilot | None:
+def _pilot(written: Written, known: Table, warnings: list[str]) -> Pilot | None:
     """The pilot, whose rounds are the horizon where nobody gave another.
 
     Raises:
@@ -186,6 +192,10 @@ def _pilot(written: Written, known: Table) -> Pilot | None:
             )
     if known["R"].origin == "default" and pilot.rounds:
         known["R"] = Known(pilot.rounds, "derived", note=PILOTS)
+    if unused := [written.name(key) for key in MEASURED_IN_A_PILOT if written.get(key) is not None]:
+        warnings.append(
+            f"{join(unused)}: unused, because rounds are those measured with the data and the model of the pilot."
+        )
     return pilot
 
 

@@ -103,6 +103,17 @@ def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], want
     assert "Traceback" not in err
 
 
+def test_no_word_is_dropped_in_silence(plan) -> None:
+    code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
+    assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
+    assert plan("recommend", "-M", "3", "--groups=3", "-G", "4")[2].startswith(
+        "error[E002]: --groups: -G says the same"
+    )
+    words = ("recommend", "--pilot", str(ROOT / "examples/digits_pilot.json"))
+    assert "unused" not in plan(*words, "--explain", "all")[1]
+    assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
+
+
 def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
     code, out, err = plan(*BASE, "--target", "1e-9", "--rounds", "100")
     assert (code, out) == (1, "")
