@@ -69,5 +69,5 @@ def group(  # reason: one parameter for every option
         seed,
         sizes,
     )
-    document, counts_regrouped = grouped(said.scenario, counts, wanted)
+    document, counts_regrouped = grouped(said.scenario, counts, wanted, said.config)
     return Result(document, {".csv": counts_regrouped}, pictures=of_counts(counts, counts_regrouped))

@@ -22,11 +22,12 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, input_words, names_or, percent, shortened, times, title
+from planner.io.wording import counted, input_words, join, names_or, percent, shortened, times, title
 from planner.predict.question import ask
 from planner.report.document import Column, Document, Kind, Table
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario import divisions
+from planner.scenario.fields import read
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -294,7 +295,9 @@ def _whole(text_: str) -> int:
     return int(text_)
 
 
-def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tuple[Grouping, str]:
+def grouped(
+    scenario: Callable[..., Scenario], path: Path, wanted: Wanted, config: Path | None = None
+) -> tuple[Grouping, str]:
     """Find a grouping with the least inter-group deviation, the way there from the present one, and what it buys.
 
     The second result is the file of the counts in the new groups.
@@ -303,6 +306,7 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
         scenario: reads what else is known of the fleet, with a mapping in place of options.
         path: of the label counts.
         wanted: what groups are asked for.
+        config: file of the scenario, whose fleet and heterogeneity the counts take the place of.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
@@ -332,7 +336,9 @@ def grouped(scenario: Callable[..., Scenario], path: Path, wanted: Wanted) -> tu
         "effect": bought,
         "front": task.front(wanted),
     }
-    cautions = (*table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names))
+    cautions = (
+        *_replaced(path, config), *table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names)
+    )  # fmt: skip
     return _answer(path, data, cautions, unknown), _regrouped(table, [task.names[g] for g in chosen])
 
 
@@ -467,6 +473,14 @@ def _cautions(task: _Task, after: Mapping[str, Any]) -> list[str]:
     return out
 
 
+def _replaced(path: Path, config: Path | None) -> list[str]:
+    """Say what of a scenario file the counts take the place of."""
+    file = read(config)[0] if config is not None else {}
+    there = {"fleet": ("groups", "clients", "clients_per_group", "tiers", "list"), "problem": ("heterogeneity",)}
+    found = [key for name, keys in there.items() for key in keys if key in (file.get(name) or {})]
+    return [f"{config}: {join(found)} {'is' if len(found) == 1 else 'are'} those of {path} here."] if found else []
+
+
 def _formulas(table: LabelCounts, names: Sequence[str]) -> list[str]:
     """What a spreadsheet may make of names that are written as they are, so that they can be read again."""
     if not any(name.startswith(("=", "+", "-", "@")) for name in (*table.clients, *table.labels, *names)):
@@ -563,7 +577,8 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
     if effect["resolution"] < asked.gain < 1 - 1 / effect["error"]:
         off = f"the predictor's error, {times(effect['error'])}"
-        text = f"Toss-up for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}, is below {off}."
+        gain = times(1 / (1 - asked.gain))
+        text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is below {off}."
         return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
         text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
@@ -597,16 +612,21 @@ def _facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     of = f"{sizes['least']}" if sizes["least"] == sizes["most"] else f"{sizes['least']} to {sizes['most']}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
     if before is None:
+        if d["effect"]:
+            yield "Before", f"{counted(d['groups'], 'random group')}, as the file does not have these groups"
         yield "Measured", f"between groups delta^2 {after['delta2']:.2g}; within zeta^2 {after['zeta2']:.2g}"
     else:
         pairs = (
             (word, before[key], after[key])
             for word, key in (("between groups delta^2", "delta2"), ("within zeta^2", "zeta2"))
         )
-        yield "Measured", "; ".join(f"{word} {was:.2g} -> {now:.2g}" for word, was, now in pairs)
+        changed = "; ".join(f"{word} {was:.2g} -> {now:.2g}" for word, was, now in pairs)
+        yield "Measured", f"{changed}, with the sampling noise that `measure` takes off"
     if d["moves"]:
-        share = "" if (most := _enough(d)) is None else f"; the first {most} give 90 %"
-        yield "Moves", f"{len(d['moves'])} moves and swaps, {d['moved']} of {d['clients']} clients{share}"
+        most = _enough(d)
+        share = "" if most is None else "; the first gives 90 %" if most == 1 else f"; the first {most} give 90 %"
+        moves = "1 move or swap" if len(d["moves"]) == 1 else f"{len(d['moves'])} moves and swaps"
+        yield "Moves", f"{moves}, {d['moved']} of {counted(d['clients'], 'client')}{share}"
 
 
 def _details(d: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:

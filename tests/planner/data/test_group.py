@@ -697,3 +697,15 @@ def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
     assert set(found["verdict"]["best"]) <= set(known["verdict"]["best"])
     proved = own(plan(*words, "--predictor", "bound")[1])
     assert proved["verdict"]["status"] != "toss-up"
+
+
+def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
+    counts, file = tmp_path / "counts.csv", tmp_path / "plan.toml"
+    lines = [f"c{i},{'abc'[i // 3]},{10 * (i // 3 + 1)},{40 - 10 * (i // 3)}" for i in range(9)]
+    counts.write_text("\n".join(["client,group,x,y", *lines]))
+    file.write_text("[fleet]\ngroups = 6\n[problem]\nheterogeneity = 'intra'\n")
+    said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
+    assert f"{file}: groups and heterogeneity are those of {counts} here." in " ".join(said.split())
+    other = plan("group", str(counts), "--groups", "2")[1]
+    assert "2 random groups, as the file does not have these groups" in " ".join(other.split())
+    assert "1 move or swap" in " ".join(plan("group", str(counts), "--moves", "1")[1].split())
