@@ -6,6 +6,7 @@ Every command's page has these parts in this order, within 25 lines of 80 column
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -254,12 +255,20 @@ def warned(answer: Answer) -> Iterator[tuple[str, str]]:
         first, left = answer.warnings[0], len(answer.warnings) - 1
         sentence, dot, rest = first.text.partition(". ")
         if len(sentence) > LONGEST:
-            sentence, dot, rest = textwrap.shorten(sentence, LONGEST, placeholder=" ..."), "", sentence
+            sentence, dot, rest = _clauses(sentence), "", sentence
         more = ["--explain warnings"] * bool(rest or left)
         yield (
             "Warning",
             f"{sentence}{dot.strip()}{''.join(f' ({left} more: {m})' if left else f' ({m})' for m in more)}",
         )
+
+
+def _clauses(sentence: str) -> str:
+    """Cut a long sentence where a part of it ends, else between two words."""
+    ends = [match.start() for match in re.finditer(r"[,;:] | \(", sentence[:LONGEST])]
+    if ends and ends[-1] > LONGEST / 3:
+        return f"{sentence[: ends[-1]]} ..."
+    return textwrap.shorten(sentence, LONGEST, placeholder=" ...")
 
 
 def shortened_to(label: str, sentences: Sequence[str]) -> list[tuple[str, str]]:
@@ -287,7 +296,7 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; round times decide too"
         return
     level += " on rounds" * first.nearest
-    where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of}, {first.dataset}"
+    where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
 
 

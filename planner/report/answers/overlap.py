@@ -94,21 +94,17 @@ def _verdict(found: Answer) -> Verdict:
     }
     aim = found.question.objective
     ratio = Quantity(ratios[aim])
-    confidence = None if found.probability is None else min(max(found.probability, 1 - found.probability), 0.99)
-    sure = "" if confidence is None else f" Confidence {percent(confidence)}."
     if found.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     if found.verdict == "cannot tell":
-        text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}.{sure}"
-        return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text, confidence=confidence)
+        text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}."
+        return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text)
     worth = found.verdict == "worth it"
-    if found.target > found.question.task.A:
-        confidence, sure = None, " No confidence is stated: the target is met before training. Give a --target below A."
     other = "time" if aim != "time" else "airtime"
     also = f", {'worth it' if ratios[other] < 1 else 'not worth it'} for {other} ({times(ratios[other])})"
-    text = f"{found.verdict.capitalize()} for {aim} ({times(ratio)}){also}.{sure}"
+    text = f"{found.verdict.capitalize()} for {aim} ({times(ratio)}){also}."
     best = ("hhfl",) if worth else ("hfl",)
-    return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text, confidence=confidence)
+    return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text)
 
 
 def document(answer: Overlap) -> Document:
@@ -133,8 +129,8 @@ def document(answer: Overlap) -> Document:
     low, high = (times(gain[end]).removesuffix("x") for end in ("low", "high"))
     said = f"{needed:.3g}x fewer rounds; predicted {times(gain['expected'])} (95 %: {low} to {high})"
     share = gain["p_above_break_even"]
-    if answer.verdict.status == "toss-up" and share is not None:
-        said += f", above it in {percent(share)} of draws of what is assumed"
+    if share is not None:
+        said += f", above it in {percent(min(max(share, 0.01), 0.99))} of draws of what is assumed"
     facts = [("Break-even", said)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 
@@ -255,8 +251,8 @@ def _warnings(answer: Answer) -> list[str]:
     said = list(question.warnings)
     if answer.target > question.task.A:
         said.append(
-            f"The target, {answer.target:.4g}, lies above the loss gap at the start, A = {question.task.A:g}. Read "
-            "rounds as ratios, because the bound is far above what runs reach."
+            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}. Read rounds "
+            "as ratios, because the bound is far above what runs reach, or give a --target below A."
         )
     if question.cost.network.client_link.sharing == "per-client" and answer.verdict != "nothing to weigh":
         said.append(
