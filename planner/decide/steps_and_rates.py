@@ -112,7 +112,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
     chosen = tuning.recommended(best, aim, budget, scenario.resolution)
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
-    given = min(allowed or present, key=lambda choice: choice.amount(aim)) if present else None
+    given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
+    given = given or min(present, key=budget.overrun, default=None)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     rows = [
         _plan(question, one, budget, tie=ties.get(one), given=one == given, recommended=one == chosen)
@@ -128,7 +129,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
-    tied = _tied(question, scenario, chosen, aim) if len(tried.among) > 1 else ()
+    tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -220,11 +221,13 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
     )
 
 
-def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim) -> tuple[str, ...]:
-    """Topologies that `recommend` cannot tell from the chosen one at its K and P, that one among them; none for one."""
+def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget) -> tuple[str, ...]:
+    """Topologies within the budget that `recommend` cannot tell from the chosen one at its K and P, with that one."""
     at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
     here = standing(at, scenario, aim)
-    each = algorithms(at, here.best)
+    same = tuning.choices(question, [chosen.P], [chosen.K], here.best)
+    within = {one.topology for one in same if budget.overrun(one) <= 1}
+    each = algorithms(at, [topology for topology in here.best if topology in within])
     return each if len(each) > 1 and chosen.topology in here.best else ()
 
 
@@ -251,11 +254,12 @@ def _verdict(
         least = f"the least {aim}{within}"
         said = f"{', '.join(changes)} than {than}"
         if budget.overrun(given) > 1:
-            said = f"{least}, which {than} exceeds"
+            said = f"{least}, which no topology tried keeps to at {_steps(given)}"
         elif budget.limits:
             said = f"{least}; {said}"
         parts.append(f"Use {_named(chosen)}: {said}.")
-        ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
+        if budget.overrun(given) <= 1:
+            ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(chosen, best, aim, budget))
     if tied:
         parts.append(f"Toss-up of topologies for {aim}: {names_or(tied)}.")

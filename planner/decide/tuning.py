@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.wording import join
+from planner.io.wording import counted, join, times
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
@@ -272,11 +272,11 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
     within = [choice for choice in best if budget.overrun(choice) <= 1]
     if not within:
         near = min(best, key=budget.overrun)
-        shown = weighed("time", budget)
+        shown, over = weighed("time", budget), budget.overrun(near)
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target within {budget}: the nearest, {described(near)}, takes "
-            f"{near.rounds:,.0f} rounds, {join([WRITE[one](near.amount(one)) for one in shown])}, "
-            f"{budget.overrun(near):.4g} times as much. Allow more, or give a looser --target."
+            f"{counted(int(near.rounds), 'round')}, {join([WRITE[one](near.amount(one)) for one in shown])}, "
+            f"{times(over) if over > 1.1 else f'{over:.4g}x'} the budget. Allow more, or give a looser --target."
         )
     least = min(choice.amount(aim) for choice in within)
     other: Aim = "traffic" if aim == "time" else "time"

@@ -37,7 +37,7 @@ def document(answer: Tuned) -> Document:
                 row.local_steps,
                 *([row.group_rounds] if several else []),
                 *_amounts(row, more),
-                _note(row, chosen),
+                _note(row, chosen, _origin(answer)),
             )
             for row in rows
         ),
@@ -74,11 +74,17 @@ def _page_rows(answer: Tuned) -> list[Plan]:
     return [*first, *others]
 
 
-def _note(row: Plan, chosen: Plan) -> str:
+def _origin(answer: Tuned) -> str:
+    """Whether somebody gave the K and P of the present choice."""
+    known = (answer.scenario[name] for name in ("K", "P") if name in answer.scenario)
+    return "assumed" if all(one.origin == "default" for one in known) else "given"
+
+
+def _note(row: Plan, chosen: Plan, origin: str) -> str:
     if row.recommended:
-        return "<- recommended, as given" if row.given else "<- recommended"
+        return f"<- recommended, K and P as {origin}" if row.given else "<- recommended"
     if row.given:
-        return "given"
+        return f"K and P as {origin}"
     if not row.within_budget:
         return "over the budget"
     less = [

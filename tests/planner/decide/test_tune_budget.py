@@ -109,7 +109,7 @@ def test_the_least_within_a_budget_is_that_of_all_choices(aim: Any) -> None:
     assert 0 < len(within) < len(every)
     assert chosen.amount(aim) == min(choice.amount(aim) for choice in within)
     least = min(choice.amount("energy") for choice in every)
-    with pytest.raises(planner.NoAnswerError, match=r"kWh, 2 times as much"):
+    with pytest.raises(planner.NoAnswerError, match=r"kWh, 2x the budget"):
         recommended(best, aim, Budget(energy=least / 2), 0.0)
 
 
@@ -151,3 +151,21 @@ def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monke
         code, out, err = asked(*more)
         assert (code, out) == (2, "")
         assert wanted in err
+
+
+def test_what_exceeds_the_budget_is_in_no_toss_up_and_no_comparison(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("tune", "-G", "16", "-M", "40", "-H", "intra", "--client-link", "4g", "--within", "3h")
+    told = json.loads(run(*words, "--json", capsys=capsys, monkeypatch=monkeypatch)[1])
+    page = " ".join(run(*words, capsys=capsys, monkeypatch=monkeypatch)[1].split())
+    late = next(row for row in told["rows"] if row["topology"] == "ring-ring")
+    assert late["time_seconds"]["value"] > 3 * 3600
+    tossed = page.partition("Toss-up of topologies")[2].partition("Target:")[0]
+    assert "Star-Ring" in tossed
+    assert "Ring-Ring" not in tossed
+    given = next(row for row in told["rows"] if row["given"])
+    assert given["time_seconds"]["value"] > 3 * 3600
+    assert told["verdict"]["ratio"] is None
+    assert "which no topology tried keeps to at K = 2, P = 1." in page
+    assert "K and P as assumed" in page
