@@ -44,10 +44,3 @@ def codes(incomplete: str) -> list[str]:
     from planner.io.codes import read
 
     return [code for code in read() if code.startswith(incomplete.upper())]
-
-
-def parameters(incomplete: str) -> list[str]:
-    """Complete a quantity of a scenario."""
-    from planner.scenario.fields import FIELDS
-
-    return [field.symbol for field in FIELDS if field.symbol.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""Rows of CSV files with a header: bounded in size, and refused at a place that is named as file:line:field.
+"""Rows of CSV files with a header: read bounded in size and refused at a place named as file:line:field, and written.
 
 Columns may come in any order. Ids are text: ``001`` and ``1`` are two names, and so is ``NA``. Spaces around a field
 are dropped, blank lines skipped.
@@ -25,6 +25,7 @@ from planner.io.text_files import capped
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
 LARGEST_NAME = 200  # characters of an id
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # begins what a spreadsheet would run
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,13 @@ def near(name: str, header: list[str]) -> str:
         return ""
     written = next(column for column in header if column.lower() == found[0])
     return f" (is {written!a:.40} it?)"
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Write rows, of which the first is the header, as the text of a CSV file."""
+    out = io.StringIO(newline="")
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
 
 
 def _text(path: Path) -> bytes:

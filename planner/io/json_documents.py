@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -61,6 +61,15 @@ def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> s
     family = str(said).rpartition("/")[0]
     newer = " A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
     raise ScenarioError(f"{path}: its schema is {said!r:.60}, and {' or '.join(schemas)} is read.{newer}", code="E036")
+
+
+def levels(value: Any) -> Iterator[list[Any]]:
+    """List what stands on every level of nested JSON, the outermost first."""
+    below = [value]
+    while below:
+        yield below
+        nested = [one for one in below if isinstance(one, dict | list)]
+        below = [inner for one in nested for inner in (one.values() if isinstance(one, dict) else one)]
 
 
 def canonical(document: Any) -> str:
@@ -127,13 +136,10 @@ def _refuse(constant: str) -> NoReturn:
 
 def _walk(path: Path, document: Any) -> None:
     """See that nothing is too deep, and no text has letters that steer a terminal."""
-    level = [document]
-    for _ in range(DEEPEST):
-        inside = [i for o in level if isinstance(o, dict | list) for i in (o.values() if isinstance(o, dict) else o)]
-        texts = [key for outer in level if isinstance(outer, dict) for key in outer]
-        if any(STEERING.search(text) for text in (*texts, *(i for i in inside if isinstance(i, str)))):
+    for depth, level in enumerate(levels(document)):
+        if depth == DEEPEST:
+            raise ScenarioError(f"{path}: is nested too deeply.", code="E004")
+        texts = [one for one in level if isinstance(one, str)]
+        texts += [key for one in level if isinstance(one, dict) for key in one]
+        if any(map(STEERING.search, texts)):
             raise ScenarioError(f"{path}: has control characters in a text, which no answer has.")
-        level = inside
-        if not level:
-            return
-    raise ScenarioError(f"{path}: is nested too deeply.", code="E004")

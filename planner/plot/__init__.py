@@ -15,7 +15,6 @@ the same bytes. matplotlib is imported when something is drawn.
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 import warnings
@@ -29,6 +28,7 @@ import hflbounds.figure
 from hflbounds.topology import all_topologies
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import place, write
+from planner.io.csv_rows import FORMULA, csv_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,6 @@ RC = {
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "---", "|||", "ooo")
 PALETTE = tuple((*look, hatch) for look, hatch in zip(hflbounds.figure.PALETTE, HATCHES, strict=True))
 POWERS = tuple(10.0**n for n in range(-30, 31))
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes the start of a formula to be
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,13 +267,8 @@ def content(drawn: Figure, kind: str, says: str = "") -> bytes:
 
 def table(rows: Rows) -> str:
     """The data of a picture as CSV; empty where there is no number, texts kept from being formulas."""
-    stream = io.StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
     names = list(rows[0]) if rows else []
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([_cell(row[name]) for name in names])
-    return stream.getvalue()
+    return csv_text([names, *([_cell(row[name]) for name in names] for row in rows)])
 
 
 def _cell(value: object) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import math
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 from planner.errors import NoAnswerError
 from planner.harness.claims import Finding, Row
 from planner.io.atomic import write
+from planner.io.csv_rows import csv_text
 from planner.plot import BAND, FAINT, GRID
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
@@ -56,13 +56,11 @@ def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
 
 def _files(picture: Finding) -> dict[str, bytes]:
     figure = _figure(picture)
-    svg, png, table = io.BytesIO(), io.BytesIO(), io.StringIO(newline="")
+    svg, png = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": "hfl-plan"})
     figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-    rows = csv.writer(table, lineterminator="\n")
-    rows.writerow([field.name for field in fields(Row)])
-    rows.writerows(astuple(line) for line in picture.rows)
-    return {"svg": svg.getvalue(), "png": png.getvalue(), "csv": table.getvalue().encode()}
+    table = csv_text([[field.name for field in fields(Row)], *map(astuple, picture.rows)])
+    return {"svg": svg.getvalue(), "png": png.getvalue(), "csv": table.encode()}
 
 
 def _figure(picture: Finding) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from planner.data.label_counts import read_counts
 from planner.errors import ScenarioError
 from planner.io.csv_rows import CsvTable
 from planner.io.listings import Listing, listing
+from planner.io.text import suggest
 from planner.scenario.resolve import Scenario
 
 LARGEST_TABLE = 10**5  # lines
@@ -64,8 +64,7 @@ def kinds() -> dict[str, Any]:
 def _module(kind: str) -> Any:
     known = kinds()
     if kind not in known:
-        near = difflib.get_close_matches(kind, known, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}."
+        hint = suggest(kind, known) or f"Known are {', '.join(known)}."
         raise ScenarioError(f"{kind!a:.40} is not a kind of picture. {hint}")
     return known[kind]
 

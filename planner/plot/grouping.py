@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.data import label_shift
-from planner.data.label_counts import LabelCounts
+from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
+from planner.io import frames
 from planner.plot import COLUMN, GRID, PALETTE, Rows, figure, panel_letter, plain, shares_up, style, swatch
 from planner.plot.lettering import heading
 
@@ -44,6 +46,20 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
     drawn, rows = draw({name: _shares(table, first) for name, table in tables}, first.labels, deviations)
     said = "; ".join(f"{name}: zeta^2 = {z:.3g}, delta^2 = {d:.3g}" for name, (z, d) in deviations.items())
     return drawn, rows, f"Label shares of every group. {said}, in units of label shares, as the counts stand."
+
+
+def of_counts(before: Path, after: str | None = None) -> tuple[Figure, Rows, str]:
+    """The picture of a file of label counts; with the text of one in new groups, of these, beside present ones if any.
+
+    Raises:
+        ScenarioError: for files that are none, and where they are not of the same clients and labels.
+    """
+    old = read_counts(before, grouped=after is None, skip_empty=True)
+    if after is None:
+        return of_tables([("groups", old)])
+    with frames.held() as holder:
+        new = read_counts(Path(holder.written(after, "after")), skip_empty=True)
+    return of_tables([("before", old), ("after", new)] if old.groups else [("after", new)])
 
 
 @style()

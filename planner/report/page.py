@@ -25,7 +25,6 @@ LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
-OPEN_END = "...and more: --explain"
 LEVELS = ("weak", "fair", "good")
 WEAK, FAIR = 0.6, 0.8  # share of measured cases that were right: weak below, good from there on
 
@@ -108,6 +107,8 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
     return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
 
 
+CASES = {"per-client": "own links", "per-server": "shared links"}
+"""What the ways to share links are called where a verdict depends on them."""
 WARNINGS = "warnings"  # a section of answers that have some
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 

@@ -124,16 +124,11 @@ def of_counts(before: Path, after: str | None = None) -> Plot:
     held = frames.content(before)
 
     def draw() -> tuple[Figure, Rows, str]:
-        from planner.data.label_counts import read_counts
         from planner.plot import grouping
 
         with frames.held() as holder:
             path = before if held is None else Path(holder.written(held.decode(), "before"))
-            table = read_counts(path, grouped=False, skip_empty=True)
-            if after is None:
-                return grouping.of_tables([("groups", table)])
-            new = read_counts(Path(holder.written(after, "after")), skip_empty=True)
-        return grouping.of_tables([("before", table), ("after", new)] if table.groups else [("after", new)])
+            return grouping.of_counts(path, after)
 
     return Plot({"grouping": draw})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from planner.decide import breakpoints, sensitivity
 from planner.decide.parameters import inputs, is_drawn, largest_drawn, size_drawn
@@ -15,14 +15,13 @@ from planner.io.answers import Verdict
 from planner.io.wording import names, times
 from planner.plot import looks
 from planner.predict.question import ask, with_default_order
-from planner.report.page import about, count, duration, in_words, size
+from planner.report.page import CASES, about, count, duration, in_words, size
 from planner.scenario.units import format_amount
 from planner.scenario.values import Scenario
 from planner.serve import scenario as written
 from planner.serve.controls import symbols
 
 Data = dict[str, Any]
-CASES: Final = {"per-client": "own links", "per-server": "shared links"}
 
 
 def answer(tables: Mapping[str, Any]) -> Data:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
+from planner.io.json_documents import levels
 from planner.serve import answer, controls, counts, scenario
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def _json(body: bytes) -> dict[str, Any]:
         raise ScenarioError("the question is no JSON. Reload the page.") from None
     if not isinstance(said, dict) or not _is_text(body, said):
         raise ScenarioError("the question is no JSON object of texts in Unicode. Reload the page.")
-    for depth, level in enumerate(_levels(said)):
+    for depth, level in enumerate(levels(said)):
         if depth > DEPTH or None in level:
             raise ScenarioError(f"the question has a null, or is nested over {DEPTH} levels. Reload the page.")
     return said
@@ -236,19 +237,6 @@ def _is_text(body: bytes, said: Any) -> bool:
         return b"\\u" not in body or bool(json.dumps(said, ensure_ascii=False).encode())
     except UnicodeEncodeError:
         return False
-
-
-def _levels(value: Any) -> Iterator[list[Any]]:
-    """List what stands on every level of nested JSON, the outermost first."""
-    below = [value]
-    while below:
-        yield below
-        below = [
-            inner
-            for one in below
-            if isinstance(one, dict | list)
-            for inner in (one.values() if isinstance(one, dict) else one)
-        ]
 
 
 def _tables(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -168,17 +168,11 @@ def command(tables: Mapping[str, Any]) -> str:
         if any(set(tier) - {"name", "count"} for tier in tiers):
             return "hfl-plan recommend --config scenario.toml"
         parts += ["--tiers", "/".join(str(tier["count"]) for tier in tiers)]
-    short = {field.key: min(field.options, key=len) for field in FIELDS if field.options}
-    plain = {"fleet.groups": "-G", "fleet.clients_per_group": "-M"}
+    named = {field.key: field.options[0] for field in FIELDS if field.options}
+    named |= {"fleet.groups": "-G", "fleet.clients_per_group": "-M"}
     for key, value in leaves(found):
-        if value is None or key == "title" or isinstance(value, list):
-            continue
-        text = str(value)
-        if key in short:
-            long = next((o for o in _options(key) if o.startswith("--")), short[key])
-            parts += [plain.get(key, long), text]
-        elif key != "schema_version":
-            parts += ["--set", f"{key}={text}"]
+        if key not in ("title", "schema_version") and not isinstance(value, list | None):
+            parts += [named[key], str(value)] if key in named else ["--set", f"{key}={value}"]
     return shlex.join(["hfl-plan", "recommend", *parts])
 
 
@@ -207,7 +201,3 @@ def _flat(tables: Tables, tiers: list[Tables]) -> Tables:
         said = f"zeta={low['deviation']},delta={top['deviation']}"
         tables.setdefault("problem", {})["heterogeneity"] = said
     return {"fleet": tables.pop("fleet"), **tables}
-
-
-def _options(key: str) -> tuple[str, ...]:
-    return next(field.options for field in FIELDS if field.key == key)

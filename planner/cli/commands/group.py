@@ -54,20 +54,7 @@ def group(  # reason: one parameter for every option
     from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(
-        groups,
-        least,
-        most,
-        free,
-        pairs,
-        cost,
-        cost_weight,
-        weighting,
-        gram,
-        moves,
-        restarts,
-        skip_empty,
-        seed,
-        sizes,
+        groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed, sizes
     )
     document, counts_regrouped = grouped(said.scenario, counts, wanted, said.config)
     return Result(document, {".csv": counts_regrouped}, pictures=of_counts(counts, counts_regrouped))

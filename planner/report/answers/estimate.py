@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import shlex
 from collections.abc import Sequence
@@ -15,6 +13,7 @@ from planner.data.profile import Constants, Profile, Range, Sizes
 from planner.errors import NoAnswerError, ScenarioError
 from planner.harness.estimate import measured
 from planner.io.atomic import place, write
+from planner.io.csv_rows import csv_text
 from planner.io.listings import listing
 from planner.io.progress import progress
 from planner.io.wording import percent
@@ -200,11 +199,8 @@ def _squared(seen: Interval) -> Range:
 def _gram(found: Estimated) -> str:
     """Inner products of class gradients where clients differ most, as `measure --gram` reads them."""
     most = max(found.points, key=lambda point: point.zeta2.estimate + point.delta2.estimate)
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["label", *found.labels])
-    rows.writerows([label, *map(repr, row)] for label, row in zip(found.labels, most.gram or (), strict=True))
-    return text.getvalue()
+    rows = ([label, *map(repr, row)] for label, row in zip(found.labels, most.gram or (), strict=True))
+    return csv_text([["label", *found.labels], *rows])
 
 
 def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, Any]:

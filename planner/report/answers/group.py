@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import text
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
+from planner.io.csv_rows import csv_text
 from planner.io.parts import Part, field
 from planner.io.wording import counted, input_words, join, names_or, percent, shortened, times, title
 from planner.predict.question import ask
@@ -489,14 +488,11 @@ def _formulas(table: LabelCounts, names: Sequence[str]) -> list[str]:
 
 
 def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     columns = np.argsort(table.columns)
-    writer.writerow(["client", "group", *(table.labels[j] for j in columns)])
     counts = table.counts[:, columns].astype(np.int64).tolist()
-    for i in np.argsort(table.lines, kind="stable").tolist():
-        writer.writerow([table.clients[i], group_of[i], *counts[i]])
-    return out.getvalue()
+    lines = np.argsort(table.lines, kind="stable").tolist()
+    rows = ((table.clients[i], group_of[i], *counts[i]) for i in lines)
+    return csv_text([("client", "group", *(table.labels[j] for j in columns)), *rows])
 
 
 # ---------------------------------------------------------------- the answer

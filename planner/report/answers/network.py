@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 from planner.decide.explain import known_values
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
 from planner.families.sited.question import USED, Question
+from planner.io.csv_rows import csv_text
 from planner.io.listings import listing
 from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
@@ -36,9 +35,11 @@ TREES = (
 def places(question: Question, found: list[Tree]) -> Document:
     """Say where servers stand best, for every tree."""
     best = found[0]
-    rows = tuple(_tree(question, one) for one in found)
+    table = _table(TREES, (_tree(question, one) for one in found), "trees")
+    if best.given is None:
+        table = table.of((0, 1, 2, 5, 6))
     data = [_tree_data(question, one) for one in found]
-    return _document(question, "place", _placed(question, best), data, [_table(_columns(rows), _kept(rows), "trees")])
+    return _document(question, "place", _placed(question, best), data, [table])
 
 
 def _placed(question: Question, best: Tree) -> str:
@@ -56,14 +57,6 @@ def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     layout, seconds = one.best.layout, one.best.round.seconds
     where = shortened(question.network.places[layout.server], 24)
     return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", _about(one.total))
-
-
-def _columns(rows: tuple[tuple[Cell, ...], ...]) -> tuple[Column, ...]:
-    return TREES if rows[0][3] is not None else (*TREES[:3], *TREES[5:])
-
-
-def _kept(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
-    return rows if rows[0][3] is not None else tuple((*row[:3], *row[5:]) for row in rows)
 
 
 def _tree_data(question: Question, one: Tree) -> dict[str, Any]:
@@ -95,15 +88,13 @@ def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
 
 def layout_as_csv(question: Question, tree: Tree) -> str:
     """Write a placement as a fleet that is read again: clients of a group in the order of their ring."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["client", "group", "node", "samples"])
-    sites = question.sites
-    for order in tree.best.layout.orders:
-        for i in order.tolist():
-            name = question.network.places[int(sites.at[i])]
-            writer.writerow([sites.clients[i], sites.groups[int(sites.group[i])], name, f"{sites.samples[i]:.12g}"])
-    return out.getvalue()
+    sites, places = question.sites, question.network.places
+    rows = (
+        (sites.clients[i], sites.groups[int(sites.group[i])], places[int(sites.at[i])], f"{sites.samples[i]:.12g}")
+        for order in tree.best.layout.orders
+        for i in order.tolist()
+    )
+    return csv_text([("client", "group", "node", "samples"), *rows])
 
 
 def orders(question: Question, found: list[Ordered]) -> Document:

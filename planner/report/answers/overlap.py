@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,6 +15,7 @@ from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
 from planner.io.answers import NextStep, Quantity, Sensitivity, Target, Told, Verdict
+from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
@@ -137,12 +136,9 @@ def document(answer: Overlap) -> Document:
 
 def links_as_csv(layout: Layout) -> str:
     """Write the links in a form that is read again."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["client", "server", "airtime"])
-    for i, n in np.argwhere(layout.links).tolist():
-        writer.writerow([layout.clients[i], layout.servers[n], f"{layout.airtime[i, n]:.12g}"])
-    return out.getvalue()
+    links = np.argwhere(layout.links).tolist()
+    rows = ((layout.clients[i], layout.servers[n], f"{layout.airtime[i, n]:.12g}") for i, n in links)
+    return csv_text([("client", "server", "airtime"), *rows])
 
 
 def _data(answer: Answer) -> dict[str, Any]:

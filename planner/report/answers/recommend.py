@@ -25,7 +25,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
-from planner.report.page import about, change, count, duration, first_best, page, size
+from planner.report.page import CASES, about, change, count, duration, first_best, page, size
 from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
 from planner.scenario.units import format_amount, format_energy, format_mass
@@ -39,7 +39,6 @@ SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many ot
 LINES = 25  # of a page
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 RIGHT = (Column("rounds", "number"), Column("traffic", "number"))
-CASES = {"per-client": "own links?", "per-server": "shared links?"}
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
 
@@ -55,7 +54,7 @@ def document(answer: Recommendation) -> Document:
 
 
 def _label(case: Verdict) -> str:
-    return CASES.get(case.value, case.value).rstrip("?")
+    return CASES.get(case.value, case.value)
 
 
 # ---------------------------------------------------------------- the page
@@ -81,7 +80,7 @@ def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
         spared=(_last(answer)[0].name, "vs best"),
         indent=0 if cases else 2,
         apart=False,
-        above=tuple((1 + 2 * i, CASES[case]) for i, case in enumerate(cases)),
+        above=tuple((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)),
     )
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
+from planner.io.csv_rows import FORMULA, csv_text
 from planner.report.document import Cell, Document
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would run
 SUFFIX = ".csv"
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """A header and the records of the document, or the rows of its first table; nothing known leaves a cell empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     if document.records:
-        writer.writerow(document.records[0])
-        writer.writerows([_cell(value) for value in record.values()] for record in document.records)
-    else:
-        writer.writerow(column.name for column in document.table.columns)
-        writer.writerows([_cell(cell) for cell in row] for row in document.table.rows)
-    return stream.getvalue()
+        return csv_text([document.records[0], *(map(_cell, record.values()) for record in document.records)])
+    table = document.table
+    return csv_text([[column.name for column in table.columns], *(map(_cell, row) for row in table.rows)])
 
 
 def _cell(cell: Cell) -> Cell:

@@ -68,7 +68,7 @@ def report(
         found = tuple(drawing.pictures([*wanted, *pictures]))
     about = "" if scenario is None or scenario.divisions else in_short(scenario)
     seed = None if scenario is None else scenario.seed
-    moved = tuple(sliders.html(document.answer, scenario, gallery.CASES))
+    moved = tuple(sliders.html(document.answer, scenario))
     return sheet(document, Beside(found, about, toml, command, seed, sliders=moved))
 
 

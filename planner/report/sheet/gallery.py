@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import all_topologies
 from planner.decide.recommendation import SHARING
+from planner.report.page import CASES
 from planner.report.sheet.drawing import Draw, Drawn
 
 if TYPE_CHECKING:
     from planner.io.answers import Answer
     from planner.scenario.values import Scenario
 
-CASES: Mapping[str, str] = {"per-client": "own links", "per-server": "shared links"}
 RANKED = ("recommend", "flip", "phase")  # commands whose answer is an order of topologies
 POINTS = 6  # topologies in the picture of time against traffic
 
@@ -58,7 +57,9 @@ def of_rows(answer: Answer | None) -> Iterator[Wanted]:
 
 def of_counts(before: Path, after: str | None = None) -> Iterator[Wanted]:
     """List the picture of label counts, and of the same in new groups, given as the text of a file."""
-    yield "grouping", "answer", partial(_grouping, before, after)
+    from planner.plot import grouping
+
+    yield "grouping", "answer", partial(grouping.of_counts, before, after)
 
 
 def race(pilot: str) -> Drawn:
@@ -89,19 +90,6 @@ def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
     ]
     drawn, numbers = front.draw(points, plain(about, 60))
     return drawn, numbers, f"Time against traffic of {len(points)} ways to the target, both logarithmic."
-
-
-def _grouping(before: Path, after: str | None) -> Drawn:
-    from planner.data.label_counts import read_counts
-    from planner.plot import grouping
-
-    if after is None:
-        return grouping.of_tables([("groups", read_counts(before, skip_empty=True))])
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "after.csv"
-        file.write_text(after, encoding="utf-8")
-        tables = [("before", read_counts(before, skip_empty=True)), ("after", read_counts(file, skip_empty=True))]
-    return grouping.of_tables(tables)
 
 
 def _said(words: str, draw: Any, scenario: Scenario) -> Drawn:

@@ -17,7 +17,7 @@ from planner.decide.recommendation import Recommendation, Row
 from planner.decide.single_tier import Baseline, baselines
 from planner.io.wording import input_words
 from planner.predict.question import Question, ask, with_default_order
-from planner.report.page import duration
+from planner.report.page import CASES, duration
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -31,18 +31,12 @@ REACH = 1000  # a slider goes from the scenario's value to as many times less an
 STEPS = 120  # of a slider, on either side
 
 
-def html(answer: Answer | None, scenario: Scenario | None, cases: Mapping[str, str]) -> Iterator[str]:
-    """Write the sliders of a recommendation, hidden until the script of the report shows them; nothing elsewhere.
-
-    Args:
-        answer: What the report is about.
-        scenario: What was asked.
-        cases: What the values of an unknown that decides are called.
-    """
+def html(answer: Answer | None, scenario: Scenario | None) -> Iterator[str]:
+    """Write the sliders of a recommendation, hidden until the script of the report shows them; nothing elsewhere."""
     if not isinstance(answer, Recommendation) or scenario is None or scenario.divisions:
         return
     question = ask(with_default_order(scenario))
-    found = {} if question.availability is not None else dict(_cases(answer, question, cases))
+    found = {} if question.availability is not None else dict(_cases(answer, question))
     if not found:
         return
     controls = list(_controls(question))
@@ -80,11 +74,11 @@ def _controls(question: Question) -> Iterator[tuple[str, str, float, str]]:
             yield name, input_words(name), float(value), UNITS[name.rpartition(".")[2]]
 
 
-def _cases(answer: Recommendation, question: Question, cases: Mapping[str, str]) -> Iterator[tuple[str, list[Data]]]:
+def _cases(answer: Recommendation, question: Question) -> Iterator[tuple[str, list[Data]]]:
     """Yield what every case is called, and its rows; no case without the sum of every row."""
     open_ = bool(answer.ranking[0].cases) if answer.ranking else False
     beside = {one.id: one for one in baselines(question)}
-    for value, words in cases.items() if open_ else (("", ""),):
+    for value, words in CASES.items() if open_ else (("", ""),):
         there = question.varied(network=question.network.with_link("client_link", sharing=value)) if value else question
         rows = [_row(row, there, beside, value) for row in answer.rows if row.time_seconds is not None]
         if not rows or any(row is None for row in rows):
