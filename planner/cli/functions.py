@@ -81,13 +81,7 @@ class Group(SimpleNamespace):
 
 
 def made(command: Any, name: str, words: tuple[str, ...]) -> Callable[..., Any]:
-    """Make a function of a command.
-
-    Args:
-        command: Its function, as the command line has it.
-        name: Of the function.
-        words: Of the command line.
-    """
+    """Make a function of a command, as the command line has it under ``words``."""
     shape = Shape.of(command)
     known = keywords(shape)
 
@@ -189,12 +183,7 @@ def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Map
 def _called(
     command: Any, words: tuple[str, ...], shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any]
 ) -> Any:
-    """Call a command as the command line does, and return what it answers.
-
-    Raises:
-        ScenarioError: For what cannot be meant.
-        NoAnswerError: Where there is no answer.
-    """
+    """Call a command as the command line does, and return what it answers."""
     with frames.held() as holder:
         files = {
             name: str(given[name])
@@ -260,12 +249,7 @@ class Loaded(Said):
 
 
 def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
-    """Turn a value into what the option's own text would be read as.
-
-    Raises:
-        ScenarioError: For a value outside the option's limits.
-        TypeError: For a value of another kind.
-    """
+    """Turn a value into what the option's own text would be read as."""
     parts = _parts(one.declared)
     if value is None or value is MISSING:
         return None

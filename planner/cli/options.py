@@ -134,15 +134,10 @@ _DECLARED: dict[Answered, Declared] = {}
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a command line says of a scenario.
+    """What a command line says of a scenario."""
 
-    Attributes:
-        config: The scenario file, if any.
-        options: By key, the option and what was written.
-    """
-
-    config: Path | None
-    options: Spoken
+    config: Path | None  # the scenario file, if any
+    options: Spoken  # by key, the option and what was written
 
     def scenario(self, instead: Mapping[str, Any] | None = None) -> Scenario:
         """Read the scenario.
@@ -296,11 +291,7 @@ def _show(answer: Any, asked: Asked, said: Said | None) -> None:
 
 
 def _asked(given: Mapping[str, Any]) -> Asked:
-    """Read how the answer is asked for.
-
-    Raises:
-        typer.BadParameter: If two options contradict each other.
-    """
+    """Read how the answer is asked for."""
     form, json = given.get("form"), given.get("json", False)
     if json and form not in (None, "json"):
         raise typer.BadParameter(f"--format: {form} contradicts --json. Give one of the two.")
@@ -358,11 +349,7 @@ def _option(one: Field, spellings: tuple[str, ...], words: str) -> Any:
 
 
 def _spoken(given: Mapping[str, Any], options: Spoken) -> Spoken:
-    """Add what ``--set`` says to the options.
-
-    Raises:
-        typer.BadParameter: If they contradict each other.
-    """
+    """Add what ``--set`` says to the options."""
     if given.get("zeta") is not None or given.get("delta") is not None:
         raise typer.BadParameter(
             "--zeta, --delta: zeta is INTRA-group here and in zhou2026, but INTER-group in zhou2025, "

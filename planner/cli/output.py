@@ -44,23 +44,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How the answer is asked for.
+    """How the answer is asked for."""
 
-    Attributes:
-        form: ``--format``, or json by ``--json``; None for a table.
-        output: ``--output``: a file, ``-`` for stdout, None for stdout alone.
-        force: Whether to overwrite that file.
-        quiet: Whether the verdict alone is wanted.
-        explain: A section, ``all``, or None.
-        report: ``--report``: a file of HTML.
-    """
-
-    form: str | None = None
-    output: str | None = None
-    force: bool = False
-    quiet: bool = False
-    explain: str | None = None
-    report: str | None = None
+    form: str | None = None  # ``--format``, or json by ``--json``; None for a table
+    output: str | None = None  # ``--output``: a file, ``-`` for stdout, None for stdout alone
+    force: bool = False  # whether to overwrite that file
+    quiet: bool = False  # whether the verdict alone is wanted
+    explain: str | None = None  # a section, ``all``, or None
+    report: str | None = None  # ``--report``: a file of HTML
 
     @property
     def reports(self) -> tuple[tuple[str, Path], ...]:
@@ -115,11 +106,6 @@ class Asked:
 def emit(result: Result, asked: Asked, scenario: str = "") -> None:
     """Write an answer to stdout, and to the files that were asked for.
 
-    Args:
-        result: The answer.
-        asked: How it is asked for.
-        scenario: What was said of it, as TOML, for a report.
-
     Raises:
         OSError: If stdout is closed, or cannot be written.
         NoAnswerError: If the file cannot be written.
@@ -136,14 +122,7 @@ def emit(result: Result, asked: Asked, scenario: str = "") -> None:
 def filed(
     result: Result, document: Document, asked: Asked, scenario: str = "", command: tuple[str, ...] = ()
 ) -> tuple[Path, ...]:
-    """Write an answer to the files that were asked for, and return these.
-
-    Args:
-        result: The answer.
-        document: The same, laid out.
-        asked: How it is asked for.
-        scenario: What was said of it, as TOML, for a report.
-        command: That asks for it, for a report; empty for that of this process.
+    """Write an answer to the files that were asked for, and return these; ``command`` asks for it in a report.
 
     Raises:
         NoAnswerError: If a file cannot be written.
@@ -193,11 +172,6 @@ def _arguments() -> tuple[str, ...]:
 
 def laid_out(answer: Answer | Document, asked: Asked, command: tuple[str, ...] = ()) -> Document:
     """Lay out what was asked for: the page, the verdict alone, all details, or a section of them.
-
-    Args:
-        answer: Any.
-        asked: How it is asked for.
-        command: That asks for it; empty for that of this process.
 
     Raises:
         ScenarioError: For a section that there is not.

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 def saved(path: Path | None, said: Said) -> tuple[Said, Recommendation] | None:
-    """Read an answer of ``recommend``, and what was said when it was asked for.
-
-    Args:
-        path: A file; None where there is none.
-        said: What is said now, which must be nothing.
-
-    Returns:
-        Both; None where the file is no answer, but a scenario or a kept run.
+    """Read an answer of ``recommend``, and what was said for it; None for what is no answer.
 
     Raises:
         ScenarioError: If the answer does not say how it was asked for.
@@ -43,14 +36,7 @@ def saved(path: Path | None, said: Said) -> tuple[Said, Recommendation] | None:
 
 
 def asked_of(path: Path | None, said: Said) -> tuple[Scenario, dict[str, Any], Recommendation | None]:
-    """Read a scenario that is a file, a kept run, or what a saved answer was asked for.
-
-    Args:
-        path: A file in place of ``--config``; None where there is none.
-        said: What else is said.
-
-    Returns:
-        The scenario, its tables as they were told, and the saved answer; None where there is none.
+    """Read a scenario from a file, a kept run or a saved answer: it, its tables as told, and the answer if any.
 
     Raises:
         ScenarioError: If two of them contradict each other, or it is none.

@@ -31,33 +31,19 @@ ELSEWHERE = ("hhfl", "hsl", "hga", "hga-fl", "gossip")
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan.
+    """A plan."""
 
-    Attributes:
-        title: Of the scenario.
-        topology: With the numbers of its tiers.
-        names: Of the children of every tier, top first.
-        clients: Names, each with the names of the groups it is in, top first.
-        K: Local steps.
-        seed: Of every random draw.
-        rate: Raw learning rate of a local step.
-        rate_from: Where the rate comes from.
-        answer: What the planner says.
-        row: What it says of this topology.
-        scenario: What it stands on.
-    """
-
-    title: str
-    topology: Topology
-    names: tuple[str, ...]
-    clients: dict[str, tuple[str, ...]]
-    K: int
-    seed: int
-    rate: float
-    rate_from: str
-    answer: Recommendation
-    row: Row
-    scenario: Scenario
+    title: str  # of the scenario
+    topology: Topology  # with the numbers of its tiers
+    names: tuple[str, ...]  # of the children of every tier, top first
+    clients: dict[str, tuple[str, ...]]  # names, each with the names of the groups it is in, top first
+    K: int  # local steps
+    seed: int  # of every random draw
+    rate: float  # raw learning rate of a local step
+    rate_from: str  # where the rate comes from
+    answer: Recommendation  # what the planner says
+    row: Row  # what it says of this topology
+    scenario: Scenario  # what it stands on
 
     @property
     def id(self) -> str:
@@ -232,11 +218,7 @@ def _word(name: str) -> str:
 
 
 def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:
-    """Take names from a file.
-
-    Raises:
-        ScenarioError: If it is of another fleet.
-    """
+    """Take names from a file."""
     found = read_members(file)
     for client, path in found.items():
         if len(path) != topology.depth - 1:

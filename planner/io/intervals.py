@@ -29,15 +29,10 @@ class SpreadError(ScenarioError):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How the random factor on a middle is distributed.
+    """How the random factor on a middle is distributed."""
 
-    Attributes:
-        kind: of the distribution.
-        width: log-uniform: half of ``log(high / low)``; lognormal: the standard deviation of the logarithm.
-    """
-
-    kind: Literal["log-uniform", "lognormal"]
-    width: float
+    kind: Literal["log-uniform", "lognormal"]  # of the distribution
+    width: float  # log-uniform: half of ``log(high / low)``; lognormal: the standard deviation of the logarithm
 
     @property
     def reach(self) -> float:
@@ -60,12 +55,7 @@ class Uncertain(float):
 
 
 def read(value: object, one: Callable[[object], float], *, field: str) -> float:
-    """A single number, or an `Uncertain` one.
-
-    Args:
-        value: what the user wrote.
-        one: reads a single number, with its unit, and refuses it by its own words.
-        field: the option or key; it opens the message of a refusal.
+    """Read a single number by ``one``, or an `Uncertain` one; ``field`` opens the message of a refusal.
 
     Raises:
         SpreadError: if the limits contradict each other, or include a zero, which no logarithm has.

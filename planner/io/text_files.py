@@ -9,12 +9,7 @@ from planner.io import frames
 
 
 def capped(path: Path, largest: int, too_large: str) -> bytes:
-    """Read the bytes of a file, or of a frame that stands for one.
-
-    Args:
-        path: Of the file.
-        largest: Most bytes.
-        too_large: The way out where there are more.
+    """Read the bytes of a file, or of a frame that stands for one; ``too_large`` is the way out if there are more.
 
     Raises:
         ScenarioError: If it cannot be read, or is larger.

@@ -230,14 +230,6 @@ def save(
 ) -> tuple[Path, Path]:
     """Write a picture, as its suffix says, and beside it its numbers as CSV; each whole or not at all.
 
-    Args:
-        drawn: the picture.
-        path: ends in .svg, .pdf or .png.
-        rows: what it shows; all with the same keys.
-        says: the picture in words, kept in the file for those who cannot see it.
-        force: whether to overwrite.
-        option: where the path was named, for errors.
-
     Raises:
         ScenarioError: for a suffix that no picture has, or a file that is there.
         NoAnswerError: if it cannot be written.

@@ -70,11 +70,7 @@ def _module(kind: str) -> Any:
 
 
 def _read(path: Path, columns: Sequence[str]) -> tuple[list[dict[str, str]], dict[str, list[float]]]:
-    """The lines of a CSV, and its columns of numbers.
-
-    Raises:
-        ScenarioError: naming the file, the line and the field.
-    """
+    """The lines of a CSV, and its columns of numbers."""
     table = CsvTable(path)
     for name in columns:
         table.need(name, f"Needed are {', '.join(columns)}")

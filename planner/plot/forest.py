@@ -24,17 +24,11 @@ MOST = 16  # topologies
 
 @dataclass(frozen=True)
 class Ratio:
-    """The objective of a topology over that of the best.
+    """The objective of a topology over that of the best."""
 
-    Attributes:
-        topology: Its id.
-        value: In whole rounds, as they are run.
-        low, high: Ends of the middle 80 % of the draws.
-    """
-
-    topology: str
-    value: float
-    low: float
+    topology: str  # its id
+    value: float  # in whole rounds, as they are run
+    low: float  # and high: ends of the middle 80 % of the draws
     high: float
 
 

@@ -145,13 +145,7 @@ def name_points(
 
 
 def name_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
-    """Write names to the right of the ends of lines, one below the other; a thin line leads to one that had to move.
-
-    Args:
-        axes: With its limits and scales set, and room on the right; nothing may change the layout afterwards.
-        ends: Across, up, name and colour.
-        size: Of the letters, in points.
-    """
+    """Write names to the right of the ends of lines, one below the other; a thin line leads to one that had to move."""
     drawn = axes.figure
     drawn.draw_without_rendering()  # fixes the layout
     drawn.set_layout_engine("none")

@@ -21,24 +21,15 @@ SKY = "#0072B2"
 
 @dataclass(frozen=True)
 class Level:
-    """One tier.
+    """One tier."""
 
-    Attributes:
-        name: Of its nodes.
-        below: How many there are below each node above.
-        whole: How many there are in all.
-        up, down: Rates [bit/s]; None where nothing travels.
-        sharing: Of the rate.
-        seconds_up, seconds_down: Of one model over one hop when nobody else sends [s].
-    """
-
-    name: str
-    below: int
-    whole: int
-    up: float | None
+    name: str  # of its nodes
+    below: int  # how many there are below each node above
+    whole: int  # how many there are in all
+    up: float | None  # and down: rates [bit/s]; None where nothing travels
     down: float | None
-    sharing: str
-    seconds_up: float
+    sharing: str  # of the rate
+    seconds_up: float  # and seconds_down: of one model over one hop when nobody else sends [s]
     seconds_down: float
 
 

@@ -18,13 +18,7 @@ WIDE = 200  # columns of a figure
 
 
 def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level: int = 2) -> Iterator[str]:
-    """Write blocks.
-
-    Args:
-        blocks: Any.
-        sections: Ids that ``--explain ID`` in a text links to.
-        level: Of the heading above.
-    """
+    """Write blocks below a heading of a level; ``--explain ID`` in a text links to a section that is there."""
     for block in blocks:
         if isinstance(block, Table):
             yield from _table(block, level)

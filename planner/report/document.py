@@ -88,19 +88,12 @@ class Sentences:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Labels with a text each, which hangs beside them; a label that is empty goes on with the one before.
+    """Labels with a text each, which hangs beside them; a label that is empty goes on with the one before."""
 
-    Attributes:
-        entries: Labels and texts.
-        indent: Blanks before each label.
-        apart: Whether an empty line comes before.
-        strong: Whether the labels stand out.
-    """
-
-    entries: tuple[tuple[str, str], ...]
-    indent: int = 0
-    apart: bool = False
-    strong: bool = True
+    entries: tuple[tuple[str, str], ...]  # labels and texts
+    indent: int = 0  # blanks before each label
+    apart: bool = False  # whether an empty line comes before
+    strong: bool = True  # whether the labels stand out
 
     def lines(self) -> list[tuple[str, str]]:
         """Break the entries into lines: label, padded, and text."""
@@ -272,17 +265,11 @@ Block = Heading | Sentences | Facts | Table | Figure
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Details that are shown when they are asked for.
+    """Details that are shown when they are asked for."""
 
-    Attributes:
-        id: Word to ask for it: ``--explain ID``.
-        heading: Above it.
-        blocks: For people.
-    """
-
-    id: str
-    heading: str
-    blocks: tuple[Block, ...]
+    id: str  # word to ask for it: ``--explain ID``
+    heading: str  # above it
+    blocks: tuple[Block, ...]  # for people
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,7 @@ class Plot:
         self._pictures = dict(pictures)
 
     def __call__(self, kind: str = "") -> Any:
-        """Draw a picture and return its matplotlib axes, a list of them where there are several; a notebook shows it.
-
-        Args:
-            kind: Name of the picture; the first where none is named.
+        """Draw a picture, else the first, and return its matplotlib axes, a list where there are several.
 
         Raises:
             ScenarioError: For a picture that there is not.
@@ -113,12 +110,7 @@ def of_recommendation(scenario: Callable[[], Any]) -> Plot:
 
 
 def of_counts(before: Path, after: str | None = None) -> Plot:
-    """Return the picture of label counts, or of two groupings of them.
-
-    Args:
-        before: A file, or what stands for one.
-        after: The text of a file in the new groups.
-    """
+    """Return the picture of a file of label counts, or of these and of the text of one in new groups."""
     from planner.io import frames
 
     held = frames.content(before)

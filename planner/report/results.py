@@ -22,15 +22,7 @@ def valued(page: Document) -> Answer:
 
 
 def pictured(answer: Answer, command: str, subject: Any, arguments: Mapping[str, Any], files: Any) -> Answer:
-    """Give the answer of a command what draws it.
-
-    Args:
-        answer: Any.
-        command: Its name.
-        subject: The scenario, or what was said of it.
-        arguments: Of the command.
-        files: By suffix, what else it answers.
-    """
+    """Give the answer of a command what draws it; ``files`` is by suffix what else the command answers."""
     plot = None
     if command == "recommend" and not arguments.get("network"):
         plot = of_recommendation(subject.scenario)

@@ -50,10 +50,7 @@ EXAMPLE: Final = {"fleet": {"tiers": [{"name": "group", "count": 10}, {"name": "
 
 
 def application(hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
-    """Make the application.
-
-    Args:
-        hosts: Names that the Host header may have, without the port.
+    """Make the application, for the names that the Host header may have, without the port.
 
     Raises:
         NoAnswerError: If starlette or uvicorn is not installed.
@@ -208,11 +205,7 @@ async def _body(request: Request, largest: int) -> bytes | None:
 
 
 def _json(body: bytes) -> dict[str, Any]:
-    """Read a question.
-
-    Raises:
-        ScenarioError: For what is no JSON object, or nested too deeply.
-    """
+    """Read a question."""
 
     def refuse(number: str) -> float:
         raise ScenarioError(f"the question: {number:.20} is no number of JSON.", code="E021")

@@ -14,24 +14,15 @@ Kind = Literal["count", "number", "rate", "size", "duration", "share"]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A slider with a text field.
+    """A slider with a text field."""
 
-    Attributes:
-        key: Of the scenario; of a tier, the key in its table.
-        label: What the page calls it.
-        kind: How its number is written.
-        low, high: Ends of the slider, in SI units. The text field takes what the scenario takes.
-        zero: Whether the lower end of the slider stands for 0.
-        symbol: Name of the number in answers; of a tier, the attribute of its symbols or the part of its link.
-    """
-
-    key: str
-    label: str
-    kind: Kind
-    low: float
+    key: str  # of the scenario; of a tier, the key in its table
+    label: str  # what the page calls it
+    kind: Kind  # how its number is written
+    low: float  # and high: ends of the slider, in SI units; the text field takes what the scenario takes
     high: float
-    zero: bool = False
-    symbol: str = ""
+    zero: bool = False  # whether the lower end of the slider stands for 0
+    symbol: str = ""  # name of the number in answers; of a tier, the attribute of its symbols or the part of its link
 
     def shown(self, of_tier: bool) -> dict[str, Any]:
         """Return what the page needs, with the help of the field."""

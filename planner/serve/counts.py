@@ -16,9 +16,6 @@ NAME: Final = "counts.csv"  # what the file is called in refusals: its own name 
 def measured(text: bytes) -> dict[str, Any]:
     """Measure label counts, and return the tiers and deviations that a scenario of them has.
 
-    Args:
-        text: The CSV, as `planner.data.label_counts` reads it.
-
     Raises:
         ScenarioError: With line and column of what is wrong.
     """

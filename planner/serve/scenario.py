@@ -114,10 +114,6 @@ def in_address(tables: Mapping[str, Any]) -> str:
 def with_tiers(tables: Mapping[str, Any], scenario: Scenario) -> Tables:
     """Write a scenario's groups, clients and their links as ``[[fleet.tiers]]``, where the page has them.
 
-    Args:
-        tables: As in a file.
-        scenario: What they say.
-
     Raises:
         ScenarioError: For groups without servers, and for named topologies, which no page shows.
     """

@@ -49,9 +49,6 @@ class WhatIf:
     def __init__(self, tables: Mapping[str, Any]) -> None:
         """Build the widgets and ask once.
 
-        Args:
-            tables: Of a scenario with every tier in ``[[fleet.tiers]]``.
-
         Raises:
             ScenarioError: For what is no scenario of a page.
             NoAnswerError: If ipywidgets is not installed, or no topology reaches the target.

@@ -58,11 +58,7 @@ def compare(
 
 
 def _side(name: str, path: Path, said: Said) -> Side:
-    """Read a scenario, an answer, or a run that was kept.
-
-    Raises:
-        ScenarioError: If it is none of them.
-    """
+    """Read a scenario, an answer, or a run that was kept."""
     from planner.cli.saved import saved
     from planner.decide.contrast import Side
     from planner.families.scenario import load

@@ -55,11 +55,7 @@ def serve(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Bind an address.
-
-    Raises:
-        NoAnswerError: Where it cannot be had.
-    """
+    """Bind an address."""
     from planner.errors import NoAnswerError
 
     found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)

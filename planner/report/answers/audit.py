@@ -30,11 +30,7 @@ TITLES = {
 
 
 def run(paper: str | None, only: str) -> tuple[Document, int]:
-    """Check everything; progress goes to stderr.
-
-    Args:
-        paper: Key of one paper, or None for all.
-        only: Which rows to show, one of `ONLY`; everything is checked all the same.
+    """Check everything, and show the rows of `ONLY` that are asked for; progress goes to stderr.
 
     Returns:
         The answer, and how many rows are not as the catalogue records them.

@@ -130,10 +130,6 @@ def lacking(what: str, names: Sequence[str]) -> ScenarioError:
 def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
     """Refuse numbers that no bound has a use for.
 
-    Args:
-        values: by name.
-        bounds: that are asked for.
-
     Raises:
         ScenarioError: naming the first such number, and bounds that have it.
     """

@@ -73,11 +73,6 @@ def parsed(tiers: str) -> Topology:
 def stated(tiers: str, shape: Mapping[str, str | None], values: Mapping[str, Any]) -> tuple[Bound, dict[str, Any]]:
     """The bound of patterns in letters, or of a tree with its numbers put in, and the values that are left for it.
 
-    Args:
-        tiers: ``ring/star/ring``, or ``ring:4/star:5/ring:20``.
-        shape: ``--passes``, ``--drawn``, ``--order``, ``--draws``.
-        values: of ``--set``.
-
     Raises:
         ScenarioError: for options that cannot be meant.
     """

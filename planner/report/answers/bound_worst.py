@@ -33,15 +33,7 @@ def answered(
     draws: str = "common",
     progress: Callable[[str], None] | None = None,
 ) -> Document:
-    """The worst case of a tree, beside a bound.
-
-    Args:
-        name: id of a bound of two tiers, or None; without numbers, the stored cases are listed.
-        settings: ``--set``.
-        tiers: patterns and sizes, such as ``ring:2/star:2``.
-        shape: ``--passes``, ``--drawn``, ``--deltas``, ``--order``.
-        draws: ``common`` or ``fresh``.
-        progress: told what is done.
+    """Say the worst case of a tree beside a bound; without numbers, the stored cases of the bound.
 
     Raises:
         UnknownBoundError: for an id that there is not.

@@ -36,13 +36,7 @@ FILTERS = "--search, --paper, --status, --metric"
 
 
 def listed(asked: str, paper: str | None, status: str | None, metric: str | None) -> Document:
-    """The bounds of the catalogue that fit, one a line.
-
-    Args:
-        asked: words that must all occur; "" for any bound.
-        paper: key of the paper.
-        status: as of `Bound.status`.
-        metric: id of what is bounded.
+    """List the bounds of the catalogue that fit, one a line; ``asked`` are words that must all occur.
 
     Raises:
         ScenarioError: for a paper, status or metric that does not occur.
@@ -84,14 +78,7 @@ def shown(
     tiers: str | None = None,
     shape: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Document:
-    """One bound in full, with its value where numbers are given.
-
-    Args:
-        bound_id: of the catalogue; None where tiers are given.
-        settings: ``--set``.
-        notation: of letters.
-        tiers: of a tree of any depth in place of an id: with sizes, without, or ``any`` for the statement for all.
-        shape: ``--passes``, ``--drawn``, ``--order``, ``--draws`` of that tree.
+    """Show one bound, or that of a tree, whole, with its value where numbers are given.
 
     Raises:
         UnknownBoundError: if there is none, naming the nearest.

@@ -38,16 +38,6 @@ def compared(
 ) -> Document:
     """When one bound is smaller than another.
 
-    Args:
-        first: id of a bound.
-        second: id of another.
-        over: quantity that is moved.
-        span: its range, ``0.1:10``.
-        settings: numbers, as ``name=value``.
-        tuned: whether to insist on each at its own best step.
-        cap: on that step.
-        assume_both: whether hypotheses and meanings may differ.
-
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.
         ScenarioError: for options that cannot be meant, and bounds that have no common order.
@@ -112,15 +102,6 @@ def plotted(
     force: bool = False,
 ) -> Document:
     """Draw bounds against a quantity, and write the picture and its numbers.
-
-    Args:
-        ids: of bounds or families.
-        over: quantity on the horizontal axis.
-        span: its range.
-        settings: numbers, as ``name=value``.
-        output: FILE.svg, .pdf or .png.
-        cap: on the step.
-        force: whether to overwrite.
 
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.

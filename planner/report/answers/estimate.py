@@ -59,13 +59,6 @@ def estimated(
 ) -> tuple[Document, str]:
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
-    Args:
-        hook: File to run.
-        wanted: How to measure.
-        gram: Where inner products of class gradients are written.
-        force: Whether to overwrite that file.
-        output: Where the profile is written.
-
     Raises:
         ScenarioError: For options that cannot be meant, and a file that is no hook.
         NoAnswerError: If nothing can be measured, or the file cannot be written.

@@ -27,17 +27,7 @@ def exported(  # reason: an option each
     folder: Path,
     saved: Recommendation | None,
 ) -> Exported:
-    """Write the project of a scenario.
-
-    Args:
-        scenario: Any.
-        told: Its tables, as they were told.
-        to: Id of the target.
-        topology: Id; None for the best.
-        rate: Raw learning rate; None for the predicted one.
-        groups: CSV of names; None for that of label counts, if there is one.
-        folder: New or empty.
-        saved: An answer to the scenario, which is to be the same now; None where there is none.
+    """Write the project of a scenario, whose tables were ``told``; a ``saved`` answer is to be the same now.
 
     Raises:
         ScenarioError: For what cannot be exported so.

@@ -59,36 +59,22 @@ class Grouping(Told):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What groups are asked for; None for what was not said.
+    """What groups are asked for; None for what was not said."""
 
-    Attributes:
-        groups: how many.
-        least, most: clients of a group.
-        free: whether groups may have any size.
-        pairs, cost, gram: files of rules, of costs, and of inner products of class gradients.
-        cost_weight: deviation that a unit of mean cost is worth, as written.
-        weighting: ``clients`` or ``samples``.
-        moves: at most so many from the present groups.
-        restarts: searches.
-        skip_empty: whether to leave out clients without samples.
-        seed: of the search.
-        sizes: ``present``, a size for each group, or bounds, as written.
-    """
-
-    groups: int | None = None
-    least: int | None = None
-    most: int | None = None
-    free: bool = False
-    pairs: Path | None = None
-    cost: Path | None = None
-    cost_weight: str | None = None
-    weighting: str = "clients"
-    gram: Path | None = None
-    moves: int | None = None
-    restarts: int | None = None
-    skip_empty: bool = False
-    seed: int = 0
-    sizes: str | None = None
+    groups: int | None = None  # how many
+    least: int | None = None  # clients of a group
+    most: int | None = None  # clients of a group
+    free: bool = False  # whether groups may have any size
+    pairs: Path | None = None  # file of rules
+    cost: Path | None = None  # file of costs
+    cost_weight: str | None = None  # deviation that a unit of mean cost is worth, as written
+    weighting: str = "clients"  # ``clients`` or ``samples``
+    gram: Path | None = None  # file of inner products of class gradients
+    moves: int | None = None  # at most so many from the present groups
+    restarts: int | None = None  # searches
+    skip_empty: bool = False  # whether to leave out clients without samples
+    seed: int = 0  # of the search
+    sizes: str | None = None  # ``present``, a size for each group, or bounds, as written
 
     def checked(self) -> float:
         """The price of a unit of mean cost.
@@ -165,30 +151,19 @@ class Wanted:
 
 @dataclass(frozen=True)
 class _Task:
-    """The clients to be grouped, and the problem that they pose.
+    """The clients to be grouped, and the problem that they pose."""
 
-    Attributes:
-        table: their label counts.
-        absolute: whether points are of gradients.
-        points, mass, variances: of clients.
-        costs: clients by groups; None without.
-        problem, unit: as `grouping_rules.pose` has them.
-        names: of groups.
-        present: the present group of every client; None where it is none of them.
-        start, broken: the same by unit, where it keeps the rules; else what it breaks.
-    """
-
-    table: LabelCounts
-    absolute: bool
-    points: Floats
+    table: LabelCounts  # their label counts
+    absolute: bool  # whether points are of gradients
+    points: Floats  # and mass, variances: of clients
     mass: Floats
     variances: Floats
-    costs: Floats | None
-    problem: grouping_rules.Problem
+    costs: Floats | None  # clients by groups; None without
+    problem: grouping_rules.Problem  # and unit: as `grouping_rules.pose` has them
     unit: Indices
-    names: tuple[str, ...]
-    present: Indices | None
-    start: Indices | None
+    names: tuple[str, ...]  # of groups
+    present: Indices | None  # the present group of every client; None where it is none of them
+    start: Indices | None  # and broken: the same by unit, where it keeps the rules; else what it breaks
     broken: str
 
     @classmethod
@@ -282,11 +257,7 @@ class _Task:
 
 
 def _whole(text_: str) -> int:
-    """Read the size of a group.
-
-    Raises:
-        ScenarioError: if it is none.
-    """
+    """Read the size of a group."""
     if not (text_.strip().isdecimal() and 1 <= int(text_) <= LARGEST_SIZE):
         raise ScenarioError(
             f"--sizes: {text_!a:.40} is no size of a group. Write present, a list 4,7,20, or bounds LOW:HIGH."
@@ -299,13 +270,8 @@ def grouped(
 ) -> tuple[Grouping, str]:
     """Find a grouping with the least inter-group deviation, the way there from the present one, and what it buys.
 
-    The second result is the file of the counts in the new groups.
-
-    Args:
-        scenario: reads what else is known of the fleet, with a mapping in place of options.
-        path: of the label counts.
-        wanted: what groups are asked for.
-        config: file of the scenario, whose fleet and heterogeneity the counts take the place of.
+    The second result is the file of the counts in the new groups; these take the place of the fleet and the
+    heterogeneity of ``config``.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
@@ -347,9 +313,6 @@ def _effect(
     """What the new groups do to the recommendation, and warnings about that; none where there is no answer.
 
     The third has the answer's fields about sharing of links, where it is unknown.
-
-    Raises:
-        ScenarioError: where the options of the scenario contradict each other.
     """
     count, table = task.problem.groups, task.table
 

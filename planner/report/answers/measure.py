@@ -93,10 +93,6 @@ class Wanted:
 def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
     """Find the deviations of the groups of a file, with intervals, and what makes them; and the profile of the file.
 
-    Args:
-        path: of the label counts.
-        wanted: how to measure.
-
     Raises:
         ScenarioError: for options and files that cannot be meant.
     """

@@ -34,21 +34,13 @@ LATER = 10  # times the rounds of a race: nothing is known of what comes then
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where the pilot goes, and how it is run.
+    """Where the pilot goes, and how it is run."""
 
-    Attributes:
-        file: That it is written to; None for nowhere.
-        force: Whether to overwrite it.
-        workers: Processes.
-        engine: ``local`` or ``ray``.
-        device: ``cpu`` or ``cuda``.
-    """
-
-    file: Path | None
-    force: bool
-    workers: int = 1
-    engine: str = "local"
-    device: str = "cpu"
+    file: Path | None  # that it is written to; None for nowhere
+    force: bool  # whether to overwrite it
+    workers: int = 1  # processes
+    engine: str = "local"  # ``local`` or ``ray``
+    device: str = "cpu"  # ``cpu`` or ``cuda``
 
 
 def rates(text: str) -> int | tuple[float, ...]:
@@ -125,15 +117,10 @@ def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequenc
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Label counts to be laid on a data set.
+    """Label counts to be laid on a data set."""
 
-    Attributes:
-        file: The table.
-        proxy: Name of the data set.
-    """
-
-    file: Path
-    proxy: str
+    file: Path  # the table
+    proxy: str  # name of the data set
 
 
 def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Counts:
@@ -153,12 +140,7 @@ def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Cou
 
 
 def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, output: Output) -> Pilot:
-    """Race, and write the pilot.
-
-    Args:
-        given: A hook, label counts, or a model, clients, a loss and a test of this process.
-        wanted: What race.
-        output: Where it goes.
+    """Race on a hook, on label counts, or on a model, clients, a loss and a test; and write the pilot.
 
     Raises:
         ScenarioError: For what cannot be meant, and a file that is no hook.
@@ -187,14 +169,7 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
 def document(
     pilot: Pilot, *, hook: Path | Counts | None = None, output: Path | None = None, left_out: Sequence[str] = ()
 ) -> Document:
-    """Say what a pilot measured.
-
-    Args:
-        pilot: The race.
-        hook: That it ran on, for the next command.
-        output: Where it was written.
-        left_out: Systems that did not race, in words.
-    """
+    """Say what a pilot measured on a hook, where it was written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
     table = _table(pilot)

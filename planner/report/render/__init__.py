@@ -26,13 +26,6 @@ def suffixes() -> dict[str, str]:
 
 
 def render(name: str, document: Document, *, width: int = 100, color: bool = False) -> str:
-    """Render a document in one format.
-
-    Args:
-        name: Of the format, one of `formats`.
-        document: Any.
-        width: Of the terminal, in columns.
-        color: Whether somebody looks: else pages are 80 columns wide.
-    """
+    """Render a document in a format, for so many columns, with colours where somebody looks."""
     text: str = importlib.import_module(f"{__name__}.{name}").render(document, width=width, color=color)
     return text

@@ -74,32 +74,18 @@ def report(
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a report has beside the answer.
+    """What a report has beside the answer."""
 
-    Attributes:
-        pictures: In their order.
-        about: The scenario in a sentence.
-        scenario: The scenario as TOML; "" where the command reads none.
-        command: Arguments that ask for the answer.
-        seed: Of every random draw; None where there is none.
-        sliders: Lines of HTML that the script of the report moves.
-    """
-
-    pictures: Sequence[drawing.Picture] = ()
-    about: str = ""
-    scenario: str = ""
-    command: Sequence[str] = ()
-    seed: int | None = None
-    sliders: Sequence[str] = ()
+    pictures: Sequence[drawing.Picture] = ()  # in their order
+    about: str = ""  # the scenario in a sentence
+    scenario: str = ""  # the scenario as TOML; "" where the command reads none
+    command: Sequence[str] = ()  # arguments that ask for the answer
+    seed: int | None = None  # of every random draw; None where there is none
+    sliders: Sequence[str] = ()  # lines of HTML that the script of the report moves
 
 
 def sheet(document: Document, beside: Beside | None = None) -> str:
-    """Write a report.
-
-    Args:
-        document: The whole answer, with its sections.
-        beside: What else the file shows.
-    """
+    """Write a report."""
     known = beside or Beside()
     style, script = _text("style.css"), _text("script.js")
     policy = (

@@ -31,28 +31,17 @@ OPENING = re.compile(r"<svg [^>]*?viewBox=\"([^\"]*)\"[^>]*>")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture.
+    """A picture."""
 
-    Attributes:
-        id: What the ids in it begin with.
-        place: Section of the report: answer or changes.
-        svg: An element.
-        says: What it shows, in words.
-        csv: Its numbers.
-    """
-
-    id: str
-    place: str
-    svg: str
-    says: str
-    csv: str
+    id: str  # what the ids in it begin with
+    place: str  # section of the report: answer or changes
+    svg: str  # an element
+    says: str  # what it shows, in words
+    csv: str  # its numbers
 
 
 def pictures(wanted: Iterable[tuple[str, str, Draw]]) -> Iterator[Picture]:
     """Draw pictures, and leave out those that the answer has no numbers for.
-
-    Args:
-        wanted: Id, place and what draws it.
 
     Raises:
         NoAnswerError: If matplotlib is not installed.
@@ -71,13 +60,7 @@ def pictures(wanted: Iterable[tuple[str, str, Draw]]) -> Iterator[Picture]:
 
 
 def inline(svg: str, id_: str, says: str) -> str:
-    """Make an element of a file of SVG.
-
-    Args:
-        svg: As matplotlib writes it.
-        id_: For its ids to begin with.
-        says: For those who cannot see it.
-    """
+    """Make an element of a file of SVG as matplotlib writes it: ids begin with ``id_``, and it says what it is."""
     text = UNSEEN.sub("", svg)
     text = STYLE.sub(lambda found: _attributes(found[1]), text)
     text = ID.sub(lambda found: f'id="{id_}-{found[1]}"', text)

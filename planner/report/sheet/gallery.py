@@ -24,13 +24,7 @@ Wanted = tuple[str, str, Draw]
 
 
 def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterator[Wanted]:
-    """List the pictures of an answer about a scenario.
-
-    Args:
-        answer: In the one frame; None where the command has another.
-        scenario: What it is about, with the counts that it took where they were searched.
-        kind: What was asked: the name in the id of its schema.
-    """
+    """List the pictures of an answer about a scenario; ``kind`` is the name in the id of its schema."""
     from planner.plot import forest, hours, tiers, tornado
 
     yield "tiers", "answer", partial(tiers.of_scenario, scenario)
