@@ -27,6 +27,7 @@ from planner.families.scenario import load
 from planner.io import frames
 from planner.io.answers import Answer
 from planner.io.frames import Frame
+from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
 from planner.report.document import Document
@@ -205,6 +206,8 @@ def _called(
             raise ScenarioError(error.message) from None
         except typer.Exit:
             return None
+        finally:
+            progress("")
         if answer is None or isinstance(answer, str):
             return answer
         result = answer if isinstance(answer, Result) else Result(answer)

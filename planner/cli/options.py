@@ -114,19 +114,12 @@ FAMILY = (
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What a command says of its shared options.
+    """What a command says of its shared options."""
 
-    Attributes:
-        only: Keys of a scenario that it has options for; all if empty.
-        without: Keys that it has no option for.
-        reworded: By key, the spellings and the help of an option that has others here.
-        files: By suffix, what ``--output`` writes in place of the answer, in words.
-    """
-
-    only: Collection[str] = ()
-    without: Collection[str] = ()
-    reworded: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    only: Collection[str] = ()  # keys of a scenario that it has options for; all if empty
+    without: Collection[str] = ()  # keys that it has no option for
+    reworded: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # by key, other spellings and help
+    files: Mapping[str, str] = field(default_factory=dict)  # by suffix, what ``--output`` writes as well, in words
 
 
 _DECLARED: dict[Answered, Declared] = {}
@@ -183,23 +176,14 @@ def declare(**said: Any) -> Callable[[Answered], Answered]:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a command takes: its own parameters, and those that it shares with others.
+    """What a command takes: its own parameters, and those that it shares with others."""
 
-    Attributes:
-        first: Name of the parameter that a scenario goes to: ``scenario``, ``said`` or "".
-        own: Parameters of its own, with their options.
-        fields: Of a scenario, by parameter: the field, the spellings that are left, and the help.
-        shared: Options of the scenario and of the output, and their defaults.
-        takes_asked: Whether it is told how the answer is asked for.
-        declared: What it says of shared options.
-    """
-
-    first: str
-    own: list[inspect.Parameter]
-    fields: Mapping[str, tuple[Field, tuple[str, ...], str]]
-    shared: Mapping[str, tuple[Any, Any]]
-    takes_asked: bool
-    declared: Declared
+    first: str  # name of the parameter that a scenario goes to: ``scenario``, ``said`` or ""
+    own: list[inspect.Parameter]  # parameters of its own, with their options
+    fields: Mapping[str, tuple[Field, tuple[str, ...], str]]  # by parameter: field, spellings that are left, help
+    shared: Mapping[str, tuple[Any, Any]]  # options of the scenario and of the output, and their defaults
+    takes_asked: bool  # whether it is told how the answer is asked for
+    declared: Declared  # what it says of shared options
 
     @classmethod
     def of(cls, command: Answered) -> Shape:

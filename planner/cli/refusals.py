@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from planner.cli.output import MISUSE, NO_ANSWER, WIDTH
+from planner.io.progress import progress
 
 THEORY = {
     "UnknownBoundError": "E040",
@@ -79,6 +80,7 @@ def of_command_line(error: Any) -> int:
 
 def refuse(code: str, fact: str, help_: str) -> int:
     """Write a refusal to stderr, and return the exit code: 1 without an answer, 2 for misuse."""
+    progress("")  # of the work that was refused
     answerless = code.startswith("N")
     lines = [
         *_wrapped(f"{'no answer' if answerless else 'error'}[{code}]: ", fact, indent=2),

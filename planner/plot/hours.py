@@ -32,20 +32,13 @@ BELOW = 10.0  # the target, as far as is shown
 
 @dataclass(frozen=True)
 class Curve:
-    """One topology.
+    """One topology."""
 
-    Attributes:
-        seconds: After some numbers of rounds.
-        value: What is left of the quantity there.
-        early, late: Factors on the seconds, the ends of the middle 80 % of the predictor's errors; 1 without a record.
-        needed: Seconds to the target, in whole rounds.
-    """
-
-    seconds: Floats
-    value: Floats
-    early: float
-    late: float
-    needed: float
+    seconds: Floats  # after some numbers of rounds
+    value: Floats  # what is left of the quantity there
+    early: float  # factor on the seconds, lower end of the middle 80 % of the predictor's errors; 1 without a record
+    late: float  # the upper end
+    needed: float  # seconds to the target, in whole rounds
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:

@@ -18,25 +18,15 @@ Planned = TypeVar("Planned", Scenario, RoundSpec)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A system that runs a plan.
+    """A system that runs a plan."""
 
-    Attributes:
-        id: As in ``--to``.
-        title: For people.
-        most: Clients that it runs on one machine, by our choice.
-        files: Of the project, each with its template in ``planner/export/files``.
-        says: What differs from the plan where it is run so, for README.
-        network: The network as the target uses it; None where it moves no model.
-        name_rule: A regular expression that names of clients must match; "" for any name.
-    """
-
-    id: str
-    title: str
-    most: int
-    files: Mapping[str, str]
-    says: tuple[str, ...]
-    network: Callable[[Network], Network] | None = None
-    name_rule: str = ""
+    id: str  # as in ``--to``
+    title: str  # for people
+    most: int  # clients that it runs on one machine, by our choice
+    files: Mapping[str, str]  # of the project, each with its template in ``planner/export/files``
+    says: tuple[str, ...]  # what differs from the plan where it is run so, for README
+    network: Callable[[Network], Network] | None = None  # as the target uses it; None where it moves no model
+    name_rule: str = ""  # a regular expression that names of clients must match; "" for any name
 
     def run(self, planned: Planned) -> Planned:
         """Return a scenario or a round on the network as the target uses it."""

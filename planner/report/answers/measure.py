@@ -51,25 +51,15 @@ class Measurement(Told):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How to measure.
+    """How to measure."""
 
-    Attributes:
-        gram: file of inner products of class gradients.
-        scale: length of a class gradient, as written.
-        weighting: of groups and clients, one of `label_shift.WEIGHTINGS`; None for that of `recommend --data`.
-        counts_are: one of `label_shift.COUNTS`.
-        groups_are: ``given`` or ``chosen`` by the counts; None for what they look like.
-        skip_empty: whether to leave out clients without samples.
-        seed: of the draws.
-    """
-
-    gram: Path | None = None
-    scale: str | None = None
-    weighting: str | None = None
-    counts_are: str = "sample"
-    groups_are: str | None = None
-    skip_empty: bool = False
-    seed: int = 0
+    gram: Path | None = None  # file of inner products of class gradients
+    scale: str | None = None  # length of a class gradient, as written
+    weighting: str | None = None  # one of `label_shift.WEIGHTINGS`; None for that of `recommend --data`
+    counts_are: str = "sample"  # one of `label_shift.COUNTS`
+    groups_are: str | None = None  # ``given`` or ``chosen`` by the counts; None for what they look like
+    skip_empty: bool = False  # whether to leave out clients without samples
+    seed: int = 0  # of the draws
 
     def checked(self) -> tuple[Weighting | None, Counts, float | None]:
         """The weighting, what the counts are, and the length of a class gradient.
@@ -96,18 +86,8 @@ def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
     Raises:
         ScenarioError: for options and files that cannot be meant.
     """
-    weighting, counts_are, length = wanted.checked()
+    given, counts_are, length = wanted.checked()
     progress(f"reading {path.name[:60]}")
-    try:
-        return _measured(path, wanted, (weighting, counts_are, length))
-    finally:
-        progress("")
-
-
-def _measured(
-    path: Path, wanted: Wanted, checked: tuple[Weighting | None, Counts, float | None]
-) -> tuple[Measurement, str]:
-    given, counts_are, length = checked
     table = read_counts(path, skip_empty=wanted.skip_empty)
     weighting: Weighting = given or ("clients" if table.uneven else "groups")
     if len(table.clients) < 2:
@@ -125,6 +105,7 @@ def _measured(
     )
     progress("fitting concentrations")
     fit, fitted = _concentrations(table, wanted.seed)
+    progress("")
     absolute = gram is not None
     profile = from_counts(table, found, fit, weighting, absolute, length).text()
     data = {

@@ -14,6 +14,8 @@ import pytest
 from documents import own
 from test_cli import loaded, run
 
+import planner
+from planner.cli import refusals
 from planner.data import grouping, grouping_rules, label_shift, resampling
 from planner.data.dirichlet import concentrations, digamma
 from planner.data.heterogeneity import parse
@@ -791,13 +793,17 @@ def test_what_a_spreadsheet_leaves_is_warned_of(tmp_path: Path, rows: list[str],
 
 
 def test_a_long_measurement_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it is doing, in order; and the line is cleared, also where the file is refused."""
+    """What it is doing, in order; and the line is cleared, also where the file is refused, in Python too."""
     path, shown = tmp_path / "counts.csv", list[str]()
     path.write_text("client,group,x,y\na,g,3,1\nb,g,1,4\nc,h,2,2\nd,h,5,1\n", encoding="utf-8")
     monkeypatch.setattr("planner.report.answers.measure.progress", shown.append)
     answer.measured(path, answer.Wanted())
     assert [text.partition(" ")[0] for text in shown] == ["reading", "drawing", "fitting", ""]
     path.write_text("client,group,x,y\na,g,3,-1\n", encoding="utf-8")
+    monkeypatch.setattr("planner.cli.functions.progress", shown.append)
     with pytest.raises(ScenarioError):
-        answer.measured(path, answer.Wanted())
-    assert shown[-1] == ""
+        planner.measure(path)
+    assert shown[-2:] == ["reading counts.csv", ""]
+    monkeypatch.setattr("planner.cli.refusals.progress", shown.append)
+    refusals.of(ScenarioError("counts.csv: -1"))
+    assert shown[-2:] == ["", ""]
