@@ -25,21 +25,13 @@ WIDTH = 80  # columns where there is no terminal
 
 @dataclass(frozen=True)
 class Result:
-    """What a command answers.
-
-    Attributes:
-        answer: An answer, or a document for people and programs.
-        files: By suffix, what ``--output`` writes in place of the answer, such as a profile; or what draws it there.
-        code: Exit code.
-        scenario: What the answer is about, which a report draws; None where that is no scenario.
-        pictures: Others of a report: id, place and what draws each.
-    """
+    """What a command answers; ``files`` are by suffix what ``--output`` writes in its place, or what draws it there."""
 
     answer: Answer | Document
     files: Mapping[str, str | bytes | Callable[[Path], None]] = field(default_factory=dict)
-    code: int = 0
-    scenario: Scenario | None = None
-    pictures: Iterable[Wanted] = ()
+    code: int = 0  # exit code
+    scenario: Scenario | None = None  # what the answer is about, which a report draws
+    pictures: Iterable[Wanted] = ()  # others of a report: id, place and what draws each
 
 
 @dataclass(frozen=True, slots=True)

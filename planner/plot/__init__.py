@@ -174,16 +174,16 @@ def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] =
     axis.set_major_formatter(FixedFormatter([say(x) for x in kept]))
 
 
-def positive(number: Mapping[str, Sequence[float]]) -> None:
+def positive(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
     """Refuse columns that a logarithmic axis cannot show.
 
     Raises:
         ScenarioError: naming the column and the line below the header.
     """
-    for name, values in number.items():
-        for line, value in enumerate(values, 1):
-            if value <= 0:
-                raise ScenarioError(f"{name}: {value:g}, in line {line} below the header, is not positive.")
+    for name in names:
+        for line, row in enumerate(rows, 1):
+            if row[name] <= 0:
+                raise ScenarioError(f"{name}: {row[name]:g}, in line {line} below the header, is not positive.")
 
 
 def panel_letter(axes: Axes, letter: str) -> None:

@@ -83,10 +83,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     return drawn, rows, says
 
 
-def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[float]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
     """The picture of a table with the columns `COLUMNS`."""
-    values = zip(*(number[name] for name in COLUMNS[2:]), strict=True)
-    points = [Point(row["of"], row["setting"], *four) for row, four in zip(rows, values, strict=True)]
+    points = [Point(**row) for row in rows]
     agree = sum(p.agrees for p in points)
     says = f"Predicted against measured: {agree} of {len(points)} predictions are within the interval measured."
     numbers = [x for p in points for x in (p.predicted, p.measured, p.low, p.high)]

@@ -14,7 +14,7 @@ from planner.errors import NoAnswerError
 from planner.harness.claims import Finding, Row
 from planner.io.atomic import write
 from planner.io.csv_rows import csv_text
-from planner.plot import BAND, FAINT, GRID
+from planner.plot import BAND, FAINT, GRID, style
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
 LOOKS = {"holds": ("#0072B2", "o"), "fails": ("#D55E00", "X"), "cannot tell": ("#767676", "D")}
@@ -32,17 +32,13 @@ def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
     Raises:
         NoAnswerError: if matplotlib is not installed, or the folder cannot be written.
     """
-    try:
-        import matplotlib
-    except ImportError:
-        raise NoAnswerError(
-            "--pictures: matplotlib is not installed. Run pip install 'hfl-plan[plots]'.", code="N004"
-        ) from None
     written: list[Path] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with matplotlib.rc_context():
-            matplotlib.rcdefaults()  # nobody's own settings: the same numbers are the same bytes
+        with style():
+            import matplotlib
+
+            folder.mkdir(parents=True, exist_ok=True)
+            matplotlib.rcdefaults()  # these have letters of their own size
             matplotlib.rcParams.update({"svg.hashsalt": "hfl-plan", "font.size": 9.0})
             for picture in pictures:
                 for end, whole in _files(picture).items():

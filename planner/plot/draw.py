@@ -44,7 +44,7 @@ def drawn(kind: str, scenario: Callable[[], Scenario], data: Sequence[Path], out
             raise ScenarioError(f"--data: {kind} is drawn from a scenario. Leave it out.")
         if len(data) > 1:
             raise ScenarioError(f"--data: {kind} takes one file.")
-        figure, rows, says = module.of_rows(*_read(data[0], module.COLUMNS))
+        figure, rows, says = module.of_rows(_read(data[0], module.COLUMNS))
     else:
         figure, rows, says = module.of_scenario(scenario())
     picture, _ = pictures.save(figure, output, rows, says=says, force=force)
@@ -69,19 +69,17 @@ def _module(kind: str) -> Any:
     return known[kind]
 
 
-def _read(path: Path, columns: Sequence[str]) -> tuple[list[dict[str, str]], dict[str, list[float]]]:
-    """The lines of a CSV, and its columns of numbers."""
+def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The lines of a CSV, each with its words and numbers."""
     table = CsvTable(path)
     for name in columns:
         table.need(name, f"Needed are {', '.join(columns)}")
-    rows: list[dict[str, str]] = []
-    numbers: dict[str, list[float]] = {name: [] for name in columns if name not in WORDS}
+    found: list[dict[str, Any]] = []
     for row in table.rows():
-        if len(rows) == LARGEST_TABLE:
+        if len(found) == LARGEST_TABLE:
             row.refuse("there are too many lines", f"Draw {LARGEST_TABLE:,} or fewer")
-        rows.append({name: row[name] for name in table.header})
-        for name, values in numbers.items():
-            values.append(row.number(name, "a number of a picture", signed=True))
-    if not rows:
+        numbers = {n: row.number(n, "a number of a picture", signed=True) for n in columns if n not in WORDS}
+        found.append({name: numbers[name] if name in numbers else row[name] for name in columns})
+    if not found:
         table.refuse("there are no lines below the header", "Add some")
-    return rows, numbers
+    return found

@@ -69,15 +69,14 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     return drawn, rows, f"Time against traffic to the target, both logarithmic. Nothing beats in both: {said}."
 
 
-def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[float]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
     """The picture of a table with the columns `COLUMNS`.
 
     Raises:
         ScenarioError: for numbers that a logarithmic axis cannot show.
     """
-    positive(number)
-    counts = zip(number["rounds"], number["seconds"], number["bytes"], strict=True)
-    found = [Point(row["topology"], row["setting"], *three) for row, three in zip(rows, counts, strict=True)]
+    positive(rows, COLUMNS[2:])
+    found = [Point(**row) for row in rows]
     return *draw(found), f"Time against traffic of {len(found)} ways to the target, both logarithmic."
 
 

@@ -109,14 +109,14 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     return drawn, rows, says
 
 
-def of_rows(rows: Sequence[Mapping[str, str]], number: Mapping[str, Sequence[float]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
     """The picture of a table with the columns `COLUMNS`.
 
     Raises:
         ScenarioError: for numbers that a logarithmic axis cannot show.
     """
-    positive(number)
-    bars = [Bar(row["name"], low, high) for row, low, high in zip(rows, number["low"], number["high"], strict=True)]
+    positive(rows, COLUMNS[1:])
+    bars = [Bar(**row) for row in rows]
     return *draw(bars, 1.0, "result"), f"What {len(bars)} inputs do to the result, the largest effect first."
 
 

@@ -57,12 +57,20 @@ def page(
     body += [table] if isinstance(table, Table) else table
     shared = (*assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
     body.append(Facts((*facts, *(fact for fact in shared if fact[0] not in without))))
-    found = tuple(section for section in sections if section.blocks)
     body.append(Sentences(legend(body), "dim"))
-    records = tuple(answer.records())
-    return Document(
-        answer.title, tuple(b for b in body if b not in EMPTY), answer.to_json(), records, kind, found, answer
-    )
+    return _laid(answer, body, sections, answer.records(), kind)
+
+
+def _laid(
+    answer: Answer,
+    blocks: Iterable[Block],
+    sections: Iterable[Section],
+    records: Iterable[Mapping[str, Any]],
+    kind: str,
+) -> Document:
+    """Leave out what is empty."""
+    shown, found = tuple(b for b in blocks if b not in EMPTY), tuple(one for one in sections if one.blocks)
+    return Document(answer.title, shown, answer.to_json(), tuple(records), kind, found, answer)
 
 
 def brief(
@@ -93,9 +101,7 @@ def brief(
     said = tuple(Sentences(one.text, indent=2) for one in answer.warnings)
     details.append(Section("warnings", "Warnings", said))
     blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
-    data, found = answer.to_json(), tuple(one for one in details if one.blocks)
-    kept = tuple(answer.records() if records is None else records)
-    return Document(answer.title, tuple(b for b in blocks if b not in EMPTY), data, kept, kind, found, answer)
+    return _laid(answer, blocks, details, answer.records() if records is None else records, kind)
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:

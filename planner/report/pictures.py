@@ -106,7 +106,7 @@ class Plot:
 
 def of_recommendation(scenario: Callable[[], Any]) -> Plot:
     """Return the pictures of a recommendation for a scenario."""
-    return Plot({name: _of_scenario(module, scenario) for name, module in OF_RECOMMEND.items()})
+    return Plot({name: partial(_of_scenario, module, scenario) for name, module in OF_RECOMMEND.items()})
 
 
 def of_counts(before: Path, after: str | None = None) -> Plot:
@@ -125,9 +125,5 @@ def of_counts(before: Path, after: str | None = None) -> Plot:
     return Plot({"grouping": draw})
 
 
-def _of_scenario(module: str, scenario: Callable[[], Any]) -> Draw:
-    def draw() -> tuple[Figure, Rows, str]:
-        found: tuple[Figure, Rows, str] = importlib.import_module(f"planner.plot.{module}").of_scenario(scenario())
-        return found
-
-    return draw
+def _of_scenario(module: str, scenario: Callable[[], Any]) -> Any:
+    return importlib.import_module(f"planner.plot.{module}").of_scenario(scenario())

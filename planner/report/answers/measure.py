@@ -242,15 +242,13 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
                 break
             counts: Floats = pooled[i] if tier == 0 else table.counts[i]
             label = int(counts.argmax())
-            who = {"group": names[i], "clients": int(sizes[i])} if tier == 0 else _client(table, i)
+            who: dict[str, Any] = {"client": table.clients[i], "group": table.groups[table.group_of[i]]}
+            if tier == 0:
+                who = {"group": names[i], "clients": int(sizes[i])}
             share = {"share_of_delta2" if tier == 0 else "share_of_zeta2": float(parts[i] / net)}
             mostly = {"label": table.labels[label], "label_share": float(counts[label] / counts.sum())}
             out[key].append({**who, **share, **mostly})
     return out
-
-
-def _client(table: LabelCounts, i: int) -> dict[str, Any]:
-    return {"client": table.clients[i], "group": table.groups[table.group_of[i]]}
 
 
 def _plain(found: Interval | Concentration) -> dict[str, Any]:

@@ -310,7 +310,8 @@ def test_without_matplotlib_the_way_out_is_named(
     code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
     assert (code, out) == (1, "")
     assert err == (
-        "no answer[N004]: --pictures: matplotlib is not installed\n  help: Run pip install 'hfl-plan[plots]'.\n"
+        "no answer[N004]: a picture needs matplotlib, which is not installed\n"
+        "  help: Run pip install 'hfl-plan[plots]'.\n"
     )
     assert not (tmp_path / "p").exists()
 
