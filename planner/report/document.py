@@ -112,20 +112,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    Attributes:
-        name: Its heading.
-        kind: What its cells are, in SI units; text is aligned to the left, everything else to the right. Cells that
-            are texts already, such as ``10 Mbit/s``, stay as they are.
-        left: Whether it is aligned to the left whatever it holds.
-        wraps: Whether a terminal may break its cells into lines; else they are cut where it is too narrow.
-    """
+    """A column of a table; cells that are texts already, such as ``10 Mbit/s``, stay as they are."""
 
     name: str
-    kind: Kind = "text"
-    left: bool = False
-    wraps: bool = False
+    kind: Kind = "text"  # of cells, in SI units; text is aligned to the left, everything else to the right
+    left: bool = False  # whether it is aligned to the left whatever it holds
 
     @property
     def right(self) -> bool:
@@ -141,31 +132,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of typed columns.
-
-    Attributes:
-        columns: From the left.
-        rows: One cell for each column.
-        heading: Above the table.
-        label: Says what the table shows where there is no heading, for formats that need a caption.
-        best: Rows that stand out.
-        spared: Columns that go where a terminal is too narrow, the least needed first.
-        indent: Blanks before each line in a terminal.
-        detail: Whether a terminal leaves it out.
-        above: A line over the headings, such as the names of groups of columns: first column, text.
-        apart: Whether an empty line comes before.
-    """
+    """Rows of typed columns."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    heading: str = ""
-    label: str = ""
-    best: frozenset[int] = frozenset()
-    spared: tuple[str, ...] = ()
-    indent: int = 0
-    detail: bool = False
-    above: tuple[tuple[int, str], ...] = ()
-    apart: bool = True
+    heading: str = ""  # above the table
+    label: str = ""  # says what the table shows where there is no heading, for formats that need a caption
+    best: frozenset[int] = frozenset()  # rows that stand out
+    spared: tuple[str, ...] = ()  # columns that go where a terminal is too narrow, the least needed first
+    indent: int = 0  # blanks before each line in a terminal
+    detail: bool = False  # whether a terminal leaves it out
+    above: tuple[tuple[int, str], ...] = ()  # over the headings, names of groups of columns: first column, text
+    apart: bool = True  # whether an empty line comes before
 
     def headings(self) -> list[str]:
         """Name each column, with the name of its group where there is one: for formats with one line of headings."""
@@ -225,19 +203,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A grid of marks of one width over two axes, drawn with letters.
+    """A grid of marks of one width over two axes, drawn with letters."""
 
-    Attributes:
-        alternative: What it shows, in words.
-        rows: From the top: a label, and the mark and the colour of every cell.
-        ticks: Labels of the columns.
-        here: Row and column of the cell that the scenario is in; None where it lies outside.
-    """
-
-    alternative: str
-    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    ticks: tuple[str, ...]
-    here: tuple[int, int] | None = None
+    alternative: str  # what it shows, in words
+    rows: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # from the top: label, and mark and colour of every cell
+    ticks: tuple[str, ...]  # labels of the columns
+    here: tuple[int, int] | None = None  # row and column of the cell of the scenario; None where it lies outside
 
     def lines(self, width: int) -> list[list[tuple[str, str]]]:
         """Draw as many of the columns as fit, as lines of texts and their colours; ``reverse`` marks ``here``."""
@@ -274,25 +245,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An answer for people and for programs.
+    """An answer for people and for programs."""
 
-    Attributes:
-        title: As the scenario has it; "" where it has none.
-        blocks: For people.
-        data: For programs: one JSON document.
-        records: For a spreadsheet, all with the same keys, in SI units; where there are none, the first table is taken.
-        kind: What it is where it has no title.
-        sections: Details, in their order.
-        answer: What the page was laid out from; None where that is `data` alone.
-    """
-
-    title: str
-    blocks: tuple[Block, ...]
-    data: Mapping[str, Any]
-    records: tuple[Mapping[str, Any], ...] = ()
-    kind: str = "Answer"
-    sections: tuple[Section, ...] = ()
-    answer: Answer | None = None
+    title: str  # as the scenario has it; "" where it has none
+    blocks: tuple[Block, ...]  # for people
+    data: Mapping[str, Any]  # for programs: one JSON document
+    records: tuple[Mapping[str, Any], ...] = ()  # for a spreadsheet, with the same keys, in SI units; else the table
+    kind: str = "Answer"  # what it is where it has no title
+    sections: tuple[Section, ...] = ()  # details, in their order
+    answer: Answer | None = None  # what the page was laid out from; None where that is `data` alone
 
     @property
     def table(self) -> Table:

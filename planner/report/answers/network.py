@@ -106,7 +106,7 @@ def orders(question: Question, found: list[Ordered]) -> Document:
     said = f"The best orders take {percent(saves)} off the way of the rings. {sure}."
     columns = (
         Column("ring"), Column("server"), Column("clients", "count"), Column("as listed", "duration"),
-        Column("best", "duration"), Column("within"), Column("order", wraps=True),
+        Column("best", "duration"), Column("within"), Column("order"),
     )  # fmt: skip
     rows = tuple(
         (

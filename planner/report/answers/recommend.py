@@ -165,7 +165,7 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
 def _numbers(answer: Recommendation) -> Iterator[Block]:
     columns = (
         Column(""),
-        Column("topology", wraps=True),
+        Column("topology"),
         *AMOUNTS,
         Column("time/round", "duration"),
         Column("vs best"),
@@ -455,7 +455,7 @@ def _rates(answer: Recommendation) -> Iterator[Block]:
 def _methods(answer: Recommendation) -> Iterator[Block]:
     entries = []
     for other in answer.recommend.others:
-        asks = f" ({as_typed_words(other.argv)})" if other.argv else ""
+        asks = f" (`{' '.join(other.argv)}`)" if other.argv else ""
         if other.rounds is not None:
             amounts = (other.rounds, other.time_seconds, other.traffic_bytes)
             numbers = ", ".join(column.text(n) for column, n in zip(AMOUNTS, amounts, strict=True))
@@ -465,11 +465,6 @@ def _methods(answer: Recommendation) -> Iterator[Block]:
     yield Facts(tuple(entries))
     if answer.recommend.corrected is not None:
         yield Sentences(_gradient_correction(answer, answer.recommend.corrected))
-
-
-def as_typed_words(argv: Sequence[str]) -> str:
-    """Write a command."""
-    return f"`{' '.join(argv)}`"
 
 
 def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
@@ -491,7 +486,7 @@ def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
 
 def _record(answer: Recommendation) -> Iterator[Block]:
     columns = (
-        Column("data set", wraps=True),
+        Column("data set"),
         Column("right", "number"),
         Column("regret, median", "share"),
         Column("one of ten", "share"),
@@ -509,7 +504,7 @@ def _warnings(answer: Recommendation) -> Iterator[Block]:
 
 
 def _provenance(answer: Recommendation) -> Iterator[Block]:
-    columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source", wraps=True))
+    columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source"))
     rows = tuple(
         (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
         for name, known in answer.scenario.items()

@@ -1,68 +1,102 @@
-"""For a terminal; and the same without colours, 80 columns wide, for pipes."""
+"""For a terminal: as wide as it is, in bold and in colours; and the same without them, 80 columns wide, for pipes."""
 
 from __future__ import annotations
 
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from planner.report.document import COLUMNS, Block, Document, Facts, Figure, Heading, Table
 
-WIDEST = 10_000  # columns of a figure
+LEAST, WIDEST = 40, 10_000  # columns of a terminal, and of a figure in a pipe
 STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
+ANSI = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
+ANSI["warning"] = ANSI["yellow"]
 SUFFIX = ".txt"
+
+Line = Sequence[tuple[str, str]]
+"""Texts side by side, each with its style."""
 
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """The blocks for a terminal of this width; in a pipe (no colour asked for) of 80 columns."""
-    if color:
-        from planner.report import terminal
-
-        return terminal.render(document, width=width)
-    texts = [document.title] if document.title else []
+    lines: list[Line] = [[(document.title, "bold")]] if document.title else []
     for block in document.blocks:
-        texts.extend(_texts(block))
-    return "\n".join(line.rstrip() for text in texts for line in _lines(text)) + "\n"
+        lines.extend(_lines_of(block, max(LEAST, width) if color else None))
+    return "\n".join(text for line in lines for text in _written(line, color)) + "\n"
 
 
-def _texts(block: Block) -> Iterator[str]:
+def _lines_of(block: Block, terminal: int | None) -> Iterator[Line]:
+    """A block as lines, for a terminal so wide; None for a pipe, in which nothing is left out."""
     if isinstance(block, Table):
-        for part in () if block.detail else block.fitted(COLUMNS):
+        whole = block if terminal is None else _spared(block, terminal - block.indent)
+        for part in () if block.detail else whole.fitted(terminal or COLUMNS):
             yield from _heading(part.heading) if part.apart else ()
-            yield from (" " * part.indent + line for line in _grid(part))
+            yield from ([(" " * part.indent + text, style)] for text, style in _grid(part))
     elif isinstance(block, Figure):
-        yield from ("".join(text for text, _ in line) for line in block.lines(WIDEST))
+        yield from block.lines(terminal or WIDEST)
     elif isinstance(block, Facts):
-        yield from [""] * (block.apart and bool(block.entries))
-        yield from (label + text for label, text in block.lines())
+        yield from [[("", "")]] * (block.apart and bool(block.entries))
+        yield from ([(label, "dim" if block.strong else ""), (text, "")] for label, text in block.lines())
     elif isinstance(block, Heading):
         yield from _heading(block.text)
     else:
-        yield from block.lines()
+        yield from ([(text, block.style)] for text in block.lines())
 
 
-def _heading(text: str) -> Iterator[str]:
-    yield ""
+def _heading(text: str) -> Iterator[Line]:
+    yield [("", "")]
     if text:
-        yield from textwrap.wrap(text, COLUMNS) if len(text) > COLUMNS else [text]
+        yield from ([(line, "bold")] for line in (textwrap.wrap(text, COLUMNS) if len(text) > COLUMNS else [text]))
 
 
-def _grid(table: Table) -> Iterator[str]:
-    """Columns side by side, each as wide as its widest cell."""
+def _spared(table: Table, width: int) -> Table:
+    """The columns that fit: whole columns go, the least needed first, all of a name together."""
+    names = [column.name for column in table.columns]
+    widths = [max(map(len, texts)) + 2 for texts in zip(names, *table.texts(), strict=True)]
+    kept = list(range(len(names)))
+    for name in table.spared:
+        if sum(widths[i] for i in kept) > width:
+            kept = [i for i in kept if names[i] != name]
+    return replace(table.of(kept), above=tuple((sum(i < place for i in kept), text) for place, text in table.above))
+
+
+def _grid(table: Table) -> Iterator[tuple[str, str]]:
+    """Columns side by side, each as wide as its widest cell: lines, and their styles."""
     rows = [[_lines(cell) for cell in row] for row in ([column.name for column in table.columns], *table.texts())]
     widths = [max(_width(line) for cell in column for line in cell) for column in zip(*rows, strict=True)]
     if table.above:
-        yield table.headings_above(widths)
-    for row in rows:
+        yield table.headings_above(widths), "dim"
+    for number, row in enumerate(rows, -1):
+        style = "dim" if number < 0 else "bold" if number in table.best else ""
         for line in zip_longest(*row, fillvalue=""):
-            yield "  ".join(_aligned(line, widths, [column.right for column in table.columns]))
+            yield "  ".join(_aligned(line, widths, [column.right for column in table.columns])), style
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
     for text, width, to_the_right in zip(line, widths, right, strict=True):
         blanks = " " * (width - _width(text))
         yield blanks + text if to_the_right else text + blanks
+
+
+def _written(line: Line, color: bool) -> Iterator[str]:
+    """A line with its styles, or without; a text of several lines stands alone in one."""
+    whole = "".join(text for text, _ in line)
+    if not color or len(line) == 1:
+        style = line[0][1] if color else ""
+        yield from (_styled(text.rstrip(), style) for text in _lines(whole))
+    else:
+        left, told = len(whole.rstrip()), ""
+        for text, style in line:
+            told += _styled(text[: max(left, 0)].translate(STEERING), style)
+            left -= len(text)
+        yield told
+
+
+def _styled(text: str, style: str) -> str:
+    return f"\x1b[{ANSI[style]}m{text}\x1b[0m" if text and style else text
 
 
 def _lines(text: str) -> list[str]:

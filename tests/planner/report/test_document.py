@@ -13,7 +13,6 @@ from html.parser import HTMLParser
 import pytest
 
 import planner
-from planner.report import terminal
 from planner.report.document import Column, Document, Facts, Figure, Heading, Sentences, Table
 from planner.report.page import legend
 from planner.report.render import formats, render
@@ -83,23 +82,49 @@ def test_a_terminal_is_as_wide_as_it_says() -> None:
 STRANGE = "Zürich 東京 e\u0301\tafter\x07\rbell\nsecond line"
 
 
+WORDS = Table((Column("a"), Column("b", "count")), ((STRANGE.replace("\t", ""), 1), ("x", 100_000)), indent=3)
+
+
 @pytest.mark.parametrize(
-    "document",
+    ("document", "written"),
     [
-        replace(WHOLE, blocks=tuple(replace(TABLE, rows=TABLE.rows[:1]) if b is TABLE else b for b in WHOLE.blocks)),
-        Document("", (Sentences(""), Heading(""), Sentences(STRANGE, "", 2)), {}),
-        Document(STRANGE, (Sentences(STRANGE, "bold"), Heading(STRANGE)), {}),
-        Document(
-            "",
-            (Table((Column("a"), Column("b", "count")), ((STRANGE.replace("\t", ""), 1), ("x", 100_000)), indent=3),),
-            {},
+        (
+            Document("", (Sentences(""), Heading(""), Sentences(STRANGE, "", 2)), {}),
+            "\n\n  Zürich 東京 e\u0301    after bell\n  second line\n",
         ),
-        Document("", (Table((Column("東京"), Column("left", "count", left=True)), (("x", 5), ("ab", 10))),), {}),
-        Document("", (Table((Column("a"),), ()), Table((Column("a"),), (("x",),), detail=True)), {}),
+        (
+            Document(STRANGE, (Sentences(STRANGE, "bold"), Heading(STRANGE)), {}),
+            "Zürich 東京 e\u0301   afterbell\nsecond line\nZürich 東京 e\u0301    after bell\nsecond line\n\n"
+            "Zürich 東京 e\u0301   afterbell\nsecond line\n",
+        ),
+        (
+            Document("", (WORDS,), {}),
+            "\n   a                             b\n   Zürich 東京 e\u0301afterbell        1\n   second line\n"
+            "   x                       100,000\n",
+        ),
+        (
+            Document("", (Table((Column("東京"), Column("left", "count", left=True)), (("x", 5), ("ab", 10))),), {}),
+            "\n東京  left\nx     5\nab    10\n",
+        ),
+        (Document("", (Table((Column("a"),), ()), Table((Column("a"),), (("x",),), detail=True)), {}), "\na\n"),
     ],
 )
-def test_a_pipe_gets_what_rich_writes_where_there_is_room(document: Document) -> None:
-    assert render("table", document) == terminal.render(document, width=10_000, color=False)
+def test_strange_letters_keep_their_columns_in_a_pipe_and_on_a_terminal(document: Document, written: str) -> None:
+    """The lines are those that rich wrote."""
+    assert render("table", document) == written
+    assert re.sub(r"\x1b\[\d+m", "", render("table", document, width=10_000, color=True)) == written
+
+
+def test_a_terminal_gets_the_lines_of_a_pipe_with_styles() -> None:
+    narrow = replace(TABLE, rows=TABLE.rows[:1])
+    whole = replace(WHOLE, blocks=tuple(narrow if block is TABLE else block for block in WHOLE.blocks))
+    text = render("table", whole, width=10_000, color=True)
+    assert re.sub(r"\x1b\[\d+m", "", text) == render("table", whole)
+    bold, dim, yellow = ([line for line in text.splitlines() if line.startswith(f"\x1b[{n}m")] for n in (1, 2, 33))
+    assert any("Star-Star is first." in line for line in bold)
+    assert any("rounds" in line for line in dim)
+    assert any("Second." in line for line in yellow)
+    assert text.count("\x1b[0m") == len(re.findall(r"\x1b\[[1-9]\d*m", text))
 
 
 def test_numbers_are_to_the_right_and_words_to_the_left() -> None:
