@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import Alone, Contrast
+from planner.decide.contrast import Alone, Contrast, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, input_words, join_with_limit, names_or, shortened, times
-from planner.report.answers.recommend import OF_FOOTPRINT
+from planner.io.wording import counted, input_words, join, join_with_limit, names_or, shortened, times
+from planner.report.answers.recommend import CASES, OF_FOOTPRINT
 from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import about, count, duration, size, told
 from planner.scenario.fields import FIELDS
@@ -20,6 +20,7 @@ NAMED = 56  # letters of a path on the page
 LISTED = 5  # differences on the page
 TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
+OWN = CASES["per-client"].rstrip("?")
 
 
 class Difference(Part):
@@ -114,31 +115,47 @@ def document(answer: Compared) -> Document:
 def choice(verdict: Verdict) -> str:
     """Say a verdict in a few words: ``Star-Star``, ``a toss-up of Star-Star or Ring-Ring``."""
     if verdict.status == "depends":
-        cases = [case for case in verdict.cases if case.status != "depends"]
         on = "link sharing" if verdict.on == SHARING else f"the {input_words(verdict.on)}"
-        shown = {choice(case) for case in cases}
-        return f"a verdict that depends on {on}" if len(shown) != 1 else f"{shown.pop()}, by {on}"
+        return f"a verdict that depends on {on}"
     if len(verdict.best) > 1:
         few = len(verdict.best) <= 3
-        return f"a toss-up{f' of {names_or(verdict.best)}' if few else f' of {len(verdict.best)}'}"
+        return f"a toss-up of {names_or(verdict.best) if few else f'{len(verdict.best)} topologies'}"
     return names_or(verdict.best) if verdict.best else verdict.status
+
+
+def _by_case(verdict: Mapping[str, Any], at: str = "") -> dict[str, Verdict]:
+    """The verdicts that one in JSON holds, by their names: ``time (own links)``, ``rounds``; "" for one alone."""
+    found: dict[str, Verdict] = {}
+    for case in verdict["cases"]:
+        name = CASES.get(case["value"], case["value"]).rstrip("?")
+        found |= _by_case(case, f"{at} ({name})" if at else name)
+    return found or {at: Verdict(status=verdict["status"], best=tuple(verdict["best"]))}
 
 
 def _sentence(found: Contrast) -> str:
     before, after = (side.answer.verdict for side in (found.first, found.second))
+    cases = [_by_case(one.to_json()) for one in (before, after)]
+    several = max(map(len, cases)) > 1
     named = [_name(key) for key in found.decisive or found.jointly]
     if not found.alone:
-        return f"Both say the same: {choice(before)}."
+        return "Both say the same in every case." if several else f"Both say the same: {choice(before)}."
     if found.same:
         turning = [_name(one.key) for one in found.alone if one.turns]
         but = f" Alone, {join_with_limit(turning)} would change it." if turning else ""
-        return f"The verdict stays the same: {choice(before)}.{but}"
+        return f"The verdict stays the same{' in every case' if several else f': {choice(before)}'}.{but}"
     became = f"{choice(before)} becomes {choice(after)}."
+    if several and cases[0].keys() == cases[1].keys():
+        changed = [name for name in cases[0] if turn(cases[0][name]) != turn(cases[1][name])]
+        became = f"the best changes for {join(changed)}."
     if len(found.decisive) > 1:
         return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
     if found.decisive:
-        return f"{_first(named[0])} decides: {became}"
+        return f"{_first(named[0])} {'decide' if _plural(named[0]) else 'decides'}: {became}"
     return f"Only together do {join_with_limit(named)} decide: {became}"
+
+
+def _plural(name: str) -> bool:
+    return name.endswith("s") and not name.endswith("ss")
 
 
 def _first(text: str) -> str:
@@ -161,7 +178,9 @@ def _differences(answer: Compared) -> Table:
     for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
         if not mark and row.turns:
-            mark = f"alone: {names_or(row.best) if len(row.best) == 1 else row.status}"
+            again = row.status == answer.compare["sides"][0]["verdict"]["status"]
+            other = {"toss-up": "another toss-up", "depends": "other cases"}.get(row.status) if again else None
+            mark = f"alone: {names_or(row.best) if len(row.best) == 1 else other or row.status}"
         if len(answer.rows) == 1:
             mark = "<- the only difference"
         rows.append((_name(row.id), _cell(row.before), _cell(row.after), mark))
@@ -187,6 +206,8 @@ def _topologies(answer: Compared) -> Table:
     every = dict.fromkeys((*sides[0], *sides[1]))
     first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
     ids, word = [id_ for id_ in every if id_ in first], answer.objective or "time"
+    if word == "time" and any(OWN in name for side in answer.compare["sides"] for name in _by_case(side["verdict"])):
+        word = f"time, {OWN}"
     which = frozenset(i for i, id_ in enumerate(ids) if id_ in best)
     titles = {id_: row["title"] for side in sides for id_, row in side.items()}
     if not answer.rows:
@@ -234,8 +255,15 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
             yield "Targets", f"{targets[0]['metric']} {values[0]:.2g} and {values[1]:.2g}: --explain targets"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)
+    cases = [_by_case(side["verdict"]) for side in sides]
+    if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():
+        for name, before in cases[0].items():
+            was, now = choice(before), choice(cases[1][name])
+            yield _first(name), was if was == now else f"{was} -> {now}"
+        return
     for side in sides if answer.rows else sides[:1]:
-        yield shortened(side["name"], LONGEST), side["verdict"]["text"].partition(". ")[0].rstrip(".") + "."
+        said = side["verdict"]["text"].partition(". ")[0]
+        yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, tuple[str, ...]]]:

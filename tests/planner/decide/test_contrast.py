@@ -82,6 +82,33 @@ def test_what_becomes_an_open_verdict_is_named_as_one() -> None:
     assert choice(open_) == "a verdict that depends on link sharing"
 
 
+def test_open_verdicts_are_compared_case_by_case(tmp_path: Path) -> None:
+    """The headline names what changes, and no case is passed off as the whole."""
+    tables = [
+        {"fleet": {"groups": 6, "clients_per_group": 9}, "problem": {"heterogeneity": h}} for h in ("intra", "inter")
+    ]
+    cases = []
+    for table in tables:
+        found = planner.recommend(table, settings={"plan.draws": 0}).verdict.cases
+        one = {case.value: case for case in found}
+        own, shared = one["time"].cases or (one["time"], one["time"])
+        cases.append({"time (own links)": own, "time (shared links)": shared, **one})
+    changed = [name for name in cases[0] if name != "time" and set(cases[0][name].best) != set(cases[1][name].best)]
+    assert len(changed) > 1
+    paths = [tmp_path / "a.toml", tmp_path / "b.toml"]
+    for path, heterogeneity in zip(paths, ("intra", "inter"), strict=True):
+        path.write_text(f"[fleet]\ngroups = 6\nclients_per_group = 9\n[problem]\nheterogeneity = '{heterogeneity}'\n")
+    said = planner.compare(*paths)
+    assert (
+        said.verdict.text == f"Heterogeneity decides: the best changes for {', '.join(changed[:-1])} and {changed[-1]}."
+    )
+    page = str(said)
+    assert "time, own links" in page
+    for name in ("Time (own links)", "Time (shared links)", "Rounds", "Traffic"):
+        assert f"\n{name} " in page
+    assert planner.compare(paths[0], paths[0]).verdict.text == "Both say the same in every case."
+
+
 def test_answers_and_kept_runs_are_compared_like_their_scenarios(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
