@@ -59,7 +59,7 @@ def recommend(  # reason: one field of the answer after the other
     participation.check(question)
     met = question.target is not None and question.target >= question.first()
     rounds = {t: float(n) for t, n in question.rounds().items()}
-    _check_reached(question, rounds)
+    _check_reached(question, scenario, rounds)
     here = standing(question, scenario, scenario.objective, rounds)
     asked = details and not met
     every = asked if cases is None else cases and not met
@@ -130,6 +130,7 @@ def _warnings(  # reason: one source of warnings each
 ) -> Iterator[Caution]:
     texts = [
         *_about_footprint(rows, scenario),
+        *_cut_off(question, scenario, recommended),
         *scenario.warnings,
         *_about_status(question),
         *_about_target(question, met),
@@ -176,7 +177,7 @@ def _others(beside: Sequence[Baseline]) -> Iterator[Other]:
         yield Other(id=id_, title=name, why=why, argv=argv)
 
 
-def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
+def _check_reached(question: Question, scenario: Scenario, rounds: Mapping[str, float]) -> None:
     if any(math.isfinite(n) for n in rounds.values()):
         return
     goal = float(question.goal())
@@ -187,8 +188,14 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
             for t in question.topologies
         }
         first = min(best, key=lambda t: best[t])
-        needed = min(float(n) for n in replace(question, horizon=None).rounds().values())
-        more = f"Allow {math.ceil(needed):,} rounds, or give" if needed <= LARGEST_ROUNDS else "Give"
+        needed = _unlimited(question, scenario)
+        more = "Give"
+        if needed:
+            quickest, fewest = next(iter(needed)), min(needed, key=lambda t: needed[t])
+            more = f"Allow --rounds {needed[quickest]}, which {title(quickest)} needs"
+            if fewest != quickest:
+                more += f" for the least {scenario.objective}, --rounds {needed[fewest]} for {title(fewest)}"
+            more += ", or give"
         raise NoAnswerError(
             f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
             f"{'best bound' if bounded else 'least expected'} there is "
@@ -199,6 +206,23 @@ def _check_reached(question: Question, rounds: Mapping[str, float]) -> None:
         f"the target {goal:.4g} is not reached within {MAX_ROUNDS:.0e} rounds by any topology. Give a looser target.",
         code="N003",
     )
+
+
+def _unlimited(question: Question, scenario: Scenario) -> dict[str, int]:
+    """Rounds that topologies need where any number is allowed that can be given, best by the objective first."""
+    free = replace(question, horizon=None)
+    needed = {t: math.ceil(n) for t, n in free.rounds().items() if n <= LARGEST_ROUNDS}
+    return {t: needed[t] for t in sorted(needed, key=lambda t: needed[t] * free.price(t, scenario.objective))}
+
+
+def _cut_off(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:
+    """Say of a topology that takes least with more rounds than are allowed how many it needs."""
+    if question.allowed == MAX_ROUNDS or not (needed := _unlimited(question, scenario)):
+        return []
+    best = next(iter(needed))
+    if needed[best] <= question.allowed or best in recommended:
+        return []
+    return [f"{title(best)} takes the least {scenario.objective} once it has more rounds: --rounds {needed[best]}."]
 
 
 def _row(

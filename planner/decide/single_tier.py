@@ -124,7 +124,7 @@ def single_tier(question: Question) -> Question:
         bounds=question.bounds if depth == question.depth else {},
         target=float(question.goal()),
         share=None,
-        horizon=None,
+        horizon=None if question.target is None else question.horizon,
         network=question.network.alone(depth),
         members=None if question.members is None else question.members.as_one_group(depth),
     )

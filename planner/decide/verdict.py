@@ -125,7 +125,7 @@ def standing(
     totals = {t: rounds[t] * price for t, price in prices.items()}
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
     left = _left(question, totals, rounds)
-    ordered = dict(sorted(totals.items(), key=lambda item: (item[1], left[item[0]])))
+    ordered = dict(sorted(totals.items(), key=lambda item: (run[item[0]], item[1], left[item[0]])))
     return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))
 
 

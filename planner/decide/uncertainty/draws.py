@@ -300,7 +300,7 @@ def centred(found: Draws, totals: Mapping[str, float]) -> Draws:
     What is drawn says how far off a prediction may be, and not where: errors of the nearest measured cases lean to one
     side by chance of the cases, and on families that were left out the lean made predictions no better.
     """
-    first = min(totals, key=lambda t: totals[t])
+    first = next(iter(totals))
     factors = np.ones((len(found.topologies), 1))
     for i, topology in enumerate(found.topologies):
         ratios = _ratios(found, topology, first)
@@ -328,7 +328,7 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
         found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
     found = centred(found, totals)
     shares = {t: share.value for t, share in p_best(found, record.RIGHT).items()}
-    first = min(totals, key=lambda t: totals[t])
+    first = next(iter(totals))
     if near is None:
         return Agreement(None, shares[first], found)
     sure = round(record.calibrated(near, record.name_of(question), objective, shares[first]), 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,20 @@ def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
         guaranteed(G=10, M=10, H="both", R=100, problem__target=1e-6)
     with pytest.raises(NoAnswerError, match="by any topology"):
         answer(G=10, M=10, H="both", problem__target=1e-90)
+
+
+def test_rounds_that_are_offered_are_enough_and_a_limit_holds_for_one_tier_too() -> None:
+    asked: dict[str, Any] = {"G": 6, "M": 9, "heterogeneity": "inter", "target": "0.1%", "link_sharing": "per-client"}
+    with pytest.raises(NoAnswerError) as refusal:
+        planner.recommend(**asked, rounds=300)
+    offered = re.findall(r"--rounds (\d+)", str(refusal.value))
+    best, least = (planner.recommend(**asked, rounds=int(n)) for n in offered)
+    assert best.ranking[0].id == planner.recommend(**asked).ranking[0].id
+    (only,) = (row for row in least.rows if row.rounds is not None)  # the baselines need more
+    assert only.rounds == int(offered[1])
+    (cut_off,) = (one.text for one in least.warnings if "--rounds" in one.text)
+    assert cut_off.startswith(best.ranking[0].title)
+    assert cut_off.endswith(f" --rounds {offered[0]}.")
 
 
 def test_partial_participation_uses_the_theorem_under_sampling() -> None:
