@@ -281,16 +281,18 @@ def pilot(  # reason: a keyword for each option of the command
     if output is not None:
         atomic.write(output, found.text(), force)
     from planner.report.pictures import Plot
-    from planner.report.results import valued
     from planner.report.sheet.gallery import race
 
     _showing()
-    page = answers.document(found)
+    answer = answers.document(found)
     if report is not None:
+        from planner.report import document
         from planner.report.sheet import report as sheet
 
-        atomic.write(report, sheet(page, pictures=[("race", "answer", lambda: race(found.text()))]), force, "report")
-    return valued(page).plotted(Plot({"race": lambda: race(found.text())}))
+        atomic.write(
+            report, sheet(document(answer), pictures=[("race", "answer", lambda: race(found.text()))]), force, "report"
+        )
+    return answer.plotted(Plot({"race": lambda: race(found.text())}))
 
 
 def _what_if(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> WhatIf:

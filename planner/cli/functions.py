@@ -30,8 +30,7 @@ from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
-from planner.report.document import Document
-from planner.report.results import pictured, valued
+from planner.report.results import pictured
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, spoken
 
@@ -215,10 +214,8 @@ def _called(
         if files:
             scenario = subject if isinstance(subject, Scenario) else result.scenario
             toml = subject.toml() if isinstance(subject, Said) else ""
-            page = found if isinstance(found, Document) else laid_out(found)
-            filed(replace(result, scenario=scenario), page, asked, toml, ("hfl-plan", *words))
-        shown = valued(found) if isinstance(found, Document) else found
-        return pictured(shown, command.__name__.rstrip("_"), subject, arguments, result.files)
+            filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
+        return pictured(found, command.__name__.rstrip("_"), subject, arguments, result.files)
 
 
 def _subject(shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], holder: frames.Holder) -> Any:

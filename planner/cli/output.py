@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ WIDTH = 80  # columns where there is no terminal
 class Result:
     """What a command answers; ``files`` are by suffix what ``--output`` writes in its place, or what draws it there."""
 
-    answer: Answer | Document
+    answer: Answer
     files: Mapping[str, str | bytes | Callable[[Path], None]] = field(default_factory=dict)
     code: int = 0  # exit code
     scenario: Scenario | None = None  # what the answer is about, which a report draws
@@ -162,20 +162,15 @@ def _arguments() -> tuple[str, ...]:
     return ("hfl-plan", *sys.argv[1:])
 
 
-def laid_out(answer: Answer | Document, asked: Asked, command: tuple[str, ...] = ()) -> Document:
+def laid_out(answer: Answer, asked: Asked, command: tuple[str, ...] = ()) -> Document:
     """Lay out what was asked for: the page, the verdict alone, all details, or a section of them.
 
     Raises:
         ScenarioError: For a section that there is not.
     """
     from planner.report import document
-    from planner.report.document import Document
-    from planner.report.page import selected
 
     typed = command or _arguments()
-    if isinstance(answer, Document):
-        page = replace(answer, data={**answer.data, "command": list(typed)})
-        return selected(page, asked.explain or "", quiet=asked.quiet)
     return document(answer.replaced(command=typed), asked.explain or "", quiet=asked.quiet)
 
 
@@ -230,5 +225,5 @@ def width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-Answered = Callable[..., "Result | Answer | Document | str | None"]
+Answered = Callable[..., "Result | Answer | str | None"]
 """A command: a text is written as it is; None was written already."""

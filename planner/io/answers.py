@@ -342,10 +342,19 @@ class Answer(Kept):
         object.__setattr__(self, "_plot", plot)
         return self
 
+    @property
+    def page(self) -> Any:
+        """The page of an answer that is laid out as it is made; None where it is laid out when it is shown."""
+        return getattr(self, "_page", None)
+
     def paged(self, page: Any) -> Self:
         """Keep the page of an answer that is laid out as it is made, and return the answer."""
         object.__setattr__(self, "_page", page)
         return self
+
+    def replaced(self, **values: Any) -> Self:
+        """Return the same with other values of some fields, and with its page."""
+        return super().replaced(**values).paged(self.page)
 
     def __repr__(self) -> str:
         verdict = self.verdict

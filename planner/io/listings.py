@@ -56,8 +56,7 @@ class Listing(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return what ``--format csv`` writes: one flat mapping for each row, or what the page has in their place."""
-        page = getattr(self, "_page", None)
-        return super().records() if page is None else [dict(row) for row in page.records]
+        return super().records() if self.page is None else [dict(row) for row in self.page.records]
 
     def __repr__(self) -> str:
         text = textwrap.shorten(self.verdict.text, SHOWN, placeholder=" ...")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import keyword
+from dataclasses import replace
 from typing import Any
 
 from planner.io.answers import Answer
@@ -20,8 +21,8 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Docum
     from planner.report.page import brief, selected
 
     if isinstance(answer, Listing):
-        laid: Document = getattr(answer, "_page", None) or brief(answer, kind=type(answer).__name__)
-        return selected(laid, section, quiet=quiet)
+        page: Document = (answer if answer.page else brief(answer, kind=type(answer).__name__)).page
+        return selected(replace(page, data=answer.to_json(), answer=answer), section, quiet=quiet)
     name = answer.schema_id().split("/")[1]
     name += "_" * keyword.iskeyword(name)
     laid_out: Any = importlib.import_module(f"{__name__}.answers.{name}")

@@ -16,6 +16,7 @@ from typing import Any
 
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
+from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import input_words, times, title, two
 from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
@@ -74,15 +75,15 @@ def _laid(
 
 
 def brief(
-    answer: Answer,
+    answer: Listing,
     body: Table | Sequence[Block] = (),
     *,
     facts: Iterable[tuple[str, str]] = (),
     sections: Iterable[Section] = (),
     records: Sequence[Mapping[str, Any]] | None = None,
     kind: str,
-) -> Document:
-    """Lay out an answer that chooses no topology.
+) -> Listing:
+    """Lay out an answer that chooses no topology, and let it keep its page.
 
     Args:
         answer: Any.
@@ -101,7 +102,7 @@ def brief(
     said = tuple(Sentences(one.text, indent=2) for one in answer.warnings)
     details.append(Section("warnings", "Warnings", said))
     blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
-    return _laid(answer, blocks, details, answer.records() if records is None else records, kind)
+    return answer.paged(_laid(answer, blocks, details, answer.records() if records is None else records, kind))
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:

@@ -1,4 +1,4 @@
-"""What Python functions return: answers with their page, and with what draws them."""
+"""What Python functions return: answers with what draws them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner.io.answers import Answer
-from planner.report.document import Document
 from planner.report.pictures import of_counts, of_recommendation
-
-
-def valued(page: Document) -> Answer:
-    """Return the answer that a page was laid out from, and let it keep the page.
-
-    Raises:
-        TypeError: For a page of none.
-    """
-    if page.answer is None:
-        raise TypeError("this page was laid out from no answer")
-    return page.answer.paged(page)
 
 
 def pictured(answer: Answer, command: str, subject: Any, arguments: Mapping[str, Any], files: Any) -> Answer:

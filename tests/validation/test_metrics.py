@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("scipy.stats")
 
 from planner.harness.claims import _finding  # noqa: E402
+from planner.report import document as laid_out  # noqa: E402
 from planner.report.answers.validate import document  # noqa: E402
 from planner.report.document import Table  # noqa: E402
 from validation import regimes  # noqa: E402
@@ -203,7 +204,7 @@ def test_a_store_says_by_which_metrics_it_is_finished(tmp_path: Path, monkeypatc
     assert "1 of 1 claims are finished (quick), 0 of them by every metric. `hfl-plan validate resume`" in old.told
     new = harness.resume(store)
     assert new.findings[0].rows == old.findings[0].rows
-    told = document(harness.report(store))
+    told = laid_out(document(harness.report(store)))
     assert judge([claim], "quick", store)["ring-top"].keys() == {"gradient", "loss", "accuracy"}
     (data,) = told.data["rows"]
     assert data["by"]["gradient"]["rows"] == data["rows"]

@@ -12,7 +12,7 @@ from planner.cli.completion import bounds as ids
 from planner.cli.output import NO_ANSWER, Result, watched
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.io.listings import Listing
 
 app = typer.Typer(
     name="bounds",
@@ -45,7 +45,7 @@ def list_(
         str | None, Option("--status", help="status: proved, printed, reconstructed, refuted, own or lower")
     ] = None,
     metric: Annotated[str | None, Option("--metric", help="bounded quantity: mean-squared-gradient ...")] = None,
-) -> Document:
+) -> Listing:
     """List bounds with status, constants and bounded quantity.
 
     Examples:
@@ -69,7 +69,7 @@ def show(  # reason: one parameter for every option
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
-) -> Document:
+) -> Listing:
     """Show one bound: statement, source, hypotheses, conditions, terms, misprints.
 
     With numbers its value too. With --tiers the theorem for trees of any depth.
@@ -99,7 +99,7 @@ def compare(  # reason: one parameter for every option
     assume_both: Annotated[
         bool, Option("--assume-both", help="allow different hypotheses, for problems that satisfy both")
     ] = False,
-) -> Document:
+) -> Listing:
     """Find when one bound is smaller than another: exact condition and crossings.
 
     The condition needs no numbers. Crossings along --over need all other quantities.
@@ -126,7 +126,7 @@ def plot(  # reason: one parameter for every option
     settings: Set = None,
     cap: Cap = "own",
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
-) -> Document:
+) -> Listing:
     """Draw bounds against a quantity, each at its best step.
 
     A step that is set, or drawn against, is kept. Needs matplotlib: pip install 'hfl-plan[plots]'.
@@ -209,7 +209,7 @@ def worst_case(  # reason: one parameter for every option
     deltas: Annotated[str | None, Option("--deltas", help="heterogeneity of each tier, top first: 1/0.5")] = None,
     order: Order = None,
     draws: Annotated[str, Option("--draws", help="draws: common, one per round, or fresh, one per pass")] = "common",
-) -> Document:
+) -> Listing:
     """Compute the exact worst case of a small tree, beside its bounds.
 
     Semidefinite programming, with a certificate in whole numbers. Needs clarabel:

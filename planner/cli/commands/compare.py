@@ -11,8 +11,8 @@ from planner.cli.options import Said
 
 if TYPE_CHECKING:
     from planner.decide.contrast import Side
+    from planner.io.listings import Listing
     from planner.report.answers.compare import Compared
-    from planner.report.document import Document
 
 
 def compare(
@@ -21,7 +21,7 @@ def compare(
     second: Annotated[
         Path, Argument(metavar="B", help="another one; or measured.json, which the exported project of A wrote")
     ],
-) -> Compared | Document:
+) -> Compared | Listing:
     """Find which difference of two scenarios decides.
 
     Takes two scenarios or answers, or a plan with its run. Differences are changed one at a time from A to B. Options

@@ -9,14 +9,14 @@ from typer import Argument
 from planner.cli.completion import codes
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.io.listings import Listing
 
 
 def explain(
     code: Annotated[
         str | None, Argument(metavar="[CODE]", help="code of a message, such as E012", autocompletion=codes)
     ] = None,
-) -> Document:
+) -> Listing:
     """Explain the code of a message, or list all codes.
 
     Examples:

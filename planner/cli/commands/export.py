@@ -11,7 +11,7 @@ from typer import Argument, Option
 from planner.cli.options import Said
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.io.listings import Listing
 
 
 def export(  # reason: one parameter for every option
@@ -29,7 +29,7 @@ def export(  # reason: one parameter for every option
         Path | None, Option("--groups-file", help="CSV group,client with names [the file of label counts]")
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", metavar="DIR", help="new folder [required]")] = None,
-) -> Document:
+) -> Listing:
     """Export a project that runs a plan on your own task.
 
     It has the loop, the plan and a task to replace by yours. The plan is priced again for what runs it, as Flower and

@@ -12,7 +12,7 @@ from planner.cli.options import Said, declare
 from planner.cli.output import Asked
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.io.listings import Listing
 
 ACTIONS = ("place", "order", "links", "overlays", "groups")
 
@@ -66,7 +66,7 @@ def network(  # reason: one parameter for every option
         Path | None, Option("--layout", help="file for the fleet in its best order, for place; --fleet reads it")
     ] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Document:
+) -> Listing:
     """Place servers and rings, find bottlenecks of a network.
 
     Examples:

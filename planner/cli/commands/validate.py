@@ -13,7 +13,7 @@ from planner.cli.options import declare
 from planner.cli.output import Result
 
 if TYPE_CHECKING:
-    from planner.report.document import Document
+    from planner.io.listings import Listing
 
 app = typer.Typer(
     name="validate",
@@ -37,7 +37,7 @@ HERE = Path("hfl-plan-runs.db")
 
 
 @app.command("list")
-def list_() -> Document:
+def list_() -> Listing:
     """List every claim: statement, source and prediction.
 
     Examples:
@@ -62,7 +62,7 @@ def run(  # reason: an option each
     device: Device = "cpu",
     memory: Memory = None,
     local_steps: LocalSteps = None,
-) -> Document:
+) -> Listing:
     """Run claims to their verdicts: holds, fails, or undecided.
 
     Examples:
@@ -84,7 +84,7 @@ def resume(  # reason: an option each
     device: Device = "cpu",
     memory: Memory = None,
     local_steps: LocalSteps = None,
-) -> Document:
+) -> Listing:
     """Continue an interrupted run.
 
     Examples:
@@ -103,7 +103,7 @@ def report(
     pictures: Annotated[
         Path | None, Option("--pictures", help="folder for one plot per claim: SVG, PNG and CSV")
     ] = None,
-) -> Document:
+) -> Listing:
     """Report the verdicts of finished runs.
 
     Examples:

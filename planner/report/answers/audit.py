@@ -7,10 +7,10 @@ from dataclasses import asdict
 from hflbounds.audit import report as ledger
 from hflbounds.typeset.markup import unicode
 from hflbounds.typeset.wording import sentence
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.text import one_of
-from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.document import Column, Section, Sentences, Table
 from planner.report.page import brief
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")
@@ -29,7 +29,7 @@ TITLES = {
 }
 
 
-def run(paper: str | None, only: str) -> tuple[Document, int]:
+def run(paper: str | None, only: str) -> tuple[Listing, int]:
     """Check everything, and show the rows of `ONLY` that are asked for; progress goes to stderr.
 
     Returns:
@@ -50,7 +50,7 @@ def run(paper: str | None, only: str) -> tuple[Document, int]:
     return _document(found, shown), len(wrong)
 
 
-def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Document:
+def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     """The verdict, rows that are wrong first, and all rows with their reasons behind ``--explain``."""
     tally = ledger.tally(found)
     wrong = sum(not row.as_recorded for row in found)

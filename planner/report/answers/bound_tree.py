@@ -11,10 +11,10 @@ from hflbounds.errors import DomainError
 from hflbounds.exact import LAWS, Draws, Law, lettered_bound, tree_bound
 from hflbounds.topology import Order, Topology, TopologyError
 from planner.errors import ScenarioError
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.report.answers import bound_options as options
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.document import Column, Section, Sentences, Table
 from planner.report.page import brief
 
 ANY = "any"  # in place of tiers: the statement for all trees
@@ -115,7 +115,7 @@ def refuse_shape(shape: Mapping[str, str | None], but: str) -> None:
         raise ScenarioError(f"--{stray[0]}: {but}")
 
 
-def recursive() -> Document:
+def recursive() -> Listing:
     """The statement for all trees."""
     sections: list[Section] = []
     data: list[dict[str, Any]] = []

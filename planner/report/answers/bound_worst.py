@@ -14,10 +14,10 @@ from hflbounds.worst import CertificateError, SolverError, worst_case
 from hflbounds.worst.compared import comparable, ratios, values
 from hflbounds.worst.stored import Question
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
-from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.document import Column, Section, Sentences, Table
 from planner.report.page import brief
 
 NEEDED = ("K", "R", "A", "eta_eff")
@@ -32,7 +32,7 @@ def answered(
     shape: Mapping[str, str | None],
     draws: str = "common",
     progress: Callable[[str], None] | None = None,
-) -> Document:
+) -> Listing:
     """Say the worst case of a tree beside a bound; without numbers, the stored cases of the bound.
 
     Raises:
@@ -81,7 +81,7 @@ def answered(
     return brief(answer, body, facts=facts, sections=[section], kind="Worst case")
 
 
-def _listed(bound: Bound) -> Document:
+def _listed(bound: Bound) -> Listing:
     found = ratios(bound)
     if not found:
         raise NoAnswerError(f"no worst case of {bound.id} is stored. Give sizes: --set G=2 --set M=2 ...")

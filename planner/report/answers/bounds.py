@@ -19,12 +19,12 @@ from hflbounds.finding import nearest, search
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, Value, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, join_with_limit, shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import COLUMNS, Block, Column, Document, Facts, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table
 from planner.report.page import brief
 
 BOUNDED = 70  # letters of what is bounded, on a page
@@ -35,7 +35,7 @@ QUANTITY = 24  # letters of a bounded quantity in a list
 FILTERS = "--search, --paper, --status, --metric"
 
 
-def listed(asked: str, paper: str | None, status: str | None, metric: str | None) -> Document:
+def listed(asked: str, paper: str | None, status: str | None, metric: str | None) -> Listing:
     """List the bounds of the catalogue that fit, one a line; ``asked`` are words that must all occur.
 
     Raises:
@@ -77,7 +77,7 @@ def shown(
     *,
     tiers: str | None = None,
     shape: Mapping[str, str | None] = MappingProxyType({}),
-) -> Document:
+) -> Listing:
     """Show one bound, or that of a tree, whole, with its value where numbers are given.
 
     Raises:
@@ -134,7 +134,7 @@ def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], di
     return {**values, "eta_eff": step["eta_eff"]}, step
 
 
-def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | None) -> Document:
+def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | None) -> Listing:
     """What is bounded by what, on a page; letters, hypotheses and misprints behind ``--explain``."""
     bound, value = statement.bound, statement.value
     letters = Statement(bound, Style(notation=statement.style.notation))  # with the numbers beside them

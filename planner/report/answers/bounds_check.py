@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from hflbounds import catalogue
 from hflbounds.audit.checks import audit
 from planner.errors import ScenarioError
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.report.answers import bound_options as options
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Table
 from planner.report.page import brief
 
 
-def checked(ids: Sequence[str], paper: str | None) -> tuple[Document, int]:
+def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
     """A verdict for every check of the bounds named, of a paper's, or of all; progress goes to stderr.
 
     Returns:

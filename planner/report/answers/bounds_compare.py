@@ -14,9 +14,9 @@ from hflbounds.evaluate.tuning import Cap
 from planner import plot as pictures
 from planner.errors import ScenarioError
 from planner.io import text
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.report.answers import bound_options as options
-from planner.report.document import Block, Column, Document, Section, Sentences, Table
+from planner.report.document import Block, Column, Section, Sentences, Table
 from planner.report.page import brief
 
 COMMON = ("smaller", "left", "right")  # at a common step
@@ -35,7 +35,7 @@ def compared(
     tuned: bool = False,
     cap: str = "own",
     assume_both: bool = False,
-) -> Document:
+) -> Listing:
     """When one bound is smaller than another.
 
     Raises:
@@ -54,7 +54,7 @@ def compared(
     return _page(found)
 
 
-def _page(found: Comparison) -> Document:
+def _page(found: Comparison) -> Listing:
     first, *others = found.sentences()
     cells = found.rows()
     names = [*cells[0]] if cells else []
@@ -100,7 +100,7 @@ def plotted(
     *,
     cap: str = "own",
     force: bool = False,
-) -> Document:
+) -> Listing:
     """Draw bounds against a quantity, and write the picture and its numbers.
 
     Raises:

@@ -14,10 +14,10 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.harness.estimate import measured
 from planner.io.atomic import place, write
 from planner.io.csv_rows import csv_text
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.wording import percent
-from planner.report.document import Column, Document, Section, Sentences, Table
+from planner.report.document import Column, Section, Sentences, Table
 from planner.report.page import brief
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Wanted:
 
 def estimated(
     hook: Path, wanted: Wanted, gram: Path | None, *, force: bool, output: Path | None = None
-) -> tuple[Document, str]:
+) -> tuple[Listing, str]:
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
     Raises:
@@ -261,7 +261,7 @@ def _next(hook: Path, output: Path | None) -> list[str]:
 
 def _page(
     document: dict[str, Any], losses: Partitioned, found: Estimated, notes: Sequence[str], following: Sequence[str]
-) -> Document:
+) -> Listing:
     columns = (
         Column("quantity"),
         Column("largest", "number"),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from planner.io import codes
-from planner.io.listings import listing
-from planner.report.document import Column, Document, Facts, Table
+from planner.io.listings import Listing, listing
+from planner.report.document import Column, Facts, Table
 from planner.report.page import brief
 
 
-def explained(code: str) -> Document:
+def explained(code: str) -> Listing:
     """Explain one code.
 
     Raises:
@@ -20,7 +20,7 @@ def explained(code: str) -> Document:
     return brief(answer, [Facts(tuple(facts))], kind="Code of a message")
 
 
-def listed() -> Document:
+def listed() -> Listing:
     """List all codes."""
     rows = [{"code": code, **row} for code, row in codes.read().items()]
     answer = listing("explain", f"{len(rows)} codes of messages.", rows=rows, next=["hfl-plan explain CODE"])

@@ -9,9 +9,9 @@ from typing import Any
 from planner.decide.recommendation import Recommendation
 from planner.export.plan import plan
 from planner.export.project import Exported, export, target_of
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, title
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Table
 from planner.report.page import brief
 from planner.runs.check import unchanged
 from planner.scenario.resolve import Scenario
@@ -44,7 +44,7 @@ def exported(  # reason: an option each
     return export(made, target, folder)
 
 
-def document(answer: Exported) -> Document:
+def document(answer: Exported) -> Listing:
     """Say what was written, what it costs there, and what differs from the plan."""
     rows = [("planned", answer.planned), (f"run by {answer.target}", answer.priced)]
     table = Table(

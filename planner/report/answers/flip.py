@@ -10,7 +10,7 @@ from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
 from planner.decide.sensitivity import Change, Flips, Line
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, input_words, names_or, times
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
@@ -193,7 +193,7 @@ def letters(tied: Sequence[str]) -> str:
     return "".join(tier[0].id[0].upper() if len(set(tier)) == 1 else "*" for tier in tiers)
 
 
-def map_document(found: Phase) -> Document:
+def map_document(found: Phase) -> Listing:
     """Say which topology is best over two inputs."""
     by, (x, y) = found.objective, (found.x, found.y)
     says = f"Best topology by {by}, over {input_words(x.parameter)} and {input_words(y.parameter)} ({source(found)})"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from planner.export.measured import Comparison
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, names, title
-from planner.report.document import Cell, Column, Document, Table
+from planner.report.document import Cell, Column, Table
 from planner.report.page import brief
 from planner.scenario.units import format_amount
 
 
-def document(answer: Comparison) -> Document:
+def document(answer: Comparison) -> Listing:
     """Say predicted against measured, what to correct, and whether the recommendation stays."""
     same = set(answer.best) == set(answer.best_corrected)
     verdict = f"The recommendation stays {names(answer.best)}."

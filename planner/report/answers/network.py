@@ -12,10 +12,10 @@ from planner.decide.explain import known_values
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
-from planner.report.document import Amount, Cell, Column, Document, Section, Sentences, Table
+from planner.report.document import Amount, Cell, Column, Section, Sentences, Table
 from planner.report.families import defaults
 from planner.report.page import assumed, brief, duration, shortened_to
 from planner.scenario.units import format_duration
@@ -32,7 +32,7 @@ TREES = (
 )
 
 
-def places(question: Question, found: list[Tree]) -> Document:
+def places(question: Question, found: list[Tree]) -> Listing:
     """Say where servers stand best, for every tree."""
     best = found[0]
     table = _table(TREES, (_tree(question, one) for one in found), "trees")
@@ -97,7 +97,7 @@ def layout_as_csv(question: Question, tree: Tree) -> str:
     return csv_text([("client", "group", "node", "samples"), *rows])
 
 
-def orders(question: Question, found: list[Ordered]) -> Document:
+def orders(question: Question, found: list[Ordered]) -> Listing:
     """Say in which order rings run best, and what the order given costs."""
     given, best = sum(one.given for one in found), sum(one.best for one in found)
     gap = max(one.gap for one in found)
@@ -129,7 +129,7 @@ def orders(question: Question, found: list[Ordered]) -> Document:
     return _document(question, "order", said, data, [_table(columns, rows, "rings")], learning)
 
 
-def waits(question: Question, found: Waits) -> Document:
+def waits(question: Question, found: Waits) -> Listing:
     """Say what decides a round, what a better one would buy, and what leaving a client out would."""
     columns = (
         Column("what the round waits for"), Column("now"), Column("twice"), Column("in use", "share"),
@@ -172,7 +172,7 @@ def _decides(question: Question, found: Waits) -> str:
     return f"{said} {name} from {first.now} to {first.twice}: -{_percent(first.saves)} per round."
 
 
-def plans(question: Question, found: list[Plan]) -> Document:
+def plans(question: Question, found: list[Plan]) -> Listing:
     """Compare trees and overlays for gossip."""
     server = next(one for one in found if one.name == "FedAvg, 1 tier")
     columns = (
@@ -212,7 +212,7 @@ def _plan(one: Plan, server: Plan) -> tuple[Cell, ...]:
     return (one.name, one.seconds, *shown, f"{ratio:.3g}x", round(one.models), one.consensus_ratio)
 
 
-def groupings(question: Question, found: list[Grouping]) -> Document:
+def groupings(question: Question, found: list[Grouping]) -> Listing:
     """Show groups on the front of heterogeneity and time."""
     present = next(one for one in found if one.kind == "present")
     best = found[0]
@@ -256,7 +256,7 @@ def _document(
     tables: Sequence[Table],
     *notes: str,
     **own: Any,
-) -> Document:
+) -> Listing:
     """Put what all sections say around what one says."""
     network, sites = question.network, question.sites
     own |= {"section": section, "name": network.name, "places": len(network.places), "notes": list(network.notes)}

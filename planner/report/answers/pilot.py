@@ -14,10 +14,10 @@ from planner.decide.race import pilot_of_counts, pilot_of_hook, pilot_of_model
 from planner.errors import ScenarioError
 from planner.harness.pilot import Wanted
 from planner.io.atomic import place
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.wording import counted, join, names, percent, title
-from planner.report.document import COLUMNS, Block, Column, Document, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table
 from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
@@ -104,7 +104,7 @@ def checked(wanted: Wanted) -> Wanted:
     return wanted
 
 
-def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()) -> tuple[Document, str]:
+def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()) -> tuple[Listing, str]:
     """Race on a hook or on label counts, and say what it measured, and which systems were left out; and the pilot.
 
     Raises:
@@ -168,7 +168,7 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
 
 def document(
     pilot: Pilot, *, hook: Path | Counts | None = None, output: Path | None = None, left_out: Sequence[str] = ()
-) -> Document:
+) -> Listing:
     """Say what a pilot measured on a hook, where it was written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]

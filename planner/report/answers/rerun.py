@@ -8,9 +8,9 @@ from typing import Any
 
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted, shortened
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Table
 from planner.report.page import brief
 from planner.runs import manifest
 from planner.runs.check import Check
@@ -30,7 +30,7 @@ def again(path: Path) -> tuple[Recommendation, list[str]]:
     return recommend(manifest.scenario_of(run, path)), files_changed(run)
 
 
-def checked(found: Check) -> Document:
+def checked(found: Check) -> Listing:
     """Say whether the same answer came out."""
     run, tolerance, differences = found.run, found.tolerance, found.differences
     rounded, largest = len(found.rounding), max((d.relative for d in found.rounding), default=0.0)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.harness.claims import Finding, Judged, Row, Validation
-from planner.io.listings import listing
+from planner.io.listings import Listing, listing
 from planner.io.wording import counted
-from planner.report.document import Block, Column, Document, Section, Sentences, Table
+from planner.report.document import Block, Column, Section, Sentences, Table
 from planner.report.page import brief
 
 VERDICTS = ("holds", "fails", "cannot tell")
@@ -19,7 +19,7 @@ SHOWN = 8  # numbers on a page
 SENTENCE = 48  # letters of a statement in the list
 
 
-def listed(findings: Sequence[Finding]) -> Document:
+def listed(findings: Sequence[Finding]) -> Listing:
     """List every claim: statement, place, prediction, and what judges it."""
     sections = []
     for one in findings:
@@ -45,7 +45,7 @@ def _short(text: str) -> str:
     return textwrap.shorten(text, SENTENCE, placeholder=" ...")
 
 
-def document(found: Validation) -> Document:
+def document(found: Validation) -> Listing:
     """Report the verdict of every claim; its comparisons by every metric are behind ``--explain``."""
     judged = [one for one in found.findings if one.verdict is not None]
     rows = []
@@ -153,7 +153,7 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def numbers(lines: Sequence[Mapping[str, Any]], store: str) -> Document:
+def numbers(lines: Sequence[Mapping[str, Any]], store: str) -> Listing:
     """Say how many numbers a store has, with all of them as records; the first are shown."""
     cells = len({line["cell"] for line in lines})
     names = ("cell", "algorithm", "rate", "seed", "round", "quantity", "number")

@@ -55,7 +55,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def reported(store: Path) -> Any:
-    return document(harness.report(store)).data
+    return document(harness.report(store)).to_json()
 
 
 def count(store: Path, where: str) -> int:
