@@ -2,7 +2,7 @@
 
 A command is a function of its own options that returns its answer::
 
-    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> Document: ...
+    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> Flips: ...
 
 `completed` adds to it the options of the output (``--format --json --output --force --quiet --explain``) and, if its
 first parameter is named ``scenario``, every option of the table of fields; it then gets the scenario read. A first

@@ -229,12 +229,16 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     most = 1 if answer.verdict.cases else 2
     decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
-    names = {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows}
-    found = [change(one, names, first_best(answer)) for one in known]
+    found = [change(one, titles(answer), first_best(answer)) for one in known]
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         yield "Changes", "; ".join(found[:most]) + left
+
+
+def titles(answer: Answer) -> dict[str, str]:
+    """Return the titles of rows by their ids."""
+    return {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows if "id" in row.__dict__}
 
 
 def first_best(answer: Answer) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from planner.io.wording import input_words
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
-from planner.report.page import as_typed, change, evidence, first_best
+from planner.report.page import as_typed, change, evidence, first_best, titles
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
 from planner.scenario.units import format_amount
@@ -202,21 +202,17 @@ def _origin(answer: Answer, one: Assumption) -> str:
 
 def _effect(answer: Answer, one: Assumption) -> str:
     """What is said of a value, and its break-even point."""
-    names = _titles(answer)
+    names = titles(answer)
     mine = [s for s in answer.sensitivity if s.parameter == one.key or s.parameter.startswith(f"{one.key}.")]
     points = [change(s, names, first_best(answer)) for s in mine if s.break_even is not None]
     return "; ".join(filter(None, (one.effect, *points)))
-
-
-def _titles(answer: Answer) -> dict[str, str]:
-    return {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows if "id" in row.__dict__}
 
 
 def _changes(answer: Answer | None) -> Iterator[str]:
     """Break-even points, and the share of the lead's variance of each input."""
     if not answer or not answer.sensitivity:
         return
-    names = _titles(answer)
+    names = titles(answer)
     points = tuple(change(one, names, first_best(answer)) for one in answer.sensitivity if one.break_even is not None)
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
     if points:
