@@ -98,7 +98,7 @@ class Command(TyperCommand):
 
     def make_parser(self, ctx: Any) -> Any:
         """Refuse one option under two names, of which click takes the last without a word."""
-        parser = super().make_parser(ctx)
+        parser: Any = super().make_parser(ctx)
         parsed = parser.parse_args
 
         def parse(args: list[str]) -> Any:
