@@ -30,7 +30,7 @@ from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
-from planner.report.results import pictured
+from planner.report.pictures import of_counts, of_recommendation
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, spoken
 
@@ -198,7 +198,7 @@ def _called(
         }
         if shape.takes_asked:
             arguments["asked"] = asked
-        subject = _subject(shape, known, given, holder) if shape.first else None
+        subject: Any = _subject(shape, known, given, holder) if shape.first else None
         try:
             answer = command(subject, **arguments) if shape.first else command(**arguments)
         except typer.BadParameter as error:
@@ -210,12 +210,17 @@ def _called(
         if answer is None or isinstance(answer, str):
             return answer
         result = answer if isinstance(answer, Result) else Result(answer)
-        found = result.answer
+        found: Any = result.answer
         if files:
             scenario = subject if isinstance(subject, Scenario) else result.scenario
             toml = subject.toml() if isinstance(subject, Said) else ""
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
-        return pictured(found, command.__name__.rstrip("_"), subject, arguments, result.files)
+        if command.__name__ == "recommend":
+            found.plotted(of_recommendation(subject.scenario))
+        elif command.__name__ in ("measure", "group"):
+            regrouped: Any = result.files.get(".csv")
+            found.plotted(of_counts(arguments["counts"], regrouped))
+        return found
 
 
 def _subject(shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], holder: frames.Holder) -> Any:
