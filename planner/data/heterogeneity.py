@@ -301,11 +301,7 @@ def _error(found: Range | None, level: float) -> float:
 
 
 def _dirichlet(text: str) -> Heterogeneity:
-    """Read concentrations, and how many labels a client or a group has.
-
-    Raises:
-        ScenarioError: For a number out of range, or two that cannot be meant together.
-    """
+    """Read concentrations, and how many labels a client or a group has."""
     found = _pairs(text.removeprefix("dirichlet:"), ("intra", "inter", *WHOLE), positive=True)
     whole: dict[str, int] = {}
     most = MOST_LABELS

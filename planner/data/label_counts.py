@@ -171,13 +171,11 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
             entries = list(enumerate(servers.names))
         for j, column in entries:
             cells.put(row, ids.index[row["client"]], j, row.number(column, "a cost"), column)
-    if len(cells.values) < len(ids) * len(servers) or not len(servers):
-        if not len(servers):
-            table.refuse("there are no servers", "Add a column for each, or the columns server and cost")
-        pairs = (
-            (c, s) for i, c in enumerate(ids.names) for j, s in enumerate(servers.names) if (i, j) not in cells.values
-        )
-        client, server = next(pairs)
+    if not len(servers):
+        table.refuse("there are no servers", "Add a column for each, or the columns server and cost")
+    places = np.ndindex(len(ids), len(servers))
+    if (lost := next((place for place in places if place not in cells.values), None)) is not None:
+        client, server = ids.names[lost[0]], servers.names[lost[1]]
         raise ScenarioError(f"{path}: no cost of client {client!a:.60} at server {server!a:.60}. Add the line.")
     order = sorted(range(len(servers)), key=servers.names.__getitem__)
     return tuple(servers.names[j] for j in order), cells.array()[:, order]

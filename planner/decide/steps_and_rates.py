@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import get_args
 
 from planner.decide import participation, tuning
@@ -162,12 +162,10 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             reached=len(found),
             budget_seconds=budget.limits.get("time"),
             budget_bytes=budget.limits.get("traffic"),
-            budget_joules=budget.limits.get("energy"),
-            budget_kg_co2e=budget.limits.get("carbon"),
-            budget_money=budget.limits.get("money"),
+            **{name: budget.limits.get(aim) for aim, (_, name, _) in MORE.items()},
             alike=tuple(map(_id, alike)),
             error=predictor_record.pair_factor(asked, 0.5) if near is not None else None,
-            most_steps_on_record=_finite(predictor_record.most_steps(question)),
+            most_steps_on_record=tuning.finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
         details={
@@ -194,7 +192,7 @@ def _id(choice: Choice) -> str:
 
 
 def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, given: bool, recommended: bool) -> Plan:
-    rate = tuning.rate(question, one)
+    more = {name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))}
     return Plan(
         id=_id(one),
         topology=one.topology,
@@ -204,7 +202,6 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
         rounds=Quantity(one.rounds),
         time_seconds=Quantity(one.seconds),
         traffic_bytes=Quantity(one.bytes),
-        **{name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))},
         round_seconds=one.seconds_per_round,
         round_bytes=one.bytes_per_round,
         steps_in_a_round=tuning.steps_in_a_round(question, one.P, one.K),
@@ -212,12 +209,7 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
         recommended=recommended,
         tie=tie,
         within_budget=budget.overrun(one) <= 1,
-        rate_predicted=rate.eta_eff,
-        rate_predicted_raw=rate.eta,
-        rate_bound=rate.bound_eta_eff,
-        rate_bound_raw=rate.bound_eta,
-        bound_id=rate.bound,
-        why=rate.why,
+        **asdict(tuning.rate(question, one)) | more,
     )
 
 
@@ -306,10 +298,6 @@ def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
     return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
 
 
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-
 def _tried(asked: Question, wanted: Wanted) -> _Tried:
     most, (P, K) = tuning.on_record(asked), tuning.usual(asked)
     P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
@@ -372,7 +360,7 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
         chains[topology] = chain
         same = tuning.choices(question, [chosen.P], [chosen.K], [topology])
         rates[topology] = tuning.rate(question, same[0]) if same else None
-    told = [rate.eta_eff for rate in rates.values() if rate is not None]
+    told = [rate.rate_predicted for rate in rates.values() if rate is not None]
     L, shortest = question.values["L"], min(chains.values())
     # A bound is tuned where it is proved; what works best is usually above that.
     least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
@@ -392,9 +380,9 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
                 chain=chain,
                 ratio=shortest / chain,
                 rates=tuple(eta / chain for eta in grid if eta <= most[topology]),
-                rate_predicted=None if (rate := rates[topology]) is None else rate.eta_eff,
-                rate_predicted_raw=None if rate is None else rate.eta,
-                rate_bound_raw=None if rate is None else rate.bound_eta,
+                rate_predicted=None if (rate := rates[topology]) is None else rate.rate_predicted,
+                rate_predicted_raw=None if rate is None else rate.rate_predicted_raw,
+                rate_bound_raw=None if rate is None else rate.rate_bound_raw,
             )
             for topology, chain in chains.items()
         },
@@ -402,7 +390,7 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
 
 
 def _predicted(rate: tuning.Rate | None) -> float:
-    return 0.0 if rate is None or rate.eta_eff is None else rate.eta_eff
+    return 0.0 if rate is None else rate.rate_predicted or 0.0
 
 
 def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tuple[Assumption, ...]:

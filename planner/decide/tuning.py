@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from operator import le
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -80,14 +80,13 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Learning rates of a choice."""
+    """Learning rates of a choice, as `Plan` names them."""
 
-    eta_eff: float | None  # eta_eff, eta: effective and raw, as the predictor has them; None where it names none
-    eta: float | None
-    bound: str  # id of the bound that is tuned beside it
-    # bound_eta_eff, bound_eta: where that bound is smallest after the rounds; None where it is nowhere
-    bound_eta_eff: float | None
-    bound_eta: float | None
+    rate_predicted: float | None  # effective, as the predictor has it; None where it names none
+    rate_predicted_raw: float | None
+    bound_id: str  # of the bound that is tuned beside it
+    rate_bound: float | None  # where that bound is smallest after the rounds; None where it is nowhere
+    rate_bound_raw: float | None
     why: str = ""  # why there is none
 
 
@@ -104,14 +103,8 @@ class Budget:
     @property
     def limits(self) -> dict[Aim, float]:
         """Those that there are."""
-        every: dict[Aim, float] = {
-            "time": self.seconds,
-            "traffic": self.bytes,
-            "energy": self.energy,
-            "carbon": self.carbon,
-            "money": self.money,
-        }
-        return {aim: limit for aim, limit in every.items() if math.isfinite(limit)}
+        every = self.seconds, self.bytes, self.energy, self.carbon, self.money
+        return {aim: limit for aim, limit in zip(get_args(Aim), every, strict=True) if math.isfinite(limit)}
 
     def overrun(self, choice: Choice) -> float:
         """How many times a choice takes what may be spent; at most 1 where it is within."""
@@ -322,24 +315,25 @@ def rate(question: Question, choice: Choice) -> Rate:
     at = question.varied(values={**question.values, **steps(question, choice.P, choice.K)})
     rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
     tuned = at.best_bound(choice.topology, rounds)
-    predicted = _finite(at.predictor.rate(at, choice.topology, rounds))
-    proved, why = _finite(tuned.eta_eff if tuned else None), ""
+    predicted = finite(at.predictor.rate(at, choice.topology, rounds))
+    proved, why = finite(tuned.eta_eff if tuned else None), ""
     if chain is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif predicted is None:
         why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
     return Rate(
-        eta_eff=None if chain is None else predicted,
-        eta=None if chain is None or predicted is None else predicted / chain,
-        bound=tuned.bound.id if tuned else "",
-        bound_eta_eff=proved,
-        bound_eta=None if chain is None or proved is None else proved / chain,
+        rate_predicted=None if chain is None else predicted,
+        rate_predicted_raw=None if chain is None or predicted is None else predicted / chain,
+        bound_id=tuned.bound.id if tuned else "",
+        rate_bound=proved,
+        rate_bound_raw=None if chain is None or proved is None else proved / chain,
         why=why,
     )
 
 
-def _finite(eta: float | None) -> float | None:
-    return None if eta is None or not math.isfinite(eta) else float(eta)
+def finite(number: float | None) -> float | None:
+    """The number; None where it is not finite, or none."""
+    return None if number is None or not math.isfinite(number) else float(number)
 
 
 def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: float = math.inf) -> list[float]:

@@ -294,11 +294,7 @@ def _of_nodes(made: Supplied) -> dict[str, str]:
 
 
 def _trees(made: Supplied, wanted: Wanted) -> tuple[dict[str, Topology], dict[str, tuple[str, ...]], tuple[int, ...]]:
-    """The topologies that race, which of them are one algorithm, and passes of every tier.
-
-    Raises:
-        ScenarioError: For numbers that do not fit the tree.
-    """
+    """The topologies that race, which of them are one algorithm, and passes of every tier."""
     sizes, depth, known = made.tree, made.depth, all_topologies(made.depth)
     if unknown := [name for name in wanted.topologies if name not in known]:
         raise ScenarioError(f"--topology: {unknown[0]!a:.40} is none of this tree. Known are {', '.join(known)}.")

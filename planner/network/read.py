@@ -96,7 +96,9 @@ def _scaled(factor: float, noun: str, most: float, *, positive: bool) -> Callabl
     return found
 
 
-def _parsed(read: Callable[..., float]) -> Callable[[Row, str], float]:
+def parsed(read: Callable[..., float]) -> Callable[[Row, str], float]:
+    """Read a field with its unit; refusals name file, line and field."""
+
     def found(row: Row, column: str) -> float:
         try:
             return float(read(row[column], field=f"{row.table.path}:{row.line}:{row.table.place(column) + 1}"))
@@ -109,13 +111,13 @@ def _parsed(read: Callable[..., float]) -> Callable[[Row, str], float]:
 DISTANCE: Final = _Quantity("distance", {"distance_km": _scaled(1.0, "a distance", KM, positive=False)})
 DELAY: Final = _Quantity(
     "latency",
-    {"latency_ms": _scaled(1e-3, "a latency", 1e7, positive=False), "latency": _parsed(parse_duration)},
+    {"latency_ms": _scaled(1e-3, "a latency", 1e7, positive=False), "latency": parsed(parse_duration)},
 )
 
 
 def _rates(name: str) -> _Quantity:
     return _Quantity(
-        name, {f"{name}_mbit": _scaled(1e6, f"{name} in Mbit/s", 1e12, positive=True), name: _parsed(parse_rate)}
+        name, {f"{name}_mbit": _scaled(1e6, f"{name} in Mbit/s", 1e12, positive=True), name: parsed(parse_rate)}
     )
 
 
@@ -201,7 +203,8 @@ class _Links:
         if a == b:
             refuse(f"a link joins {a!a:.60} with itself", "Remove the line")
         i, j = (self._place(name) for name in (a, b))
-        for way in ((i, j),) if directed else ((i, j), (j, i)):
+        ways = ((i, j),) if directed else ((i, j), (j, i))
+        for way in ways:
             if way in self.lines:
                 first = self.lines[way]
                 refuse(f"the link from {a!a:.60} to {b!a:.60} comes twice, first in {first}", "Keep one of the two")
@@ -221,10 +224,9 @@ class _Links:
             bandwidth = self.filling.bandwidth
             self.filled["bandwidth"] += 1
         self.count += 1
-        for way in ((i, j),) if directed else ((i, j), (j, i)):
-            self.ends.append(way)
-            self.latency.append(delay)
-            self.bandwidth.append(bandwidth)
+        self.ends += ways
+        self.latency += [delay] * len(ways)
+        self.bandwidth += [bandwidth] * len(ways)
 
     def underlay(self, name: str) -> Linked:
         """The network, if it is in one piece."""

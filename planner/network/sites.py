@@ -9,8 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from planner.errors import PlannerError, ScenarioError
+from planner.errors import ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, Row
+from planner.network.read import parsed
 from planner.network.underlay import Floats, Indices, Underlay
 from planner.scenario.units import parse_duration
 
@@ -110,13 +111,7 @@ def _place(row: Row, index: dict[str, int], network: Underlay, column: str) -> i
 
 
 def _step(row: Row, usual: float, told: bool) -> float:
-    if not told or not row["step_time"]:
-        return usual
-    try:
-        at = f"{row.table.path}:{row.line}:{row.table.place('step_time') + 1}"
-        return float(parse_duration(row["step_time"], field=at))
-    except PlannerError as error:
-        raise ScenarioError(str(error)) from None
+    return parsed(parse_duration)(row, "step_time") if told and row["step_time"] else usual
 
 
 def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices:

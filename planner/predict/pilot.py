@@ -66,11 +66,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
 
 
 def _same_nodes(question: Question, fleet: Fleet) -> None:
-    """Refuse a pilot of other nodes than those of the list, of other weights, or of others drawn.
-
-    Raises:
-        ScenarioError: Naming what differs.
-    """
+    """Refuse a pilot of other nodes than those of the list, of other weights, or of others drawn."""
     way = "Leave the counts or the list out to take the pilot's fleet, or run `hfl-plan pilot` on this one."
     if question.members is None or fleet.children is None:
         which = "nodes of unequal sizes or weights"
@@ -94,11 +90,7 @@ def _same_nodes(question: Question, fleet: Fleet) -> None:
 
 
 def _same_fleet(question: Question, pilot: Pilot) -> None:
-    """Refuse a pilot of another fleet.
-
-    Raises:
-        ScenarioError: Naming the first number that differs.
-    """
+    """Refuse a pilot of another fleet."""
     fleet, symbols, values = pilot.fleet, question.symbols, question.values
     if len(fleet.sizes) != question.depth:
         raise ScenarioError(

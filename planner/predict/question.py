@@ -285,11 +285,7 @@ class Question:
 
 
 def _check_footprint(question: Question, objective: Objective) -> None:
-    """Refuse to minimise what nothing is known of.
-
-    Raises:
-        ScenarioError: Naming what is missing.
-    """
+    """Refuse to minimise what nothing is known of."""
     if objective not in FOOTPRINT:
         return
     if question.availability is not None:
@@ -398,11 +394,7 @@ def left_out(scenario: Scenario) -> list[str]:
 
 
 def _bounds(scenario: Scenario, topologies: Mapping[str, Topology], quantity: Quantity) -> Mapping[str, Bound]:
-    """The bounds of a scenario, by topology; none where the target is of another quantity than theirs.
-
-    Raises:
-        ScenarioError: If a family is asked for that is not about this tree.
-    """
+    """The bounds of a scenario, by topology; none where the target is of another quantity than theirs."""
     if quantity is not SQUARED_GRADIENT:
         if scenario.bounds is not None or scenario.cap is not None:
             raise ScenarioError(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 from hflbounds.topology import Topology, TopologyError
 from planner.data import heterogeneity
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from planner.data.fleet import Listed
     from planner.data.pilot import Pilot
 
+Read = TypeVar("Read")
 Objective = Literal["rounds", "time", "traffic", "energy", "carbon", "money"]
 CLOCKED: Final = frozenset({"time", "energy", "carbon", "money"})
 """Objectives that the clock moves."""
@@ -159,14 +160,8 @@ def _groups(value: Any, field: str) -> int | Span | Listed:
 def _fleet(value: Any, field: str) -> Listed:
     from planner.data.fleet import Listed, read_fleet
 
-    if isinstance(value, Listed):
-        return value
-    if not isinstance(value, str):
-        raise ScenarioError(f"{field}: {value!r:.40} is not the name of a file. Write fleet.csv.")
-    try:
-        return read_fleet(Path(value).expanduser(), {one.key: one.kind.read for one in CLIENT_FIELDS})
-    except ScenarioError as error:
-        raise ScenarioError(f"{field}: {error}") from None
+    readers = {one.key: one.kind.read for one in CLIENT_FIELDS}
+    return _of_file(value, field, Listed, lambda path: read_fleet(path, readers), "fleet.csv")
 
 
 def _samples(value: Any, field: str) -> float:
@@ -317,12 +312,17 @@ def _draws(value: Any, field: str) -> int:
 def _pilot(value: Any, field: str) -> Pilot:
     from planner.data.pilot import Pilot, read_pilot
 
-    if isinstance(value, Pilot):
+    return _of_file(value, field, Pilot, read_pilot, "pilot.json")
+
+
+def _of_file(value: Any, field: str, kind: type[Read], read: Callable[[Path], Read], example: str) -> Read:
+    """What was read before, or is in the file of that name."""
+    if isinstance(value, kind):
         return value
     if not isinstance(value, str):
-        raise ScenarioError(f"{field}: {value!r:.40} is not the name of a file. Write pilot.json.")
+        raise ScenarioError(f"{field}: {value!r:.40} is not the name of a file. Write {example}.")
     try:
-        return read_pilot(Path(value).expanduser())
+        return read(Path(value).expanduser())
     except ScenarioError as error:
         raise ScenarioError(f"{field}: {error}") from None
 

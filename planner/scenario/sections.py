@@ -107,11 +107,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
 
 
 def _compression(written: Written, network: Network, there: Members | None, warnings: list[str]) -> None:
-    """Say of compressed models what is not predicted.
-
-    Raises:
-        ScenarioError: If clients have links of their own beside a compressed one.
-    """
+    """Say of compressed models what is not predicted."""
     if there is not None and there.link_of is not None and not network.client_link.whole:
         raise ScenarioError(
             f"{written.name('network.client_link.payload')}: clients of the list have links of their own, which are "
@@ -129,11 +125,7 @@ def _weights(written: Written, listed: Listed) -> Weights:
 
 
 def _members(written: Written, listed: Listed, network: Network, known: Table) -> Members | None:
-    """Take what differs between clients from a list; None where nothing does.
-
-    Raises:
-        ScenarioError: If the list contradicts what is said of all clients.
-    """
+    """Take what differs between clients from a list; None where nothing does."""
     from planner.scenario.members import members  # needs numpy, which most scenarios do without
 
     weights = _weights(written, listed)
@@ -176,11 +168,7 @@ def _piloted(written: Written) -> Fleet | None:
 
 
 def _pilot(written: Written, known: Table, warnings: list[str]) -> Pilot | None:
-    """The pilot, whose rounds are the horizon where nobody gave another.
-
-    Raises:
-        ScenarioError: Beside what a pilot takes the place of.
-    """
+    """The pilot, whose rounds are the horizon where nobody gave another."""
     pilot: Pilot | None = written.get("problem.pilot")
     if pilot is None:
         return None
@@ -338,11 +326,7 @@ def _measured(measured: heterogeneity.FromFile | None, symbol: str, value: float
 
 
 def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None) -> Known | None:
-    """A target that was given as a loss or an accuracy; None where none was.
-
-    Raises:
-        ScenarioError: Where nothing says what it is here, or the metric is another.
-    """
+    """A target that was given as a loss or an accuracy; None where none was."""
     keys = {"loss": "problem.target_loss", "accuracy": "problem.target_accuracy"}
     given = [metric for metric, key in keys.items() if written.get(key) is not None]
     if not given:
@@ -455,11 +439,7 @@ def _deviations_of_tiers(
     warnings: list[str],
     name: str,
 ) -> None:
-    """Resolve one deviation for every tier of a tree that has not two.
-
-    Raises:
-        ScenarioError: If only the deviations of two tiers were given.
-    """
+    """Resolve one deviation for every tier of a tree that has not two."""
     unit = float(known["sigma"].value or 1.0)
     measured = said is not None and said.measured is not None and said.measured.tiers
     if said is not None and said.tiers is None and said.form != "preset" and not measured:

@@ -143,9 +143,6 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
     """Take a fleet by list from what was written, else from a pilot or label counts whose nodes differ.
 
     Deviations of label counts are then those of the same weights.
-
-    Raises:
-        ScenarioError: If counts are given beside it, or weights without a list.
     """
     found = _by_list(values, name)
     if "fleet.samples" in values:
@@ -169,11 +166,7 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
 
 
 def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None:
-    """Take a fleet that was listed.
-
-    Raises:
-        ScenarioError: If counts are given beside it.
-    """
+    """Take a fleet that was listed."""
     by_client, by_group = values.pop("fleet.list", None), values.get("fleet.groups")
     if isinstance(by_group, int | Span | None) and by_client is None:
         return None
@@ -190,11 +183,7 @@ def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | Non
 def _by_law(
     values: dict[str, Any], tiers: list[Any], tree: Any, listed: Listed | None, name: Callable[[str], str]
 ) -> Listed:
-    """Deal samples that follow a law to the clients of groups of one size.
-
-    Raises:
-        ScenarioError: Where the samples are listed, or the numbers of clients are not given one by one.
-    """
+    """Deal samples that follow a law to the clients of groups of one size."""
     from planner.data.fleet import by_power  # needs numpy, which most scenarios do without
 
     form, at = values.get("problem.heterogeneity"), name("fleet.samples")
@@ -240,11 +229,7 @@ def _of_pilot(values: dict[str, Any], tiers: list[Any]) -> Listed | None:
 
 
 def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], str]) -> list[Any]:
-    """Give tiers the counts of a list, the means over nodes, rounded up.
-
-    Raises:
-        ScenarioError: If other counts, or another number of tiers, are given beside it.
-    """
+    """Give tiers the counts of a list, the means over nodes, rounded up."""
     if getattr(tree, "sizes", None) is not None:
         raise ScenarioError(f"{name('network.tiers')}: {listed.source} has the sizes. Write the patterns alone.")
     if tiers and len(tiers) != listed.depth:

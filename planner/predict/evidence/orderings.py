@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -110,16 +109,9 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     if scenario.known["zeta"].origin not in ("given", "estimated"):
         told = "kind" if scenario.ratio_error is None else "labels"
     split = _split(question)
+    note = f"docs/real-data.md: kept settings, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
-        Evidence(
-            dataset=f"rows of {row['settings']} settings on real data",
-            metric=question.metric,
-            right=int(row["right"]),
-            of=int(row["rows"]),
-            note=f"docs/real-data.md: kept settings, split like {split}, by {question.metric}, where {TOLD[told]}",
-            regret_median=float(row["regret_median"]),
-            regret_p90=float(row["regret_p90"]),
-        )
+        _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
         for row in table("real_record.csv")
         if (row["predictor"], row["metric"], row["told"], row["scheme"])
         == (question.predictor.id, question.metric, told, split)
@@ -165,15 +157,9 @@ def by_metric(question: Question) -> list[Evidence]:
     goal = "rounds" if question.target is None else "target"
     asked = (question.predictor.id, question.metric, goal, "all")
     told = "what Star-Star has after some rounds" if goal == "rounds" else "a number"
+    note = f"controlled problems by {question.metric}, constants known, the target {told}"
     return [
-        Evidence(
-            dataset=MEASURED[question.metric],
-            right=int(row["right"]),
-            of=int(row["rows"]),
-            note=f"controlled problems by {question.metric}, constants known, the target {told}",
-            regret_median=float(row["regret_median"]),
-            regret_p90=float(row["regret_p90"]),
-        )
+        _first_choices(row, MEASURED[question.metric], note)
         for row in table(RECORD)
         if (row["predictor"], row["metric"], row["goal"], row["family"]) == asked
     ]
@@ -182,16 +168,21 @@ def by_metric(question: Question) -> list[Evidence]:
 def on_digits(question: Question) -> list[Evidence]:
     """First choices of this predictor on digits, in what is to get small, by who knew the kind of split alone."""
     quantity = {"gradient": "mean_gradient", "loss": "loss", "accuracy": "error"}[question.metric]
-    found = []
-    for row in table("digits_record.csv"):
-        if row["predictor"] == question.predictor.id and row["quantity"] == quantity:
-            model = {"digits-logistic": "logistic regression", "digits-mlp": "a perceptron"}[row["model"]]
-            note = f"{model} on digits, {question.metric}; only the kind of split known"
-            regret: Any = {name: float(row[name]) for name in ("regret_median", "regret_p90")}
-            right, of = int(row["right"]), int(row["rows"])
-            where = "planner/data/measured_digits.csv"
-            found.append(Evidence(dataset=where, right=right, of=of, note=note, **regret))
-    return found
+    models = {"digits-logistic": "logistic regression", "digits-mlp": "a perceptron"}
+    note = f"on digits, {question.metric}; only the kind of split known"
+    return [
+        _first_choices(row, "planner/data/measured_digits.csv", f"{models[row['model']]} {note}")
+        for row in table("digits_record.csv")
+        if (row["predictor"], row["quantity"]) == (question.predictor.id, quantity)
+    ]
+
+
+def _first_choices(row: Mapping[str, str], dataset: str, note: str) -> Evidence:
+    """What a row of a record says of a predictor's first choices."""
+    right, of, *regret = (float(row[name]) for name in ("right", "rows", "regret_median", "regret_p90"))
+    return Evidence(
+        dataset=dataset, right=int(right), of=int(of), note=note, regret_median=regret[0], regret_p90=regret[1]
+    )
 
 
 def measured(question: Question) -> Evidence:

@@ -131,8 +131,10 @@ def test_a_choice_is_a_row_of_recommend() -> None:
         row, rate = rows[c.topology], tuning.rate(question, c)
         amounts = (row.rounds, row.time_seconds, row.traffic_bytes)
         assert (c.rounds, c.seconds, c.bytes) == pytest.approx(amounts, rel=1e-12)
-        assert (rate.bound_eta_eff, rate.bound_eta) == pytest.approx((row.rate_bound, row.rate_bound_raw), rel=1e-9)
-        assert (rate.eta_eff, rate.eta) == pytest.approx((row.rate_predicted, row.rate_predicted_raw), rel=1e-9)
+        assert (rate.rate_bound, rate.rate_bound_raw) == pytest.approx((row.rate_bound, row.rate_bound_raw), rel=1e-9)
+        assert (rate.rate_predicted, rate.rate_predicted_raw) == pytest.approx(
+            (row.rate_predicted, row.rate_predicted_raw), rel=1e-9
+        )
 
 
 def test_the_target_stays_when_K_and_P_change_and_a_limit_on_rounds_only_where_it_was_given() -> None:
@@ -171,10 +173,10 @@ def test_raw_rates_are_the_effective_one_over_the_steps_in_a_chain() -> None:
     }
     for c in tuning.choices(question, [3], [7], question.bounds):
         rate = tuning.rate(question, c)
-        assert rate.eta == pytest.approx(rate.eta_eff / chains[c.topology])
-        assert rate.bound_eta == pytest.approx(rate.bound_eta_eff / chains[c.topology])
+        assert rate.rate_predicted_raw == pytest.approx(rate.rate_predicted / chains[c.topology])
+        assert rate.rate_bound_raw == pytest.approx(rate.rate_bound / chains[c.topology])
         # in units of 1/L, L = 10: proved up to about 0.3, measured 0.2 to 18
-        assert 0.05 < 10 * rate.bound_eta_eff < 0.3 < 10 * rate.eta_eff < 20
+        assert 0.05 < 10 * rate.rate_bound < 0.3 < 10 * rate.rate_predicted < 20
 
 
 def test_the_rate_of_a_choice_meets_the_target_and_one_round_less_does_not() -> None:
@@ -183,7 +185,7 @@ def test_the_rate_of_a_choice_meets_the_target_and_one_round_less_does_not() -> 
         values = {**question.values, "P": 2, "K": 5}
         values.pop("S1"), values.pop("S2")
         bound = question.bounds[c.topology]
-        rate = tuning.rate(question, c).eta_eff
+        rate = tuning.rate(question, c).rate_predicted
         assert bound(**values, R=c.rounds, eta_eff=rate) <= question.target * (1 + 1e-12)
         fewer = bound.tuned(cap=question.cap, **values, R=c.rounds - 1)
         assert fewer.value > question.target
