@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,6 +50,11 @@ class Listed:
     def depth(self) -> int:
         """Number of tiers."""
         return len(self.sizes)
+
+    @property
+    def weights(self) -> Literal["samples", "equal"]:
+        """What clients count by, where nobody said."""
+        return "equal" if self.samples is None else "samples"
 
     @property
     def nodes(self) -> tuple[int, ...]:

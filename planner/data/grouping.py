@@ -491,13 +491,8 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
         improve(state, rng)
         if best is None or state.value() < best.value():
             best = state
-    for _ in range(50 if best is None else 0):
-        best = construct(problem, rng, shuffled=True)
-        if best is not None:
-            break
-    else:
-        if best is None:
-            best = search_exhaustively(problem)
+    others = (construct(problem, rng, shuffled=True) for _ in range(50))
+    best = best or next(filter(None, others), None) or search_exhaustively(problem)
     if best is None:
         raise NoAnswerError(
             f"no grouping into {problem.groups} groups of {problem.span} clients was found that "

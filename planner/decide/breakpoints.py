@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -117,7 +117,8 @@ class _Seen:
 
     at: Array
     totals: Array  # shape (topologies, values). Where a line was solved, those just above each value
-    open: Array  # relative widths of the intervals in which a change could hide
+    # relative widths of the intervals in which a change could hide
+    open: Array = field(default_factory=lambda: np.zeros(0))
 
 
 def along(
@@ -251,7 +252,7 @@ class _Walk:
         whole = np.concatenate([*totals, totals[-1][:, -1:]], axis=1)
         place = int(np.searchsorted(at, now, side="right"))
         marks = np.insert(np.array(at), place, now)
-        return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), np.zeros(0))
+        return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1))
 
     def scanned(self, side: int) -> Change | None:
         """The first of a few values on one side at which another topology leads, brought near."""
@@ -271,7 +272,7 @@ class _Walk:
             return None
         every = np.sort(np.append(at, now))
         narrow = self.narrowed(every, self.totals(every), self.overtaken, side)
-        return self.change(_Seen(*narrow, np.zeros(0)), side, solved=False)
+        return self.change(_Seen(*narrow), side, solved=False)
 
     def roots(self, base: Array, slope: Array) -> Array:
         """Where one line meets another, or the edge of its ties."""
@@ -289,7 +290,7 @@ class _Walk:
         """Every whole number; or all those near, and a few of those far, where each takes its time."""
         every = np.arange(round(low), round(high) + 1, dtype=np.float64)
         if is_quick(self.question) and not drawn:
-            return "counted", _Seen(every, self.totals(every), np.zeros(0)), ""
+            return "counted", _Seen(every, self.totals(every)), ""
         now = self.each.value
         if drawn:
             size = size_drawn(self.question) / now
@@ -298,7 +299,7 @@ class _Walk:
         few = np.round(np.geomspace(every[0], every[-1], FAR))
         at = np.unique(np.concatenate([near, few, [now]]))
         if len(at) == len(every):
-            return "counted", _Seen(every, self.totals(every), np.zeros(0)), ""
+            return "counted", _Seen(every, self.totals(every)), ""
         seen = replace(self.refined(at, self.totals(at)), open=_widths(at)[np.diff(at) > 1])
         return "looked at", seen, f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"
 
@@ -413,7 +414,7 @@ class _Walk:
         for event in (self.overtaken, self.left_behind):
             for side in (-1, 1):
                 at, totals = self.narrowed(at, totals, event, side)
-        return _Seen(at, totals, np.zeros(0))
+        return _Seen(at, totals)
 
     def narrowed(self, at: Array, totals: Array, event: Callable[[Array], Truths], side: int) -> tuple[Array, Array]:
         """Cut up the first interval on one side at whose far end something is so, until it is narrow."""

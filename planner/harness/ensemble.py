@@ -1,5 +1,5 @@
 """Simulations of many small problems at once; numpy is enough."""
 
-from validation.ensemble import FAMILIES, Ensemble, ensemble, rounds_to, squared_gradients, squared_gradients_of
+from validation.ensemble import FAMILIES, Ensemble, ensemble, rounds_to, squared_gradients_of
 
-__all__ = ["FAMILIES", "Ensemble", "ensemble", "rounds_to", "squared_gradients", "squared_gradients_of"]
+__all__ = ["FAMILIES", "Ensemble", "ensemble", "rounds_to", "squared_gradients_of"]

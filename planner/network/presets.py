@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -42,14 +43,8 @@ def preset(name: str, filling: Filling | None = None) -> Linked:
             f"network: {name!a:.60} is not a network ({known}), and no file. {suggest(name, titles())}".rstrip()
         )
     told = filling or Filling()
-    usual = Filling(
-        bandwidth=told.bandwidth or BANDWIDTH,
-        model=told.model or LATENCY,
-        up=told.up or ACCESS,
-        down=told.down or ACCESS,
-        stored=told.stored,
-        shared=told.shared,
-    )
+    bandwidth, up, down = told.bandwidth or BANDWIDTH, told.up or ACCESS, told.down or ACCESS
+    usual = replace(told, bandwidth=bandwidth, model=told.model or LATENCY, up=up, down=down)
     return read_links(HERE / f"{name}.csv", usual, name=name)
 
 

@@ -171,10 +171,6 @@ def _samples(value: Any, field: str) -> float:
     return number
 
 
-def _own_step(value: Any, field: str) -> float:
-    return parse_duration(value, field=field, positive=True)
-
-
 def _count_or_span(value: Any, field: str) -> int | Span:
     if not isinstance(value, str):
         return int(COUNT.read(value, field))
@@ -193,6 +189,13 @@ def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any], wor
 
 def _quantity(parse: Callable[..., float], example: str, word: str) -> Kind:
     return _uncertain(lambda value, field: parse(value, field=field), {"type": "string", "examples": [example]}, word)
+
+
+def _period(example: str) -> Kind:
+    def read(value: Any, field: str) -> float:
+        return parse_duration(value, field=field, positive=True)
+
+    return Kind(read, {"type": "string", "examples": [example]}, "TIME")
 
 
 def _target(value: Any, field: str) -> str | float:
@@ -393,16 +396,12 @@ SCATTER: Final = Kind(
 RATE: Final = _quantity(parse_rate, "20Mbit/s", "RATE")
 SIZE: Final = _quantity(parse_size, "45MB", "SIZE")
 DURATION: Final = _quantity(parse_duration, "0.2s", "TIME")
-PERIOD: Final = Kind(
-    lambda value, field: parse_duration(value, field=field, positive=True),
-    {"type": "string", "examples": ["10min"]},
-    "TIME",
-)
+PERIOD: Final = _period("10min")
 PROBABILITY: Final = Kind(
     _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
 )
 SAMPLES: Final = Kind(_samples, {"type": "number", "exclusiveMinimum": 0}, "N")
-OWN_STEP: Final = Kind(_own_step, {"type": "string", "examples": ["0.2s"]}, "TIME")
+OWN_STEP: Final = _period("0.2s")
 
 
 def _of_preset(kind: str) -> Kind:

@@ -119,16 +119,11 @@ def _compression(written: Written, network: Network, there: Members | None, warn
         )
 
 
-def _weights(written: Written, listed: Listed) -> Weights:
-    """Say what clients of a list count by."""
-    return written.get("fleet.weights") or ("equal" if listed.samples is None else "samples")
-
-
 def _members(written: Written, listed: Listed, network: Network, known: Table) -> Members | None:
     """Take what differs between clients from a list; None where nothing does."""
     from planner.scenario.members import members  # needs numpy, which most scenarios do without
 
-    weights = _weights(written, listed)
+    weights: Weights = written.get("fleet.weights") or listed.weights
     everyone = [
         drawn is None or drawn >= most.max()
         for drawn, most in zip(written.of_tiers("drawn"), listed.sizes, strict=True)
@@ -393,7 +388,9 @@ def _shares_of_groups(written: Written, form: heterogeneity.Heterogeneity | None
     listed = written.listed
     if listed is None or form is None or form.form != "dirichlet":
         return None
-    tiers = branches(listed.sizes, listed.samples if _weights(written, listed) == "samples" else None)
+    tiers = branches(
+        listed.sizes, listed.samples if (written.get("fleet.weights") or listed.weights) == "samples" else None
+    )
     return list(zip(tiers[0].shares.tolist(), tiers[1].concentration.tolist(), strict=True))
 
 

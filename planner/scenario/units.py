@@ -28,34 +28,17 @@ class QuantityError(PlannerError, ValueError):
     kind = "E023"
 
 
-class _Quantity(float):
+class Quantity(float):
     """A float that remembers how it was read, so that the reading can be echoed."""
 
     __slots__ = ("reading",)
     reading: str  # the number and the unit in canonical spelling, as in ``20 Mbit/s`` for ``20Mbps``
 
     def __new__(cls, value: float, reading: str = "") -> Self:
+        """Keep a number in the base unit with its reading."""
         self = super().__new__(cls, value)
         self.reading = reading
         return self
-
-
-class Rate(_Quantity):
-    """A data rate [bit/s]."""
-
-    __slots__ = ()
-
-
-class Size(_Quantity):
-    """An amount of data [bytes]."""
-
-    __slots__ = ()
-
-
-class Duration(_Quantity):
-    """A duration [s]."""
-
-    __slots__ = ()
 
 
 class _Unit(NamedTuple):
@@ -153,7 +136,7 @@ _WORDS: Final[dict[str, tuple[str, ...]]] = {"m": ("min", "ms"), "M": ("min", "m
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def parse_rate(text: object, *, field: str = "rate") -> Rate:
+def parse_rate(text: object, *, field: str = "rate") -> Quantity:
     """Read a data rate [bit/s], such as ``20Mbit/s`` or ``2.5 MB/s``.
 
     Accepted units: ``bit/s kbit/s Mbit/s Gbit/s Tbit/s``, the same with ``bps`` or ``b/s`` for ``bit/s``,
@@ -168,19 +151,19 @@ def parse_rate(text: object, *, field: str = "rate") -> Rate:
     >>> float(rate), rate.reading
     (20000000.0, '20 Mbit/s')
     """
-    return Rate(*_parse(text, "rate", field, positive=True))
+    return Quantity(*_parse(text, "rate", field, positive=True))
 
 
-def parse_size(text: object, *, field: str = "size") -> Size:
+def parse_size(text: object, *, field: str = "size") -> Quantity:
     """Read an amount of data [bytes], such as ``44.8MB``: as `parse_rate`, in ``B kB MB GB TB KiB MiB GiB PB EB``.
 
     >>> float(parse_size("44.8MB"))
     44800000.0
     """
-    return Size(*_parse(text, "size", field, positive=True))
+    return Quantity(*_parse(text, "size", field, positive=True))
 
 
-def parse_duration(text: object, *, field: str = "duration", positive: bool = False) -> Duration:
+def parse_duration(text: object, *, field: str = "duration", positive: bool = False) -> Quantity:
     """Read a duration [s], such as ``0.2s``: as `parse_rate`, in ``us ms s min h d``.
 
     Zero is refused where it must be ``positive``: a latency of ``0s`` is a fair idealisation, a deadline is not.
@@ -188,22 +171,22 @@ def parse_duration(text: object, *, field: str = "duration", positive: bool = Fa
     >>> float(parse_duration("200 ms"))
     0.2
     """
-    return Duration(*_parse(text, "duration", field, positive=positive))
+    return Quantity(*_parse(text, "duration", field, positive=positive))
 
 
 def parse_power(text: object, *, field: str = "power") -> float:
     """Read a power [W], in ``mW W kW``."""
-    return _Quantity(*_parse(text, "power", field, positive=False))
+    return Quantity(*_parse(text, "power", field, positive=False))
 
 
 def parse_intensity(text: object, *, field: str = "energy") -> float:
     """Read the energy of a network for data [kWh/GB], in ``kWh/GB Wh/GB``."""
-    return _Quantity(*_parse(text, "intensity", field, positive=False))
+    return Quantity(*_parse(text, "intensity", field, positive=False))
 
 
 def parse_carbon(text: object, *, field: str = "carbon") -> float:
     """Read the carbon intensity of a grid [g CO2e/kWh], in ``g/kWh kg/kWh``."""
-    return _Quantity(*_parse(text, "carbon", field, positive=False))
+    return Quantity(*_parse(text, "carbon", field, positive=False))
 
 
 def parse_energy(text: object, *, field: str = "energy") -> float:
@@ -212,12 +195,12 @@ def parse_energy(text: object, *, field: str = "energy") -> float:
     >>> float(parse_energy("2kWh"))
     7200000.0
     """
-    return _Quantity(*_parse(text, "energy", field, positive=True))
+    return Quantity(*_parse(text, "energy", field, positive=True))
 
 
 def parse_mass(text: object, *, field: str = "carbon") -> float:
     """Read a mass of CO2e [kg], in ``gCO2e kgCO2e tCO2e``."""
-    return _Quantity(*_parse(text, "mass", field, positive=True))
+    return Quantity(*_parse(text, "mass", field, positive=True))
 
 
 def format_energy(energy: float) -> str:

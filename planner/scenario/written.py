@@ -158,8 +158,7 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
                 "samples or label counts, --data counts.csv, without numbers of groups; or leave the weights out."
             )
         return None
-    form, weights = values.get("problem.heterogeneity"), values.get("fleet.weights")
-    weights = weights or ("equal" if found.samples is None else "samples")
+    form, weights = values.get("problem.heterogeneity"), values.get("fleet.weights") or found.weights
     if form is not None and form.measured is not None and (weights == "samples" or form.measured.uneven):
         values["problem.heterogeneity"] = form.weighed(weights)
     return found

@@ -12,8 +12,9 @@ from planner.scenario.fields import Objective
 from planner.scenario.footprint import Coefficient, Rates
 from planner.scenario.network import link_names
 
-POWERS: Final = {"training_power": "training", "idle_power": "idle", "radio_power": "radio"}
-NAMES: Final = frozenset({*POWERS, "carbon", "device_hour", "kwh"})  # beside those of links
+NAMES: Final = {"training_power": "training", "idle_power": "idle", "radio_power": "radio"} | {
+    name: name for name in ("carbon", "device_hour", "kwh")
+}  # of the scenario and of `Rates`, beside those of links
 
 
 class Part(NamedTuple):
@@ -26,8 +27,7 @@ class Part(NamedTuple):
 def numbers(rates: Rates) -> dict[str, Coefficient]:
     """What is known, by symbol of the scenario."""
     links = link_names(len(rates.links))
-    found = {name: getattr(rates, part) for name, part in POWERS.items()}
-    found |= {name: getattr(rates, name) for name in ("carbon", "device_hour", "kwh")}
+    found = {name: getattr(rates, part) for name, part in NAMES.items()}
     found |= {f"{link}.energy": one for link, one in zip(links, rates.links, strict=True)}
     found |= {f"{link}.price": one for link, one in zip(links, rates.gigabytes, strict=True)}
     return {name: one for name, one in found.items() if one is not None}
@@ -65,8 +65,7 @@ def scaled(rates: Rates, factors: Mapping[str, float]) -> Rates:
 
     return replace(
         rates,
-        **{part: times(getattr(rates, part), name) for name, part in POWERS.items()},
-        **{name: times(getattr(rates, name), name) for name in ("carbon", "device_hour", "kwh")},
+        **{part: times(getattr(rates, part), name) for name, part in NAMES.items()},
         links=tuple(times(one, f"{link}.energy") for link, one in zip(links, rates.links, strict=True)),
         gigabytes=tuple(times(one, f"{link}.price") for link, one in zip(links, rates.gigabytes, strict=True)),
     )
