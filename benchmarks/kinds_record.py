@@ -4,7 +4,8 @@
 
 *In family* are the rows of `measured_losses.csv` (by loss) and `measured_orders_kept.csv` (by squared gradient), whose
 problems are made as `typical` and `spectrum` see the world; *in family, one problem* those of `measured_in_family.csv`,
-whose pilots are there too; *out of family* those of `measured_kinds.csv`. Each way to
+whose pilots are there too; *in family, kept* those of `measured_in_family_kept.csv`, run after `spectrum` was chosen
+on all the others; *out of family* those of `measured_kinds.csv`. Each way to
 name a topology gives an order, and most also rounds relative to Star-Star's, over which the median factor off is taken
 (where the run met the target). Predictors have the constants, or the kind of heterogeneity alone. Regret is as in
 `predictor_record.py`. Intervals are 95 % quantiles over resampled scenarios.
@@ -233,6 +234,8 @@ def write_record(path: Path = EVIDENCE / "kinds_record.csv") -> None:
         piloted(EVIDENCE / "pilots_in_family.csv"),
         ("family", "heterogeneity", "reference"),
     )
+    kept = [{**row, "heterogeneity": kind(row)} for row in read(EVIDENCE / "measured_in_family_kept.csv")]
+    told += judged("in family, kept", kept, {}, ("heterogeneity", "reference"))
     told += judged(
         "out of family",
         read(EVIDENCE / "measured_kinds.csv"),

@@ -587,7 +587,14 @@ def log_uniform(decades: float = 4.0, curvatures: int = 32) -> Array:
 
 
 def mean_over(
-    h: Array, one: AffineRound, R: Any, step: Any, measure: Measure = "loss", *, tiers_alone: bool = False
+    h: Array,
+    one: AffineRound,
+    R: Any,
+    step: Any,
+    measure: Measure = "loss",
+    *,
+    of_gap: Array | None = None,
+    tiers_alone: bool = False,
 ) -> Array:
     """The `tilt_mean` of a round that was composed before.
 
@@ -597,6 +604,7 @@ def mean_over(
         R: As of `accumulated`; broadcast with ``step``.
         step: Raw learning rate times L.
         measure: As of `coefficients`.
+        of_gap: The share of ``A`` that each curvature has, summing to 1; equal shares if None.
         tiers_alone: As of `accumulated`.
 
     Raises:
@@ -606,6 +614,7 @@ def mean_over(
     """
     found = accumulated(one, np.asarray(R, dtype=float)[..., None], measure, tiers_alone=tiers_alone)
     of_start, of_others = (2 * h, h * h) if measure == "gradient" else (np.ones_like(h), h / 2)
+    of_start = of_start * (np.full_like(h, 1 / h.size) if of_gap is None else of_gap)
     first = 0 if tiers_alone else 1
     others = found[first:] @ (of_others / h.size) * np.asarray(step, dtype=float) ** 2
-    return np.concatenate([found[:first] @ (of_start / h.size), others])
+    return np.concatenate([found[:first] @ of_start, others])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.decide.recommendation import SHARING, Uncertainty
+from planner.decide.settings import could_be_controlled
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import percent
 from planner.predict.question import Question
@@ -30,7 +31,8 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
     index = {d.name: d.explains.value for d in how_sure.inputs.drawn if d.explains} if how_sure else {}
     found = []
     for name, known in scenario.known.items():
-        unused = name in UNASKED or (question.predictor.measured and name in IN_A_PILOT)
+        in_doubt = name == "scatter" and could_be_controlled(question, scenario)
+        unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in IN_A_PILOT)
         if known.origin != "default" or unused or known.value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
@@ -38,6 +40,8 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
         first = 0.0
         if name == "weights":
             first, effect = 1.0, "which mean of the clients' losses is to get small"
+        if in_doubt:
+            first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
         found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 

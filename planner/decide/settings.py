@@ -70,9 +70,18 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
     for method in methods:
         if method != scenario.cost:
             yield "cost", scenario.cost, method, question.varied(cost=method), objective
+    if could_be_controlled(question, scenario):
+        yield "scatter", f"{question.scatter:g}", "0", question.varied(scatter=0.0), objective
     if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
+
+
+def could_be_controlled(question: Question, scenario: Scenario) -> bool:
+    """Whether all constants of theorems are given, and all that is open is whether noise is theirs too."""
+    constants = ("sigma", "L", "A", *(tier.deviation for tier in question.symbols))
+    given = all(scenario.known[name].origin == "given" for name in constants)
+    return given and question.metric != "gradient" and is_assumed("scatter", scenario)
 
 
 def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:

@@ -21,6 +21,7 @@ NAMES = {
     "server_link.hop": "server hop",
     "order": "order of rings",
     "cost": "time model",
+    "scatter": "curvature scatter",
 }
 
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page

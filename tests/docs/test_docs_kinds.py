@@ -62,6 +62,13 @@ def test_the_tables_are_the_record(where: str, quantity: str) -> None:
         assert cells == shares(RECORD[where, quantity, "all", "all", way]), way
 
 
+def test_the_kept_table_is_the_record() -> None:
+    shown = {cells[0].replace("`", ""): " | ".join(cells[1:]) for cells in table("| in family, kept, by loss")}
+    assert len(shown) == 8
+    for way, cells in shown.items():
+        assert cells == shares(RECORD["in family, kept", "loss", "all", "all", way]), way
+
+
 def test_the_table_of_pilots_in_family_is_the_record() -> None:
     where = "in family, one problem"
     shown = {cells[0].replace("`", ""): " | ".join(cells[1:]) for cells in table(f"| {where}, by loss")}

@@ -1,7 +1,9 @@
 """The loss of the last model on losses of a broad spectrum, in closed form, and their mean squared gradient.
 
-Clients share a Hessian whose curvatures are uniform in their logarithm from ``1e-4 L`` to L, and their gradients differ
-by constants; every curvature has an equal share of ``A``, ``sigma^2`` and the square of each deviation. A global round
+Clients share a Hessian whose curvatures are uniform in their logarithm up to L, and their gradients differ by constants;
+every curvature has an equal share of ``sigma^2`` and the square of each deviation. The spectrum is that of networks:
+from ``1e-4 L``, with equal shares of ``A``. By loss, where noise does not depend on the model, it is that of the
+controlled problems on which such constants are known: from ``L/178``, flat curvatures having more of ``A``. A global round
 is then an affine map of each coordinate, for any tree and at any step below ``2/L`` (`hflbounds.tilted`), and what is
 left after R rounds is linear in the constants. By ``loss`` that is what users pay for: the loss of the global model
 after R rounds, above its minimum. By ``gradient`` it is the mean squared gradient over the models that rounds begin
@@ -15,9 +17,9 @@ On such losses groups of clients that differ are told from groups that differ. G
 at random differ too, by ``zeta^2 / (n - 1)`` in the mean square; that much of ``delta^2`` counts as the clients' own
 (one-way analysis of variance). A ring through such groups lost less on images than a tilt of each group explains.
 
-No number of this predictor was chosen by runs of `benchmarks/measured_orders.py` or `benchmarks/measured_losses.py`;
-the width of the spectrum and what is the clients' own were chosen by networks on images. Fixed orders are shuffled
-once, heterogeneity stays.
+The width of the broad spectrum and what is the clients' own were chosen by networks on images, the narrow spectrum by
+runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once,
+heterogeneity stays.
 """
 
 from __future__ import annotations
@@ -40,11 +42,13 @@ from planner.predict.predictors.base import ACCURACY, LOSS
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
-CURVATURES = log_uniform()
+BROAD = log_uniform()  # curvatures over L: of networks, and of the squared gradient
+NARROW = log_uniform(2.25)  # by loss, where noise does not depend on the model
+OF_GAP = NARROW**-0.75 / (NARROW**-0.75).sum()  # the share of A that each of these has
 STEPS = 160  # rates of a table: 10 to 20 % apart
 LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
-STARTS = {"loss": 1.0, "gradient": float(2 * CURVATURES.mean())}  # before any round, over A and over L A
+STARTS = {"loss": 1.0, "gradient": float(2 * BROAD.mean())}  # before any round, over A and over L A
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
 NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
@@ -65,6 +69,11 @@ class Fleet(envelopes.Fleet):
         return STEPS, STARTS[self.measure]
 
     @property
+    def narrow(self) -> bool:
+        """Whether the spectrum is that of controlled problems."""
+        return self.measure == "loss" and not self.scatter
+
+    @property
     def rates(self) -> Array:
         """Effective rates times L, with raw ones up to `LARGEST`."""
         return self.steps * self.topology.effective_steps(self.K)
@@ -77,12 +86,14 @@ class Fleet(envelopes.Fleet):
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         steps, alone = self.steps, self.scatter > 0
-        found = mean_over(CURVATURES, _round(self.topology, self.K), rounds, steps, self.measure, tiers_alone=alone)
+        h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, None)
+        one = _round(self.topology, self.K, self.narrow)
+        found = mean_over(h, one, rounds, steps, self.measure, of_gap=of_gap, tiers_alone=alone)
         if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
             with np.errstate(over="ignore"):
                 start = np.exp(rounds * log_factor).mean(-1)
-                moved = (np.expm1(rounds * base) * noise) @ (CURVATURES / 2 / CURVATURES.size) * steps**2
+                moved = (np.expm1(rounds * base) * noise) @ (BROAD / 2 / BROAD.size) * steps**2
             found = np.concatenate([np.minimum((start, moved), TOP), found])
         return np.concatenate([found[:2], found[:1:-1]])  # the lowest tier first
 
@@ -93,9 +104,9 @@ def _steps(topology: Topology, K: int) -> Array:
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
-def _round(topology: Topology, K: int) -> AffineRound:
+def _round(topology: Topology, K: int, narrow: bool) -> AffineRound:
     """A global round at each rate, curvature by curvature."""
-    return affine_round(topology, K, _steps(topology, K)[:, None] * CURVATURES, "shuffled")
+    return affine_round(topology, K, _steps(topology, K)[:, None] * (NARROW if narrow else BROAD), "shuffled")
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
@@ -112,7 +123,7 @@ def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
     A local step multiplies a coordinate by ``1 - v`` in the mean, with a scatter of ``scatter v`` drawn anew. One after
     the other, mean squares multiply; the mean of n side by side keeps the square of the mean and an nth of the rest.
     """
-    v = _steps(tree, K)[:, None] * CURVATURES
+    v = _steps(tree, K)[:, None] * BROAD
     mean, square = np.log1p(v * (v - 2)), np.log1p(v * ((1 + scatter**2) * v - 2))
     mean, square, noise = K * mean, K * square, _sum_of_powers(square, K)
     if tree.uneven:

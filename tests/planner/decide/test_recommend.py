@@ -496,6 +496,19 @@ def test_of_topologies_that_take_one_round_each_the_one_with_less_left_comes_fir
     assert {row.id for row in others} == {"star-ring", "ring-star"} and {row.tie for row in others} == {1}
 
 
+def test_where_all_constants_are_given_the_scatter_of_curvature_is_what_is_left_to_assume() -> None:
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "sigma": 1, "A": 2.3, "L": 1}
+    given |= {"heterogeneity": "zeta=1,delta=0.5", "link_sharing": "per-client", "objective": "rounds"}
+    networks = planner.recommend(**given)
+    assert networks.assumptions[0].key == "scatter" and networks.assumptions[0].value == 1.25
+    theorems = planner.recommend(**given, curvature_scatter=0)
+    (told,) = (one for one in planner.flip(**given).flip.settings if one.parameter == "scatter")
+    assert set(told.best) == set(theorems.recommended) != set(networks.recommended)
+    for less in ({"sigma": None}, {"heterogeneity": "both"}, {"metric": "gradient"}, {"curvature_scatter": 1.25}):
+        found = planner.recommend(**{**given, **less})
+        assert "scatter" not in {one.key for one in found.assumptions}
+
+
 def test_topologies_that_tie_and_run_different_whole_rounds_are_named() -> None:
     asked = {"G": 4, "M": 2, "rounds": 3, "heterogeneity": "iid", "objective": "rounds"}
     answer = planner.recommend(**asked, details=False)

@@ -23,7 +23,7 @@ import pytest
 from hflbounds.topology import Tier, Topology, two_tier
 from planner.errors import ScenarioError
 from planner.predict.predictors import predictors
-from planner.predict.predictors.spectrum import CURVATURES, Fleet, _round, _squares
+from planner.predict.predictors.spectrum import Fleet, _round, _squares
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
 from validation.reference import Settings, global_round
@@ -31,6 +31,9 @@ from validation.reference import Settings, global_round
 Array = npt.NDArray[np.float64]
 ROOT = Path(__file__).parents[3]
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
+BROAD, NARROW = (10.0 ** np.linspace(-decades, 0, 32) for decades in (4, 2.25))  # curvatures over L
+SPECTRA = {"gradient": BROAD, "loss": NARROW}  # without scatter
+SHARES = {"gradient": np.full(32, 1 / 32), "loss": NARROW**-0.75 / sum(NARROW**-0.75)}  # of A
 Orders = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]  # of the groups, and of the clients of each
 
 
@@ -49,7 +52,7 @@ def fleet_of(topology: str, counts: Sequence[int], order: Any, measure: Any) -> 
 # --- the literal algorithm ----------------------------------------------------------------------------------------
 
 
-def models(plan: Settings, eta: Array, drawn: Sequence[Orders]) -> Array:
+def models(plan: Settings, eta: Array, drawn: Sequence[Orders], curvatures: Array) -> Array:
     """Coefficients of the models 0, 1, ...: shape (1 + rounds, 1 + G + G M + noises, rates, curvatures)."""
     G, M = plan.G, plan.M
     steps = (plan.S1 or G) * (plan.S2 or M) * plan.P * plan.K
@@ -57,9 +60,9 @@ def models(plan: Settings, eta: Array, drawn: Sequence[Orders]) -> Array:
     fresh = itertools.count(1 + G + G * M)
 
     def gradient(g: int, p: int, m: int, k: int, x: Array) -> Array:
-        return np.asarray(CURVATURES * x + basis[1 + g] + basis[1 + G + g * M + m] + basis[next(fresh)])
+        return np.asarray(curvatures * x + basis[1 + g] + basis[1 + G + g * M + m] + basis[next(fresh)])
 
-    found = [basis[0] * np.ones((len(eta), len(CURVATURES)))]
+    found = [basis[0] * np.ones((len(eta), len(curvatures)))]
     for groups, clients in drawn:
         order = partial(_order_of, clients)
         found.append(global_round(found[-1], plan, eta[:, None], gradient, group_order=groups, client_order=order))
@@ -85,11 +88,11 @@ def squares(model: Array, G: int, M: int) -> Array:
 
 
 def looked_at(found: Array, measure: str) -> Array:
-    """The mean over curvatures, of which each has an equal share of A and of every variance; ``found`` by model."""
-    h, n = CURVATURES, len(CURVATURES)
+    """The sum over curvatures, of which each has an equal share of every variance; ``found`` by model."""
+    h = SPECTRA[measure]
     whole = found[-1] * h / 2 if measure == "loss" else found[:-1].mean(0) * h * h
-    whole[0] *= 2 / h  # the start's share of A is h/2 times its square
-    return np.asarray(whole.sum(-1) / n)
+    whole[0] *= 2 / h * SHARES[measure] * len(h)  # the start's share of A is h/2 times its square
+    return np.asarray(whole.sum(-1) / len(h))
 
 
 def picked(fleet: Fleet) -> tuple[list[int], Array]:
@@ -107,7 +110,7 @@ def test_fixed_orders_are_what_the_literal_algorithm_does(
     plan = Settings(topology, G, M, P, K)
     fleet = fleet_of(topology, (G, M, P, K, G, M), "fixed", measure)
     at, eta = picked(fleet)
-    whole = models(plan, eta, [(tuple(range(G)), (tuple(range(M)),) * G)] * 6)
+    whole = models(plan, eta, [(tuple(range(G)), (tuple(range(M)),) * G)] * 6, SPECTRA[measure])
     moments = np.array([squares(model, G, M) for model in whole])
     for R in (1, 2, 3, 6):
         wanted = looked_at(moments[: R + 1], measure)
@@ -127,7 +130,7 @@ def test_draws_are_what_the_literal_algorithm_does(topology: str, plan: tuple[in
         for clients in itertools.product(itertools.permutations(range(M)), repeat=G):
             draws.setdefault((groups[:S1], tuple(clients[g][:S2] for g in groups[:S1])), (groups, clients))
     every = itertools.product(draws.values(), repeat=2)
-    runs = [models(Settings(topology, G, M, P, K, S1, S2), eta, pair) for pair in every]
+    runs = [models(Settings(topology, G, M, P, K, S1, S2), eta, pair, SPECTRA[measure]) for pair in every]
     moments = np.mean([[squares(model, G, M) for model in whole] for whole in runs], 0)
     np.testing.assert_allclose(fleet.coefficients(2.0)[:, at], looked_at(moments, measure), rtol=1e-9, atol=1e-14)
 
@@ -140,9 +143,9 @@ def test_one_client_is_gradient_descent(topology: str) -> None:
     """R K steps on the spectrum, each curvature with its share of A; noise as of so many independent draws."""
     fleet = fleet_of(topology, (1, 1, 1, 3, 1, 1), "fixed", "loss")
     start, noise, inside, between = fleet.coefficients(7.0)
-    factor = 1 - fleet.steps[:, None] * CURVATURES
-    np.testing.assert_allclose(start, (factor**42).mean(-1), rtol=1e-9, atol=1e-300)
-    drawn = sum(factor ** (2 * k) for k in range(21)) * fleet.steps[:, None] ** 2 * CURVATURES / 2
+    factor = 1 - fleet.steps[:, None] * NARROW
+    np.testing.assert_allclose(start, factor**42 @ SHARES["loss"], rtol=1e-9, atol=1e-300)
+    drawn = sum(factor ** (2 * k) for k in range(21)) * fleet.steps[:, None] ** 2 * NARROW / 2
     np.testing.assert_allclose(noise, drawn.mean(-1), rtol=1e-9)
     assert (inside == 0).all()
     assert (between == 0).all()
@@ -153,10 +156,12 @@ def test_clients_that_are_alike_and_noiseless_make_a_ring_of_more_steps() -> Non
     told = {"L": 2.0, "A": 3.0, "sigma": 0.0, "zeta": 0.0, "delta": 0.0}
     ring = fleet_of("ring-ring", (6, 5, 1, 2, 6, 5), "fixed", "loss")
     alone = fleet_of("star-star", (1, 1, 1, 2, 1, 1), "fixed", "loss")
-    for rounds in (4.0, 60.0):
-        wanted = (1 - 2 * CURVATURES[:, None] * np.linspace(0.3, 0.99, 2000)) ** (2 * 60 * rounds)
-        assert ring.reached(rounds, told) == pytest.approx(6.0 * wanted.mean(0).min(), rel=0.05)
-        assert ring.reached(rounds, told) == pytest.approx(alone.reached(30 * rounds, told), rel=0.02)
+    for rounds in (1.5**3, 1.5**10):  # between such numbers rounds are interpolated
+        factor = np.abs(1 - 2 * NARROW[:, None] * np.linspace(0.3, 0.99, 2000))
+        wanted = SHARES["loss"] @ factor ** (120 * rounds)
+        assert ring.reached(rounds, told) == pytest.approx(6.0 * wanted.min(), rel=0.05)
+        left = [fleet.coefficients(n)[0].min() for fleet, n in ((ring, rounds), (alone, 30 * rounds))]
+        assert left[0] == pytest.approx(left[1], rel=0.02)
 
 
 def test_the_tiers_keep_their_order_at_any_depth() -> None:
@@ -291,9 +296,9 @@ def test_rates_are_those_at_which_least_is_left() -> None:
                      problem__initial_gap=1.5, problem__sigma=1.2, problem__curvature_scatter=0,
                      problem__rounds=30)  # fmt: skip
     steps = np.geomspace(1e-3, 1.98, 800)[:, None]
-    factor = (1 - steps * CURVATURES) ** 2
-    noise = sum(factor**k for k in range(60)) * steps**2 * CURVATURES / 2
-    left = (factor**60 * 1.5 + noise * 1.2**2 / 4).mean(-1)
+    factor = (1 - steps * NARROW) ** 2
+    noise = sum(factor**k for k in range(60)) * steps**2 * NARROW / 2
+    left = 1.5 * factor**60 @ SHARES["loss"] + noise.mean(-1) * 1.2**2 / 4
     assert question.goal() == pytest.approx(left.min(), rel=2e-3)
     rate = question.predictor.rate(question, "star-star", 30.0)
     assert rate is not None
@@ -343,7 +348,7 @@ def test_scatter_of_curvature_is_that_of_every_sequence_of_signs(topology: str) 
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=G * M * K)))  # shape (sequences, steps)
     steps = np.eye(1 + G * M * K)  # the start, and the noise of every local step
     for rate, curvature in ((40, 23), (100, 20), (140, 12)):
-        v, h = float(fleet.steps[rate]), float(CURVATURES[curvature])
+        v, h = float(fleet.steps[rate]), float(BROAD[curvature])
 
         def gradient(g: int, p: int, m: int, k: int, x: Array, h: float = h) -> Array:
             step = (g * M + m) * K + k
@@ -359,7 +364,7 @@ def test_scatter_of_curvature_is_that_of_every_sequence_of_signs(topology: str) 
 def test_without_scatter_squares_are_those_of_the_round_in_closed_form() -> None:
     tree = Topology((Tier("ring", size=3), Tier("star", size=4, passes=2), Tier("ring", size=2)))
     log_factor, noise = _squares(tree, 3, 0.0)
-    plain = _round(tree, 3)
+    plain = _round(tree, 3, narrow=False)
     some = np.s_[::7, ::5]
     np.testing.assert_allclose(log_factor[some], 2 * plain.map.log_size[some], rtol=1e-9, atol=1e-14)  # near 1
     np.testing.assert_allclose(noise[some], plain.noise[some], rtol=1e-9)
@@ -368,8 +373,8 @@ def test_without_scatter_squares_are_those_of_the_round_in_closed_form() -> None
 def test_scatter_slows_what_chains_steps_and_changes_nothing_by_gradient() -> None:
     fleet = {"fleet__groups": 5, "fleet__clients_per_group": 5, "problem__heterogeneity": "iid"}
     fleet |= {"problem__rounds": 100, "problem__sigma": 0.1}
-    plain, scattered = (asked(**fleet, problem__curvature_scatter=s).rounds() for s in (0, 1.5))
-    assert scattered["ring-ring"] / scattered["star-star"] > plain["ring-ring"] / plain["star-star"]
+    hardly, scattered = (asked(**fleet, problem__curvature_scatter=s).rounds() for s in (0.01, 1.5))
+    assert scattered["ring-ring"] / scattered["star-star"] > hardly["ring-ring"] / hardly["star-star"]
     same = [asked(**fleet, problem__curvature_scatter=s, plan__metric="gradient").rounds() for s in (0, 1.5)]
     assert same[0] == same[1]
 
