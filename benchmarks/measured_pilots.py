@@ -74,7 +74,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=here / "measured_in_family.csv")
     parser.add_argument("--pilots", type=Path, default=here / "pilots_in_family.csv")
     options = parser.parse_args()
-    complete(options.scenarios, str(options.seed), partial(ran, options.seed), (options.out, COLUMNS), (options.pilots, PILOT_COLUMNS))
+    tables = (options.out, COLUMNS), (options.pilots, PILOT_COLUMNS)
+    complete(options.scenarios, str(options.seed), partial(ran, options.seed), *tables)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """The loss of the last model on losses of a broad spectrum, in closed form, and their mean squared gradient.
 
-Clients share a Hessian whose curvatures are uniform in their logarithm up to L, and their gradients differ by constants;
-every curvature has an equal share of ``sigma^2`` and the square of each deviation. The spectrum is that of networks:
-from ``1e-4 L``, with equal shares of ``A``. By loss, where noise does not depend on the model, it is that of the
-controlled problems on which such constants are known: from ``L/178``, flat curvatures having more of ``A``. A global round
-is then an affine map of each coordinate, for any tree and at any step below ``2/L`` (`hflbounds.tilted`), and what is
-left after R rounds is linear in the constants. By ``loss`` that is what users pay for: the loss of the global model
-after R rounds, above its minimum. By ``gradient`` it is the mean squared gradient over the models that rounds begin
-with, as in the theorems.
+Clients share a Hessian whose curvatures are uniform in their logarithm up to L, and their gradients differ by
+constants; every curvature has an equal share of ``sigma^2`` and the square of each deviation. The spectrum is that of
+networks: from ``1e-4 L``, with equal shares of ``A``. By loss, where noise does not depend on the model, it is that of
+the controlled problems on which such constants are known: from ``L/178``, flat curvatures having more of ``A``. A
+global round is then an affine map of each coordinate, for any tree and at any step below ``2/L`` (`hflbounds.tilted`),
+and what is left after R rounds is linear in the constants. By ``loss`` that is what users pay for: the loss of the
+global model after R rounds, above its minimum. By ``gradient`` it is the mean squared gradient over the models that
+rounds begin with, as in the theorems.
 
 By loss the gradients of mini-batches scatter with the distance to the minimum too, as those of networks do, by so many
 times the curvature as the question says; 0 is noise that does not depend on the model, as in theorems. The scatter of
