@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from hflbounds.evaluate.compare import ties
 from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
-from planner.decide.recommendation import Division, Recommendation
-from planner.decide.verdict import LEVEL, sharing_is_open
+from planner.decide.recommendation import SHARING, Division, Recommendation
+from planner.decide.single_tier import baselines
+from planner.decide.verdict import LEVEL, sharing_is_open, single, standing
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, KnownValue
+from planner.io.answers import Caution, KnownValue, Verdict
 from planner.io.wording import join, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
@@ -221,11 +222,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     rows = [_row(seen, i, leaders[i], tie.get(i, max(numbers) + 1)) for i in range(len(common))]
     along = {symbol: _along(seen, symbol, scenario.resolution) for symbol in choices}
     chosen = common[first.division]
-    settled_counts = {
-        symbol: Known(first.counts[symbol], "derived", note=f"searched from {low} to {high}")
-        for symbol, (low, high) in choices.items()
-    }
-    answer = recommend(replace(chosen, known={**chosen.known, **settled_counts}))
+    answer = recommend(_settled(seen, first, choices))
     said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
     for text in _cautions(order, rows, along, chosen, choices):
         said[text] = None
@@ -236,11 +233,15 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
-    told, one_each = _told(seen, order, choices)
-    if one_each:
+    beyond = _where_shared(seen, order, choices)
+    if one_each := _one_each([order[0], *(plan for _, (plan, *_) in [beyond] * bool(beyond))], seen):
         said[one_each] = None
+    told = answer.verdict.replaced(text=f"Take {_chosen(seen, order, choices)}. {answer.verdict.text}")
+    if beyond is not None:
+        told = _by_sharing(((seen, order), beyond), choices)
+        answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division
     return answer.replaced(
-        verdict=answer.verdict.replaced(text=f"{told} {answer.verdict.text}"),
+        verdict=told,
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
         warnings=(*answer.warnings, *(Caution(text=text) for text in (*about, *said))),
         recommend=answer.recommend.replaced(
@@ -293,19 +294,51 @@ def _named(counts: Mapping[str, int]) -> str:
     return join([f"{symbol} = {counts[symbol]:,}" for symbol in order])
 
 
-def _told(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> tuple[str, str]:
-    """What to take, for own and for shared links where that is open; and a warning of groups of one client."""
-    scenario, taken = seen.scenarios[order[0].division], _chosen(seen, order, choices)
-    told, most = f"Take {taken}.", seen.groups(order[0])
-    if sharing_is_open(seen.questions[order[0].division], scenario) and scenario.objective in CLOCKED:
-        shared, _ = _search([one.with_link(sharing="per-server") for one in seen.scenarios], choices)
-        beyond = shared.leaders()[1]
-        if beyond and _counts(shared, beyond[0], choices) != _counts(seen, order[0], choices):
-            told = f"Own links: take {taken}; shared links: take {_chosen(shared, beyond, choices)}."
-            most = max(most, shared.groups(beyond[0]))
-    if scenario.grouping == "given" or not 1 < most == scenario.number("clients"):
-        return told, ""
-    return told, (
+Found = tuple[_Seen, Sequence[_Plan]]
+"""Every plan that was looked at, and the best of each division, best first."""
+
+
+def _settled(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) -> Scenario:
+    """The scenario with the counts of a plan."""
+    scenario = seen.scenarios[plan.division]
+    counts = {
+        symbol: Known(plan.counts[symbol], "derived", note=f"searched from {low} to {high}")
+        for symbol, (low, high) in choices.items()
+    }
+    return replace(scenario, known={**scenario.known, **counts})
+
+
+def _where_shared(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> Found | None:
+    """The plans where clients share their link, if that is open and other counts are best there; else None."""
+    scenario = seen.scenarios[order[0].division]
+    if not sharing_is_open(seen.questions[order[0].division], scenario) or scenario.objective not in CLOCKED:
+        return None
+    shared, _ = _search([one.with_link(sharing="per-server") for one in seen.scenarios], choices)
+    beyond = shared.leaders()[1]
+    other = bool(beyond) and _counts(shared, beyond[0], choices) != _counts(seen, order[0], choices)
+    return (shared, beyond) if other else None
+
+
+def _by_sharing(found: tuple[Found, Found], choices: Mapping[str, tuple[int, int]]) -> Verdict:
+    """The verdict where own and shared links have other counts: each with the best topology at its own."""
+    cases = []
+    for value, (seen, order) in zip(("per-client", "per-server"), found, strict=True):
+        scenario = _settled(seen, order[0], choices)
+        question = ask(scenario)
+        rounds = {topology: float(n) for topology, n in question.rounds().items()}
+        beside = [one for one in baselines(question) if one.question is not None]
+        case = single(standing(question, scenario, scenario.objective, rounds), beside)
+        cases.append(case.replaced(value=value, text=f"{_chosen(seen, order, choices, short=True)}: {case.text}"))
+    text = "Depends on one unknown: do the clients of a group share one link?"
+    return Verdict(status="depends", on=SHARING, cases=tuple(cases), text=text)
+
+
+def _one_each(plans: Sequence[_Plan], seen: _Seen) -> str:
+    """Warn of groups of one client, where these were searched for."""
+    scenario = seen.scenarios[plans[0].division]
+    if scenario.grouping == "given" or not 1 < max(map(seen.groups, plans)) == scenario.number("clients"):
+        return ""
+    return (
         "Groups of one client need a group server for each client. --groups 1:30 beside --clients limits their number."
     )
 
@@ -318,14 +351,14 @@ def _counts(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) ->
     return [*found, *(f"{symbol} = {plan.counts[symbol]:,}" for symbol in choices)]
 
 
-def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> str:
+def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]], *, short: bool = False) -> str:
     """The counts of the best plan, and the numbers of groups between which predictions cannot decide."""
     said = ", ".join(_counts(seen, order[0], choices))
     level = sorted({seen.groups(plan) for plan in order if plan is order[0] or _undecided(seen, order[0], plan)})
     if len(level) == 1:
         return said
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
-    return f"{said} (toss-up of {span} groups)"
+    return f"{said} ({span} tie)" if short else f"{said} (toss-up of {span} groups)"
 
 
 def _undecided(seen: _Seen, first: _Plan, other: _Plan) -> bool:

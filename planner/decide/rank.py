@@ -349,7 +349,7 @@ def _of_a_case(known: Mapping[str, Any]) -> dict[str, Any]:
 
 def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
     cost, question = one.round_cost(here.question.network), here.question
-    assert cost is not None  # noqa: S101 - only baselines with a question have a row
+    assert cost is not None and one.question is not None  # noqa: S101 - only baselines with a question have a row
     rounds = ceil_rounds(one.rounds) if math.isfinite(one.rounds) else one.rounds
     cases = []
     for value, case in by_sharing.items():
@@ -368,6 +368,7 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
         cases=tuple(cases),
         round_bytes_by_tier=cost.bytes_by_tier[-1:],
         rounds_from=one.rounds_from,
+        **participation.of_row(one.question, here.scenario, one.topology, rounds),
         why=met if math.isfinite(rounds) else "the target is not reached",
     )
 
@@ -387,7 +388,8 @@ def _guaranteed(question: Question, topology: str) -> float | None:
 
 def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
     left = list(dict.fromkeys(part for row in rows for part in row.left_out))
-    if scenario.objective not in FOOTPRINT or not left:
+    unpaid = scenario.objective == "money" and (scenario.rates is None or scenario.rates.kwh is None)
+    if scenario.objective not in FOOTPRINT or not left or unpaid:
         return []
     parts = {
         "training": ("devices that train", "footprint.training_power=5W"),
@@ -395,7 +397,7 @@ def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
         "network": ("a network", "network.client_link.energy=0.05kWh/GB"),
     }
     what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
-    return [f"Energy leaves out {what}: no number is known. Give --set {ways}."]
+    return [f"{scenario.objective.capitalize()} leaves out {what}: no number is known. Give --set {ways}."]
 
 
 def _about_whole_rounds(rows: Sequence[Row], rounds: Mapping[str, float]) -> list[str]:

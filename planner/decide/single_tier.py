@@ -66,10 +66,10 @@ class Baseline:
 
     def amount(self, objective: Objective, network: Network) -> float:
         """What it takes of an objective to the target; ``inf`` where that is not reached."""
-        cost = self.round_cost(network)
-        if cost is None or not math.isfinite(self.rounds):
+        if self.question is None or not math.isfinite(self.rounds):
             return math.inf
-        return ceil_rounds(self.rounds) * cost.amount(objective)
+        there = self.question.varied(network=network.alone(self.question.depth))
+        return ceil_rounds(self.rounds) * there.price(self.topology, objective)
 
 
 def baselines(question: Question) -> tuple[Baseline, ...]:

@@ -215,7 +215,8 @@ def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
 def _in_a_case(found: Verdict, here: Standing) -> str:
     said = _choice(found, here, float)
     if found.status == "best" and len(found.best) > 1:
-        return f"{title(found.best[0])}, the same algorithm as {names_or(found.best[1:])}"
+        first, lead, rest = said.partition(",")
+        said = f"{first}, the same algorithm as {names_or(found.best[1:])}{lead}{rest}"
     if here.scenario.objective_open:  # the case names the objective
         said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:

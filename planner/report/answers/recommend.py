@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from planner.decide.explain import SHORT, term
-from planner.decide.recommendation import Corrected, Division, Drawn, Recommendation, Row
+from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import Quantity, Verdict
-from planner.io.wording import counted, input_words, join, join_with_limit, percent, times, title
+from planner.io.wording import counted, input_words, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -35,10 +35,17 @@ OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "carbon": ("carbon_kg_co2e", format_mass),
     "money": ("money", "{:,.4g}".format),
 }
+BEGUN = "rounds begun"
+SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "time": ("time_seconds", duration),
+    "rounds": ("rounds", count),
+    BEGUN: ("participation", count),
+    "traffic": ("traffic_bytes", size),
+}
+CURRENCY = "money (your currency)"
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
 LINES = 25  # of a page
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
-RIGHT = (Column("rounds", "number"), Column("traffic", "number"))
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
 
@@ -69,47 +76,58 @@ def _table(answer: Recommendation, most: int) -> list[Block]:
 
 
 def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
+    """What decides and its ratio to the best come first, for own and for shared links where that is open."""
     shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
-    cases = answer.open_cases
-    by = [(Column("time", "number"), Column("vs best"))] * max(len(cases), 1)
+    cases, decides = answer.open_cases, "time" if answer.open_cases else answer.objective
+    others = [name for name in ("time", "rounds", "traffic") if name != decides]
+    heads = [decides, "vs best"] * max(len(cases), 1) + others
+    if any((row.p_complete or 1.0) < 1 for row in shown):  # rounds that break are begun again
+        others, heads = ([BEGUN if name == "rounds" else name for name in names] for names in (others, heads))
+        decides = BEGUN if decides == "rounds" else decides
+    columns = (
+        Column(CURRENCY if name == "money" else name, "text" if name == "vs best" else "number") for name in heads
+    )
     return Table(
-        (Column("topology"), *(column for pair in by for column in pair), RIGHT[0], _last(answer)[0]),
-        tuple((row.title, *_by_case(row, cases, intervals), _rounds(row), _last(answer)[1](row)) for row in shown),
+        (Column("topology"), *columns),
+        tuple(
+            (row.title, *_by_case(row, decides, cases, intervals), *(_amount(row, name) for name in others))
+            for row in shown
+        ),
         label="Topologies, best first",
         best=frozenset(i for i, row in enumerate(shown) if row.id in answer.verdict.best),
-        spared=(_last(answer)[0].name, "vs best"),
+        spared=(others[-1], "vs best"),
         indent=0 if cases else 2,
         apart=False,
-        above=tuple((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)),
+        above=_above(answer, cases),
     )
 
 
-def _by_case(row: Row, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:
-    known: list[tuple[float | None, Quantity | None]] = [(row.time_seconds, row.ratio)] if not cases else []
-    known += [(case.time_seconds, case.ratio) for case in row.cases if case.value in cases]
-    for seconds, ratio in known:
-        yield None if seconds is None else about(duration(seconds), seconds)
+def _above(answer: Recommendation, cases: Sequence[str]) -> tuple[tuple[int, str], ...]:
+    """Name the cases above their columns; or whose links and groups a table is of that has one of two divisions."""
+    if cases:
+        return (*((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)), (1 + 2 * len(cases), ""))
+    if answer.verdict.on != SHARING:
+        return ()
+    groups, clients = (answer.scenario[name].value for name in ("G", "M"))
+    return ((1, f"{CASES['per-client']}, {groups} x {clients}"),)
+
+
+def _by_case(row: Row, decides: str, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:
+    """The amount that decides, and how many times that of the best it is, in every case."""
+    known = [(row.replaced(time_seconds=one.time_seconds), one.ratio) for one in row.cases if one.value in cases]
+    for one, ratio in known or [(row, row.ratio)]:
+        yield _amount(one, decides)
         yield None if ratio is None else Amount(times(ratio if intervals else float(ratio)), ratio)
 
 
-def _rounds(row: Row) -> Cell:
-    return None if row.rounds is None else about(count(row.rounds), row.rounds)
-
-
-def _traffic(row: Row) -> Cell:
-    return None if row.traffic_bytes is None else Amount(f"~{size(row.traffic_bytes)}", row.traffic_bytes)
-
-
-def _last(answer: Recommendation) -> tuple[Column, Callable[[Row], Cell]]:
-    """The last column: what decides, where that is energy, carbon or money; else traffic."""
-    if answer.objective not in OF_FOOTPRINT:
-        return RIGHT[1], _traffic
-    name, write = OF_FOOTPRINT[answer.objective]
-    return Column(answer.objective, "number"), lambda row: _rounded(getattr(row, name), write)
-
-
-def _rounded(amount: float | None, write: Callable[[float], str]) -> Cell:
-    return None if amount is None else Amount(f"~{write(amount)}", amount)
+def _amount(row: Row, name: str) -> Cell:
+    """An amount with its mark: two digits where it is predicted."""
+    key, write = SHOWN_AS.get(name) or OF_FOOTPRINT[name]
+    number = getattr(row, key) if name != BEGUN else row.participation and row.participation.rounds_begun
+    if number is None or name in ("time", "rounds", BEGUN):
+        return None if number is None else about(write(number), number)
+    digits, blank, unit = write(number).partition(" ")
+    return Amount(f"~{two(float(digits.replace(',', '')))}{blank}{unit}", number)
 
 
 def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:

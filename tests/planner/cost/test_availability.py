@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from test_cli import ROOT, run
 
+import planner
 from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.cost.chances import at_least, mean_if_at_least
 from planner.cost.reliability import attend, everyone
@@ -353,10 +354,9 @@ def test_full_availability_is_the_answer_there_was_bit_for_bit() -> None:
     for more in ({}, {"network__client_link__up": "20Mbit/s"}, {"compute__straggler": "lognormal:0.4"}):
         bare, given = answer(**more).to_json(), answer(**more, availability__client="100%").to_json()
         for row, before in zip(given["rows"], bare["rows"], strict=True):
-            if not row["baseline"]:
-                assert (row.pop("p_complete"), row.pop("feasible")) == (1.0, True)
-                assert row.pop("participation")["clients"] == 25
-                assert {before.pop(key) for key in ("p_complete", "feasible", "participation")} == {None}
+            assert (row.pop("p_complete"), row.pop("feasible")) == (1.0, True)
+            assert row.pop("participation")["clients"] == (300 if row["baseline"] else 25)
+            assert {before.pop(key) for key in ("p_complete", "feasible", "participation")} == {None}
             for case, was in zip(row["cases"], before["cases"], strict=True):  # of sharing
                 assert (case.pop("p_complete"), was.pop("p_complete")) in ((1.0, None), (None, None))
                 assert (case.pop("feasible"), was.pop("feasible")) in ((True, None), (None, None))
@@ -364,6 +364,22 @@ def test_full_availability_is_the_answer_there_was_bit_for_bit() -> None:
         bare["warnings"] = [w for w in bare["warnings"] if "Say how often clients come" not in w["text"]]
         given["assumptions"] = [one for one in given["assumptions"] if not one["key"].startswith("availability.")]
         assert given == bare
+
+
+def test_rounds_are_ranked_and_shown_as_begun() -> None:
+    """Fewer completed rounds may be more that were begun; one that breaks is begun anew, baselines' as well."""
+    found = planner.recommend(
+        groups=6, clients_per_group=9, heterogeneity="inter", availability="95%", objective="rounds"
+    )
+    begun = {row.id: row.rounds / row.p_complete for row in found.rows}
+    assert begun["sfl"] == pytest.approx(float(found.rows[-1].rounds) / 0.95**54)
+    best = found.ranking[0]
+    for row in found.rows:
+        assert float(row.ratio) == pytest.approx(begun[row.id] / begun[best.id])
+    ring = next(row for row in found.ranking if row.id == "ring-ring")
+    assert (ring.rounds < best.rounds, begun["ring-ring"] > 5 * begun[best.id]) == (True, True)
+    assert "rounds begun" in str(found)
+    assert found.verdict.baseline is None
 
 
 def test_rows_without_availability_have_no_word_of_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,21 @@ def test_what_is_left_out_is_said() -> None:
         "Energy leaves out devices that wait: no number is known. Give --set footprint.idle_power=1W."
     )
     assert "energy" in str(answer)
+
+
+def test_what_decides_stands_first_with_two_digits() -> None:
+    """The ratio to the best is beside the amount that it is of, and money names whose it is."""
+    words = {"energy": "energy", "rounds": "rounds", "traffic": "traffic", "money": "money (your currency)"}
+    for objective, head in words.items():
+        known = {"G": 5, "M": 9, "device": "phone", "uplink": "20Mbit/s", "objective": objective}
+        found = planner.recommend(**known, settings={"plan.draws": 0, "footprint.device_hour": 0.5})
+        lines = str(found).splitlines()
+        at = next(i for i, line in enumerate(lines) if line.strip().startswith("topology"))
+        assert lines[at].strip().removeprefix("topology").strip().startswith(f"{head}  vs best"), objective
+        amounts = [line[20:].split("x")[0].split()[0] for line in lines[at + 1 : at + 5]]
+        if objective in ("energy", "money"):
+            assert all(len(re.sub(r"[~.,]", "", one).strip("0")) <= 2 for one in amounts), amounts
+        assert any(one.text.startswith("Energy leaves out") for one in found.warnings) == (objective == "energy")
 
 
 def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

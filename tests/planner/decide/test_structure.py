@@ -590,11 +590,17 @@ def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
     """What is taken where links are shared is what the same command says with them."""
     plan = partial(run, "recommend", capsys=capsys, monkeypatch=monkeypatch)
     words = ("--clients", "60", "-H", "both", "--json")
-    text = json.loads(plan(*words)[1])["verdict"]["text"]
+    found = json.loads(plan(*words)[1])
     own, shared = (json.loads(plan(*words, "--link-sharing", mode)[1]) for mode in ("per-client", "per-server"))
-    taken = [one["verdict"]["text"].partition("Take ")[2].partition(". ")[0] for one in (own, shared)]
-    assert text.startswith(f"Own links: take {taken[0]}; shared links: take {taken[1]}. Depends on one unknown")
-    assert taken[1].startswith("60 groups of 1 (toss-up of ")
+    taken = [one["verdict"]["text"].partition("Take ")[2].partition(" (")[0] for one in (own, shared)]
+    assert (taken[0] != taken[1], taken[1]) == (True, "60 groups of 1")
+    for case, groups, alone in zip(found["verdict"]["cases"], taken, (own, shared), strict=True):
+        assert case["text"].startswith(f"{groups} (")
+        for key in ("status", "best", "runner_up", "ratio", "confidence"):
+            assert case[key] == alone["verdict"][key], key
+    assert [row["rounds"] for row in found["rows"]] == [row["rounds"] for row in own["rows"]]
+    assert not any(row["cases"] for row in found["rows"])  # the times of one division only
+    assert "own links, 10 x 6" in plan(*words[:-1])[1]
     servers = "Groups of one client need a group server for each client."
     assert any(one["text"].startswith(servers) for one in shared["warnings"])
     assert not any(one["text"].startswith(servers) for one in own["warnings"])
