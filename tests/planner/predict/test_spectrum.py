@@ -428,10 +428,10 @@ def test_clients_that_differ_more_may_make_rounds_fewer_and_nothing_else_does() 
     told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__target": "30%"}
     less, more = (asked(**told, problem__heterogeneity=f"zeta={zeta},delta=2") for zeta in (0, 4))
     assert more.rounds()["ring-star"] < less.rounds()["ring-star"]
-    assert not less.monotone_in({"zeta"})
-    assert not less.monotone_in({"zeta", "delta"})
-    assert less.monotone_in({"delta", "sigma"})
+    assert not less.predictor.monotone_in(less, {"zeta"})
+    assert not less.predictor.monotone_in(less, {"zeta", "delta"})
+    assert less.predictor.monotone_in(less, {"delta", "sigma"})
     still = asked(**told, problem__heterogeneity="zeta=1,delta=3", problem__curvature_scatter=0)
-    assert still.monotone_in({"zeta", "delta"})
+    assert still.predictor.monotone_in(still, {"zeta", "delta"})
     rounds = [more.rounds(zeta=2.0, delta=delta)["ring-ring"] for delta in np.geomspace(0.1, 10, 60)]
     assert (np.diff(rounds) >= -1e-9 * np.array(rounds[1:])).all()
