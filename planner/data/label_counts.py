@@ -241,19 +241,12 @@ def _tiers(table: CsvTable) -> tuple[str, ...]:
 
 
 class _Members:
-    """Clients and the groups that they are in, as lines come in.
-
-    Attributes:
-        tiers: columns that name groups, top first.
-        clients: their ids.
-        groups: the index of each group, by its names from the top.
-        group_of: the index of every client's group.
-    """
+    """Clients and the groups that they are in, as lines come in."""
 
     def __init__(self, tiers: tuple[str, ...]) -> None:
-        self.tiers, self.clients = tiers, Ids()
-        self.groups: dict[tuple[str, ...], int] = {}
-        self.group_of: list[int] = []
+        self.tiers, self.clients = tiers, Ids()  # columns that name groups, top first; and ids
+        self.groups: dict[tuple[str, ...], int] = {}  # the index of each group, by its names from the top
+        self.group_of: list[int] = []  # the index of every client's group
 
     def add(self, row: Row, *, again: bool = False) -> int:
         """The index of the client of a line, which may come on others, if it is always in one group."""

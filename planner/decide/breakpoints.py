@@ -289,8 +289,6 @@ class _Walk:
     def counted(self, low: float, high: float, drawn: bool) -> tuple[Method, _Seen, str]:
         """Every whole number; or all those near, and a few of those far, where each takes its time."""
         every = np.arange(round(low), round(high) + 1, dtype=np.float64)
-        if is_quick(self.question) and not drawn:
-            return "counted", _Seen(every, self.totals(every)), ""
         now = self.each.value
         if drawn:
             size = size_drawn(self.question) / now
@@ -298,7 +296,7 @@ class _Walk:
         near = every[(every <= max(2 * now, NEAR)) & (np.abs(every - now) <= NEAR / 2 if now > NEAR else True)]
         few = np.round(np.geomspace(every[0], every[-1], FAR))
         at = np.unique(np.concatenate([near, few, [now]]))
-        if len(at) == len(every):
+        if len(at) == len(every) or (is_quick(self.question) and not drawn):
             return "counted", _Seen(every, self.totals(every)), ""
         seen = replace(self.refined(at, self.totals(at)), open=_widths(at)[np.diff(at) > 1])
         return "looked at", seen, f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"

@@ -19,13 +19,7 @@ FLEET = ("fleet.clients", "fleet.groups", "fleet.clients_per_group")
 
 
 class Frame:
-    """Options and a file, before the family's own fleet stands in for theirs.
-
-    Attributes:
-        config: The scenario file.
-        said: Options by key, which may be added to.
-        table: What the file has.
-    """
+    """Options by key, which may be added to, and a file, before the family's own fleet stands in for theirs."""
 
     def __init__(self, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> None:
         self.config, self.said = config, dict(said)

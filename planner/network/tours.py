@@ -21,18 +21,11 @@ SEGMENT = 3  # places that an Or-opt move takes along
 
 @dataclass(frozen=True)
 class Tour:
-    """A closed tour.
+    """A closed tour."""
 
-    Attributes:
-        order: Places in the order in which they are visited; the first is 0.
-        length: Sum of its costs, with the way back.
-        bound: No tour is shorter.
-        exact: Whether none is shorter than this one.
-    """
-
-    order: tuple[int, ...]
-    length: float
-    bound: float
+    order: tuple[int, ...]  # places in the order in which they are visited; the first is 0
+    length: float  # sum of its costs, with the way back
+    bound: float  # no tour is shorter
 
     @property
     def gap(self) -> float:

@@ -44,7 +44,7 @@ def load(
         for key in ("clients", "groups", "clients_per_group", "tiers", "list"):  # options win
             fleet.pop(key, None)
     of_file = _counts_of(table)
-    for path, (option, value) in (options or {}).items():
+    for path, (option, value) in said.items():
         for other, before in said_by.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):
                 raise ScenarioError(
