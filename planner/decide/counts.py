@@ -234,7 +234,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         looked = looked.replace(f"{letter}, ", "")
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
     beyond = _where_shared(seen, order, choices)
-    if one_each := _one_each([order[0], *(plan for _, (plan, *_) in [beyond] * bool(beyond))], seen):
+    if one_each := _one_each([order[0], *(beyond[1][:1] if beyond else [])], seen):
         said[one_each] = None
     told = answer.verdict.replaced(text=f"Take {_chosen(seen, order, choices)}. {answer.verdict.text}")
     if beyond is not None:

@@ -10,9 +10,9 @@ from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import counted, input_words, join, join_with_limit, names_or, shortened, times
-from planner.report.answers.recommend import CASES, OF_FOOTPRINT
+from planner.report.answers.recommend import OF_FOOTPRINT
 from planner.report.document import Cell, Column, Document, Table
-from planner.report.page import about, count, duration, size, told
+from planner.report.page import CASES, about, count, duration, size, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
@@ -205,7 +205,8 @@ def _topologies(answer: Compared) -> Table:
     best = {id_ for side in answer.compare["sides"] for id_ in side["verdict"]["best"]}
     every = dict.fromkeys((*sides[0], *sides[1]))
     first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
-    ids, word = [id_ for id_ in every if id_ in first], answer.objective or "time"
+    ids = [id_ for id_ in every if id_ in first]
+    word: str = answer.objective or "time"
     if word == "time" and any(OWN in name for side in answer.compare["sides"] for name in _by_case(side["verdict"])):
         word = f"time, {OWN}"
     which = frozenset(i for i, id_ in enumerate(ids) if id_ in best)

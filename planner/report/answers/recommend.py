@@ -78,7 +78,8 @@ def _table(answer: Recommendation, most: int) -> list[Block]:
 def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
     """What decides and its ratio to the best come first, for own and for shared links where that is open."""
     shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
-    cases, decides = answer.open_cases, "time" if answer.open_cases else answer.objective
+    cases = answer.open_cases
+    decides: str = "time" if cases else answer.objective
     others = [name for name in ("time", "rounds", "traffic") if name != decides]
     heads = [decides, "vs best"] * max(len(cases), 1) + others
     if any((row.p_complete or 1.0) < 1 for row in shown):  # rounds that break are begun again
@@ -123,7 +124,7 @@ def _by_case(row: Row, decides: str, cases: Sequence[str], intervals: bool) -> I
 def _amount(row: Row, name: str) -> Cell:
     """An amount with its mark: two digits where it is predicted."""
     key, write = SHOWN_AS.get(name) or OF_FOOTPRINT[name]
-    number = getattr(row, key) if name != BEGUN else row.participation and row.participation.rounds_begun
+    number: float | None = getattr(row.participation, "rounds_begun", None) if name == BEGUN else getattr(row, key)
     if number is None or name in ("time", "rounds", BEGUN):
         return None if number is None else about(write(number), number)
     digits, blank, unit = write(number).partition(" ")
