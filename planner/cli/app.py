@@ -103,7 +103,11 @@ class Command(TyperCommand):
 
         def parse(args: list[str]) -> Any:
             words = [word.partition("=")[0] if word.startswith("--") else word[:2] for word in args]
-            found, rest, order = parsed(args=args)
+            try:
+                found, rest, order = parsed(args=args)
+            except CommandError as error:
+                error.ctx = error.ctx or ctx  # whose help is to be named
+                raise
             for option in {p for p in order if not getattr(p, "multiple", True) and order.count(p) > 1}:
                 _refuse_synonyms(dict.fromkeys(word for word in words if word in option.opts))
             return found, rest, order

@@ -293,7 +293,7 @@ def _in_output(annotation: Any, declared: Declared) -> Any:
     """Put an option into the panel of the output; that of files says which there are."""
     kind, option = get_args(annotation)
     files = [f"{suffix} ({what})" for suffix, what in declared.files.items()]
-    others = [suffix for suffix in (".html", ".json", ".csv", ".md", ".tex") if suffix not in declared.files]
+    others = [suffix for suffix in (".html", ".json", ".csv", ".md", ".tex", ".txt") if suffix not in declared.files]
     words = (option.help or "").format(files=" ".join([*files, *others]))
     return Annotated[kind, _changed(option, words, "Answer" if option.default == "--explain" else "Output")]
 

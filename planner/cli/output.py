@@ -69,7 +69,9 @@ class Asked:
         from planner.io import atomic, text
         from planner.report.render import formats, suffixes
 
-        if self.form is not None:
+        if self.form is not None and self.form not in formats():
+            if meant := suffixes().get(f".{self.form}"):
+                raise ScenarioError(f"--format: {self.form} is the end of a file. Write {meant}.", code="E020")
             text.one_of(self.form, formats(), "--format")
         if self.output == "":
             raise ScenarioError(

@@ -64,7 +64,7 @@ def place(output: str | Path, force: bool, option: str = "--output") -> tuple[Pa
             if not stat.S_ISREG(target.stat().st_mode):
                 raise ScenarioError(f"{told} is not a regular file. Write --output - for standard output.", code="E035")
             if not force:
-                raise ScenarioError(f"{told} exists. Add --force to overwrite it.", code="E034")
+                raise ScenarioError(f"{told} exists. Add --force to overwrite it, in Python force=True.", code="E034")
         if not target.parent.is_dir():
             raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.", code="E035")
     except RuntimeError:
@@ -79,7 +79,7 @@ def _put_new(name: str, target: Path, told: str) -> None:
     try:
         os.link(name, target)
     except FileExistsError:
-        raise ScenarioError(f"{told} exists. Add --force to overwrite it.", code="E034") from None
+        raise ScenarioError(f"{told} exists. Add --force to overwrite it, in Python force=True.", code="E034") from None
     except OSError:  # a file system without links
         Path(name).replace(target)
 

@@ -11,8 +11,10 @@ from planner.io.answers import Answer
 from planner.report.document import Document
 
 
-def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Document:
+def document(answer: Answer, section: str = "", *, quiet: bool = False, asked_by: str = "--explain") -> Document:
     """Lay an answer out: its page, all details (``all``), one section of them, or the verdict alone (quiet).
+
+    Refusals name what asked for the section.
 
     Raises:
         ScenarioError: For a section that there is not.
@@ -22,12 +24,12 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False) -> Docum
 
     if isinstance(answer, Listing):
         page: Document = (answer if answer.page else brief(answer, kind=type(answer).__name__)).page
-        return selected(replace(page, data=answer.to_json(), answer=answer), section, quiet=quiet)
+        return selected(replace(page, data=answer.to_json(), answer=answer), section, quiet=quiet, asked_by=asked_by)
     name = answer.schema_id().split("/")[1]
     name += "_" * keyword.iskeyword(name)
     laid_out: Any = importlib.import_module(f"{__name__}.answers.{name}")
     found: Document = laid_out.document(answer)
-    return selected(found, section, quiet=quiet)
+    return selected(found, section, quiet=quiet, asked_by=asked_by)
 
 
 def shown(answer: Answer, form: str, section: str = "") -> str:
@@ -38,4 +40,4 @@ def shown(answer: Answer, form: str, section: str = "") -> str:
         return report(document(answer))
     from planner.report.render import render
 
-    return render(form, document(answer, section))
+    return render(form, document(answer, section, asked_by="explain"))

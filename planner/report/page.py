@@ -120,7 +120,7 @@ WARNINGS = "warnings"  # a section of answers that have some
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
-def selected(document: Document, section: str = "", *, quiet: bool = False) -> Document:
+def selected(document: Document, section: str = "", *, quiet: bool = False, asked_by: str = "--explain") -> Document:
     """Return a page, its verdict alone (with its cases), all details, or one section of them.
 
     Raises:
@@ -133,10 +133,10 @@ def selected(document: Document, section: str = "", *, quiet: bool = False) -> D
         return document
     known = {one.id: one for one in document.sections}
     if section == WARNINGS and section not in known:
-        raise ScenarioError("--explain: there are no warnings here. Leave it out, or write --explain all.", code="E020")
+        raise ScenarioError(f"{asked_by}: there are no warnings here. Leave it out, or write all.", code="E020")
     if section != ALL and section not in known:
         names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
-        raise ScenarioError(f"--explain: {section!a:.40} is no section. {names}", code="E020")
+        raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     shown = document.sections if section == ALL else (known[section],)
     blocks: list[Block] = list(document.blocks) if section == ALL else []
     for one in shown:

@@ -131,13 +131,11 @@ def _sharing(value: Any, field: str) -> str:
     return text.one_of(value, get_args(Sharing), field)
 
 
-def _count(most: int, least: int = 1) -> Kind:
+def _count(most: int, least: int = 1, *, otherwise: str = "one number") -> Kind:
     def read(value: Any, field: str) -> int:
-        if isinstance(value, list):
+        if isinstance(value, list | tuple):
             raise ScenarioError(
-                f"{field}: a list is not a whole number from {least} to {most}. Write groups of unequal size one by "
-                "one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv.",
-                code="E022",
+                f"{field}: a list is not a whole number from {least} to {most}. Write {otherwise}.", code="E022"
             )
         return text.count(value, field, least=least, most=most)
 
@@ -173,7 +171,7 @@ def _samples(value: Any, field: str) -> float:
 
 def _count_or_span(value: Any, field: str) -> int | Span:
     if not isinstance(value, str):
-        return int(COUNT.read(value, field))
+        return int(OR_RANGE.read(value, field))
     low, high = text.span(value, field, most=LARGEST_COUNT)
     return low if low == high else Span(low, high)
 
@@ -383,6 +381,11 @@ def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
 
 
 COUNT: Final = _count(LARGEST_COUNT)
+OR_RANGE: Final = _count(LARGEST_COUNT, otherwise="one number, or a range such as 1:20")
+EACH: Final = _count(
+    LARGEST_COUNT,
+    otherwise="groups of unequal size one by one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv",
+)
 COUNT_OR_RANGE: Final = Kind(
     _count_or_span, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^ *[0-9]+ *(: *[0-9]+ *)?$"}]}, "N"
 )
@@ -528,7 +531,7 @@ FIELDS: Final = (
     ),
     Field(
         "fleet.clients_per_group",
-        COUNT,
+        EACH,
         "clients of each group; the mean where they differ",
         "required, or that of the file of heterogeneity or of the pilot",
         "--clients-per-group --M -M",

@@ -127,9 +127,13 @@ def spoken(
 
 
 def _of_python(value: Any) -> Any:
-    """A value as a scenario file may have it: paths as text, numpy's numbers as Python's."""
+    """A value as a scenario file may have it: paths, ranges and limits as text, numpy's numbers as Python's."""
     if isinstance(value, Path):
         return str(value)
+    if isinstance(value, range) and value and value.step == 1:
+        return f"{value[0]}:{value[-1]}"
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+        return f"{value[0]}:{value[1]}"
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 
 

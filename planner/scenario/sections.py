@@ -44,7 +44,8 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     if form is not None and tiers and len(tiers) != written.depth:
         raise ScenarioError(
             f"{written.name('problem.heterogeneity')}: {form.text} is of {len(tiers)} tiers, and this fleet has "
-            f"{written.depth}. Make them agree.",
+            f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}, or --tiers with "
+            f"{len(tiers)} sizes.",
             code="E002",
         )
     partial = _counts(written, measured, regrouped, known, warnings)

@@ -81,6 +81,7 @@ _DIMENSIONS: Final = {
 }  # fmt: skip
 
 # prefix -> power of ten; the factor 8 turns bytes into bits
+SINGLE: Final = 1e5  # a number alone from which on it counts bits or bytes
 _DECIMAL: Final = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12}
 _BINARY: Final = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _BITS: Final = ("bit/s", "b/s", "bps")
@@ -261,6 +262,8 @@ def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[fl
         )
     if not unit:
         advice = dimension.unitless.format(n=unsigned, units=_choices(wanted))
+        if wanted in ("rate", "size") and (amount := float(unsigned)) >= SINGLE:  # of bits or bytes, not of millions
+            advice = f"{amount / 1e6:.12g}M{dimension.base}"
         raise refusal(f"{shown} has no unit, and {dimension.noun} needs one. Write {advice}.")
     found = _UNITS.get(unit)
     if found is None or found.dimension != wanted:

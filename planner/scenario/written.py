@@ -248,8 +248,10 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], depth: in
     """Refuse the keys of two tiers where there are not two."""
     for key in ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key)):
         if key in values:
+            counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
+            way = "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and this fleet has {depth}. "
-                "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20.",
+                f"{'Leave it out, as the tiers have their counts.' if counted else way}",
                 code="E005",
             )

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
 ACTIONS = ("place", "order", "links", "overlays", "groups")
 
 
+def _known(action: str) -> str:
+    """Refuse an unknown word before a network is missed.
+
+    Raises:
+        ScenarioError: With the words that there are.
+    """
+    from planner.io.text import one_of
+
+    return str(one_of(action, ACTIONS, "WHAT"))
+
+
 @declare(
     only=(
         *(f"problem.{name}" for name in ("heterogeneity", "sigma", "smoothness", "initial_gap", "rounds", "metric")),
@@ -28,7 +39,10 @@ def network(  # reason: one parameter for every option
     action: Annotated[
         str,
         Argument(
-            metavar="WHAT", help="place, order, links, overlays or groups", autocompletion=completion.of_words(ACTIONS)
+            metavar="WHAT",
+            help="place, order, links, overlays or groups",
+            autocompletion=completion.of_words(ACTIONS),
+            callback=_known,
         ),
     ],
     source: Annotated[

@@ -328,3 +328,26 @@ def test_the_pages_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.M
     runner.run(test)
     assert runner.tries >= 5
     assert runner.failures == 0
+
+
+def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.Recommendation, tmp_path: Path) -> None:
+    def searched(**said: object) -> object:
+        return planner.recommend(G=4, M=3, details=False, **said).scenario["K"].value
+
+    assert searched(local_steps=range(1, 5)) == searched(local_steps="1:4")
+    limits = [planner.load_scenario(G=4, M=3, sigma=one).known["sigma"] for one in ((0.5, 2), "0.5:2")]
+    assert limits[0] == limits[1]
+    for word, value, wanted in (
+        ("uplink", 20e6, "Write 20Mbit/s."),
+        ("model_size", 45e6, "Write 45MB."),
+        ("local_steps", [1, 2, 5], "or a range such as 1:20."),
+        ("groups", [2, 3], "or a range such as 1:20."),
+    ):
+        with pytest.raises(planner.ScenarioError, match=re.escape(wanted)):
+            planner.recommend(**{"groups": 4, "M": 3, word: value})
+    kept = tmp_path / "kept.json"
+    answer.save(kept)
+    with pytest.raises(planner.ScenarioError, match="force=True"):
+        answer.save(kept)
+    with pytest.raises(planner.ScenarioError, match=r"^explain: 'rounds' is no section"):
+        answer.explain("rounds")
