@@ -164,10 +164,9 @@ class Heterogeneity:
             return self.zeta or 0.0, self.delta or 0.0
         if self.measured is not None and self.measured.absolute:
             return self.measured.zeta, self.measured.delta
-        unit = sigma or 1.0  # without gradient noise there is no sigma to measure in
         if self.form == "preset":
             zeta, delta = PRESETS[self.text]
-            return zeta * unit, delta * unit
+            return of_preset(zeta, sigma), of_preset(delta, sigma)
         if self.measured is not None:
             scale = one_label(sigma, self.measured.labels)
             return scale * self.measured.zeta, scale * self.measured.delta
@@ -183,6 +182,15 @@ class Heterogeneity:
         delta2 = sum(share * (1 - share) * (between + within * squares) for share, squares in spread)
         scale = one_label(sigma, self.labels)
         return scale * math.sqrt(zeta2), scale * math.sqrt(delta2)
+
+
+def of_preset(multiple: float, sigma: float) -> float:
+    """Return a deviation of a preset, which is a multiple of ``sigma``.
+
+    Without gradient noise there is no sigma to measure in: it is then a multiple of 1, and 0 for what finite samples
+    make of an even split.
+    """
+    return multiple * (sigma or float(multiple > max(PRESETS["iid"])))
 
 
 def one_label(sigma: float, labels: int) -> float:

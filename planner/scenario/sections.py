@@ -438,7 +438,7 @@ def _deviations_of_tiers(
     name: str,
 ) -> None:
     """Resolve one deviation for every tier of a tree that has not two."""
-    unit = float(known["sigma"].value or 1.0)
+    sigma = float(known["sigma"].value or 0.0)
     measured = said is not None and said.measured is not None and said.measured.tiers
     if said is not None and said.tiers is None and said.form != "preset" and not measured:
         raise ScenarioError(
@@ -446,11 +446,11 @@ def _deviations_of_tiers(
             f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}.",
             code="E005",
         )
-    of_file = said.deviations_of_tiers(unit) if said else ()
+    of_file = said.deviations_of_tiers(sigma) if said else ()
     on_scale = said is not None and said.measured is not None and said.measured.absolute
     preset = said.text if said is not None and said.form == "preset" else "both"
     if of_file and not on_scale:
-        warnings.append(f"Label counts do not say how large the deviations are: {heterogeneity.assumed_scale(unit)}.")
+        warnings.append(f"Label counts do not say how large the deviations are: {heterogeneity.assumed_scale(sigma)}.")
     for i, tier in enumerate(symbols):
         if of_file and said is not None:
             scale = "" if on_scale else f"; the scale is assumed, {ASSUMED}"
@@ -460,8 +460,8 @@ def _deviations_of_tiers(
             known[tier.deviation] = Known.given(said.tiers[i])
         else:
             note = f"preset {preset}: {_multiples(preset, len(symbols))}"
-            multiple = heterogeneity.preset(preset, len(symbols))[i]
-            known[tier.deviation] = Known(multiple * unit, "derived" if said else "default", note=note)
+            value = heterogeneity.of_preset(heterogeneity.preset(preset, len(symbols))[i], sigma)
+            known[tier.deviation] = Known(value, "derived" if said else "default", note=note)
         if known[tier.size].value == 1 and known[tier.deviation].value:
             known[tier.deviation] = Known(0.0, "derived", note="one child has nothing to differ from")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,6 +148,18 @@ def assumed(**given: str) -> dict[str, tuple[object, str]]:
     options = {path.replace("__", "."): (f"--{path}", value) for path, value in given.items()}
     answer = recommend(load(options={**BASE, "plan.draws": ("--set", 0), **options}))
     return {one.key: (one.value, one.unit) for one in answer.assumptions}
+
+
+@pytest.mark.parametrize("tiers", ["3/4", "2/3/4"])
+def test_an_even_split_has_no_differences_without_noise(tiers: str) -> None:
+    """They are what finite samples make of it, multiples of sigma; the other parts of presets stay above 0."""
+
+    def deviations(kind: str) -> list[float]:
+        found = from_keywords(None, {}, {"tiers": tiers, "sigma": 0, "heterogeneity": kind})
+        return [found.number(name) for name in found.known if re.fullmatch(r"zeta|delta\d?", name)]
+
+    assert set(deviations("iid")) == {0.0}
+    assert sorted(map(bool, deviations("inter"))) == [False] * tiers.count("/") + [True]
 
 
 def test_presets_without_a_word_of_the_user_are_named_as_assumed() -> None:
