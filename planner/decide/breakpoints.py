@@ -133,20 +133,33 @@ def along(
 
 
 def nearest(
-    each: Input, question: Question, objective: Objective, first: Sequence[str]
-) -> Iterator[tuple[Change, bool]]:
+    each: Input, question: Question, objective: Objective, first: Sequence[str], resolution: float | None = None
+) -> Iterator[tuple[Change, Method]]:
     """Look on either side for the nearest change, quickly; a change that comes and goes between two values is missed.
 
+    What is found of a number among a few values is followed with `along` where a resolution is given, so that both say
+    the same; not where compute times are drawn, or bounds are solved for anew in every interval, which takes seconds.
+
     Yields:
-        The change, and whether it was solved for.
+        The change, and how it was found.
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
-    timed = each.value and each.timed and not is_drawn(question) and not question.partly_available
-    solved = walk.solved(*walk.range()) if timed else None
+    plain = not is_drawn(question) and not question.partly_available
+    dear = not plain or each.whole or question.predictor.guarantees
+    solved = walk.solved(*walk.range()) if each.value and each.timed and plain else None
+    line = None
     for side in (-1, 1):
         found = walk.scanned(side) if solved is None else walk.change(solved, side, solved=True)
-        if found:
-            yield found, solved is not None
+        if not found:
+            continue
+        method: Method = "looked at" if solved is None else "solved"
+        if solved is None and resolution is not None and not dear:
+            line = line or along(each, question, objective, walk.among, first, resolution)
+            again = line.above if side > 0 else line.below
+            if again and again.to:
+                method = line.method
+                found = found if abs(again.at - found.at) <= FINE * found.at else again
+        yield found, method
 
 
 def answers(totals: Array, resolution: float) -> Truths:

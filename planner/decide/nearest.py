@@ -16,6 +16,12 @@ from planner.scenario.fields import CLOCKED, Objective
 from planner.scenario.resolve import Scenario
 
 Way = Literal["exact", "searched", "sampled", "setting"]
+WAYS: dict[breakpoints.Method, Way] = {
+    "solved": "exact",
+    "counted": "exact",
+    "enclosed": "searched",
+    "looked at": "sampled",
+}
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 
 
@@ -51,6 +57,7 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     few, among = _nearest(question, objective)
     left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
     looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
+    leading = [t for t in first if t in few.topologies]
     found = [
         Flip(
             parameter=name,
@@ -58,11 +65,11 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
             at=each.number(change.at),
             to=change.to[:1],
             unit=each.unit,
-            method="exact" if solved else "sampled",
+            method=WAYS[method],
             assumed=is_assumed(name, scenario),
         )
         for name, each in looked.items()
-        for change, solved in breakpoints.nearest(each, few, objective, [t for t in first if t in few.topologies])
+        for change, method in breakpoints.nearest(each, few, objective, leading, scenario.resolution)
     ]
     words = (one for one in other_words(few, scenario) if one[0] != "objective")
     found += [

@@ -12,7 +12,7 @@ from planner.decide import breakpoints as changes
 from planner.decide import participation
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
 from planner.decide.explain import known_values, target_of
-from planner.decide.nearest import Way
+from planner.decide.nearest import WAYS, Way
 from planner.decide.parameters import (
     NICKNAMES,
     Input,
@@ -38,12 +38,6 @@ from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
-WAYS: dict[changes.Method, Way] = {
-    "solved": "exact",
-    "counted": "exact",
-    "enclosed": "searched",
-    "looked at": "sampled",
-}
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 MOST_NAMED = 4  # topologies that a verdict names
 Progress = Callable[[str], None]

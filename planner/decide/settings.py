@@ -11,7 +11,8 @@ import numpy as np
 
 from planner.cost.round import CostError
 from planner.decide.parameters import Perturbed
-from planner.decide.verdict import standing
+from planner.decide.recommendation import SHARING
+from planner.decide.verdict import sharing_is_open, standing
 from planner.io.answers import Quantity
 from planner.io.parts import Part, field
 from planner.predict.question import Question, ask, ceil_rounds
@@ -29,7 +30,10 @@ class Setting(Part):
     now: str
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
-    flips: bool = field("whether it has none of the present first tie, or one topology for several, or several for one")
+    flips: bool = field(
+        "whether it has none of the present first tie, or one topology for several, or several for one; of link "
+        "sharing that nobody gave, any other tie"
+    )
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
@@ -47,6 +51,8 @@ def with_other_words(
         except CostError:
             continue
         turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
+        if parameter == SHARING and sharing_is_open(moved, scenario):  # any difference has its own case in recommend
+            turned = set(then) != set(first)
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
 

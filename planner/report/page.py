@@ -250,15 +250,20 @@ def first_best(answer: Answer) -> tuple[str, ...]:
 
 
 def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({}), best: Sequence[str] = ()) -> str:
-    """Say one break-even point: ``server uplink below 40 Mbit/s -> Star-Ring``, or that it settles a toss-up."""
-    beyond = " or ".join(names.get(id_) or title(id_) for id_ in one.best_beyond) or "target not reached"
-    settles = len(best) > 1 and bool(one.best_beyond) and set(one.best_beyond) < set(best)
-    beyond = f"settles it for {beyond}" if settles else f"-> {beyond}"
-    even, now = one.break_even, one.now
+    """Say one break-even point.
+
+    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or that a setting settles a toss-up.
+    """
+    which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
+    beyond = f"-> {' or '.join(which) or 'target not reached'}"
+    what, even, now = input_words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
-        return f"{input_words(one.parameter)} {even} {beyond}"
-    side = "above" if even > now else "below"
-    return f"{input_words(one.parameter)} {side} {format_break_even(even, one.unit)} {beyond}"
+        settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
+        return f"{what} {even} {beyond.replace('->', 'settles it for') if settles else beyond}"
+    leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
+    if isinstance(even, int):
+        return f"{what} {format_break_even(even)} or {'more' if even > now else 'less'} {leads}"
+    return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

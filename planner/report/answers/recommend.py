@@ -400,14 +400,12 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
 
 def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
-    how = {"sampled": "sampled: a change between two samples may be missed"}
     columns = (Column("change"), Column("now", "number"), Column("method"))
-    rows = tuple(
-        (change(one, best=first_best(answer)), format_amount(one.now, one.unit), how.get(one.method, one.method))
-        for one in found
-    )
+    rows = tuple((change(one, best=first_best(answer)), format_amount(one.now, one.unit), one.method) for one in found)
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")
+    if any(one.method == "sampled" for one in found):
+        yield Sentences("Sampled: a change between two samples may be missed.")
     if even := _of_a_round(answer):
         yield Sentences(even)
     if answer.recommend.flips_searched:

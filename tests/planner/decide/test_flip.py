@@ -405,6 +405,40 @@ def test_topologies_that_are_one_algorithm_are_named_once() -> None:
     assert found.verdict.text.startswith("Star-Star is best by time")
 
 
+CLINICS = {
+    "fleet": {
+        "local_steps": 4,
+        "tiers": [
+            {"name": "continent", "count": 3, "deviation": 0.8, "link": {"up": "50Mbit/s", "latency": "120ms"}},
+            {"name": "clinic", "count": 14, "deviation": 0.4, "link": {"up": "10Mbit/s", "latency": "15ms"}},
+        ],
+    },
+    "model": {"size": "90MB"},
+}
+
+
+def test_link_sharing_decides_for_flip_wherever_it_does_for_recommend() -> None:
+    """Here a toss-up of three, of which one is in the toss-up with shared links."""
+    told, found = planner.recommend(CLINICS), planner.flip(CLINICS)
+    assert told.verdict.on == found.verdict.on == "client_link.sharing"
+    own, shared = (set(case.best) for case in told.verdict.cases)
+    assert own & shared
+    assert [set(case.best) for case in found.verdict.cases] == [own, shared]
+
+
+def test_a_break_even_is_one_number_for_flip_and_recommend() -> None:
+    """Totals cross several times near sigma = 93; both name the first, how it was found, and whole numbers alike."""
+    given: dict[str, Any] = {"G": 6, "M": 9, "heterogeneity": "intra", "link_sharing": "per-server"}
+    told, found = planner.recommend(**given), planner.flip(**given, parameter=["sigma", "zeta", "K"])
+    known = {one.parameter: one for one in told.sensitivity if one.break_even is not None}
+    assert {row.parameter for row in found.rows} == {"sigma", "zeta", "K"}
+    for row in found.rows:
+        assert known[row.parameter].break_even == pytest.approx(row.break_even, rel=FINE)
+        assert known[row.parameter].method == row.method
+    said = " ".join(told.explain("break-even").split())
+    assert f"K {found.change('K', 1).break_even} or more -> Star-Star leads" in said
+
+
 def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
     found = flip(scenario(**SITE))
     ways: dict[tuple[str, str], dict[str, Any]] = {
