@@ -11,7 +11,7 @@ from planner.decide.sensitivity import Change, Flips, Line
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, input_words, names_or, times
+from planner.io.wording import counted, input_words, names_or, percent, times
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
@@ -86,8 +86,9 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
     still = _unchanged(answer)
     if still:
         which = ", ".join(input_words(line.parameter) for line in still)
-        which = which if len(still) <= 3 else counted(len(still), "other parameter")
-        yield "No change", f"within 1000x (counts 100x): {which}"
+        which = which if len(still) <= 3 else counted(len(still), f"{'other ' * bool(answer.rows)}parameter")
+        first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
+        yield "No change", f"{first}within 1000x (counts 100x): {which}"
     limits = []
     if len(answer.flip.first) > 1:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
@@ -117,12 +118,18 @@ def _unmoved(answer: Flips) -> dict[str, list[str]]:
 
 def _sections(answer: Flips) -> Iterator[Section]:
     rows = tuple((*_row(row), *_amounts(row)) for row in answer.rows)
-    blocks: list[Block] = [Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)] if rows else []
+    whole = Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)
+    filled = [i for i, column in enumerate(zip(*whole.texts(), strict=True)) if {*column} != {"-"}]
+    blocks: list[Block] = [whole.of(filled)] if rows else []
     yield Section("break-even", "Break-even points", tuple(blocks))
     texts = {
         ("stretches", "Ranges in which a topology ties for best"): _stretches(answer),
-        ("unchanged", "No change along"): (
+        (
+            "unchanged",
+            "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along",
+        ): (
             f"{input_words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
+            f"{', though ties change within' * (len(n.stretches) > 1)}"
             for n in _unchanged(answer)
         ),
         ("settings", "Other settings"): (_setting(one, answer) for one in answer.flip.settings),
@@ -214,7 +221,7 @@ def _legend(found: Phase) -> list[str]:
     for ties in sorted({t for row in found.tied for t in row if t}, key=lambda t: (len(t), letters(t))):
         named.setdefault(letters(ties), []).append(join_names(ties))
     said = [", ".join(f"{sign} {who[0] if len(who) == 1 else 'several'}" for sign, who in named.items())]
-    said[0] += f"; a star: both, within {found.resolution:.2g}." if any("*" in sign for sign in named) else "."
+    said[0] += f"; a star: both, within {percent(found.resolution)}." if any("*" in sign for sign in named) else "."
     present = {reason for row in found.outside for reason in row if reason}
     for reason, words in OUTSIDE.items():
         if reason in present:
@@ -222,7 +229,16 @@ def _legend(found: Phase) -> list[str]:
     now = ", ".join(
         f"{input_words(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y)
     )
-    return [*said, f"[] the scenario: {now}."]
+    i, j = _nearest(found.y.values, found.y.now), _nearest(found.x.values, found.x.now)
+    there = "which lies outside"
+    if i is not None and j is not None:
+        cells = ((found.x, found.x.values[j]), (found.y, found.y.values[i]))
+        there = "in the cell of " + ", ".join(
+            f"{input_words(a.parameter)} {format_amount(v, a.unit)}" for a, v in cells
+        )
+        there += f": {join_names(found.tied[i][j])}" if found.tied[i][j] else ""
+    said.append(f"[] the scenario: {now}, {there}.")
+    return [*said, "Cells are by prediction alone: what its error leaves open is not marked."]
 
 
 def _mark(sign: str, found: Phase) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import re
@@ -627,7 +628,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     assert {each["parameter"] for each in document["sensitivity"]} == {"zeta", "client_link.up"}
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
-    assert "[] the scenario: G 6, M 10." in out
+    assert "[] the scenario: G 6, M 10, in the cell of G " in out
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", "--json", capsys=capsys, monkeypatch=monkeypatch)
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
     found = document["flip_map"]
@@ -680,3 +681,20 @@ def test_the_page_shows_what_the_command_prints(
         test_docs.test_shown_output_is_what_the_command_prints(
             command.removeprefix("$ "), lines, capsys=capsys, monkeypatch=monkeypatch
         )
+
+
+def test_a_change_within_the_toss_up_is_no_contradiction(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Along M the tie changes within the toss-up: it stands among the ranges, and with the reason where none leads."""
+    words = ("flip", "--G", "6", "--M", "9", "-H", "intra", "--link-sharing", "per-client", "--explain")
+    said = run(*words, capsys=capsys, monkeypatch=monkeypatch)[1]
+    assert "M: Star-Star 1 to" in said
+    assert "No topology outside the toss-up leads along" in said
+    assert "M: 1 to 900, though ties change within" in said
+    assert "bounds equal at" not in said  # a column of nothing
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "matplotlib" else found(name, *more)
+    )
+    assert ".svg" not in run(*words, capsys=capsys, monkeypatch=monkeypatch)[1]
