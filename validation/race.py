@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import torch
@@ -102,12 +103,12 @@ class Cut:
     """What a budget took.
 
     Attributes:
-        what: ``rounds``, ``seeds``, ``refinement`` or ``race``.
+        what: of a race.
         wanted: how many were asked for.
         done: how many were run.
     """
 
-    what: str
+    what: Literal["rounds", "seeds", "refinement", "race"]
     wanted: int
     done: int
 

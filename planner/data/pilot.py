@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
-
-from planner.data.documents import Part, read, written
 from planner.errors import ScenarioError
+from planner.io.json_documents import loaded, written
+from planner.io.parts import Part, Rule, field
 
-LARGEST_FILE = 1 << 24  # bytes
 DIGITS = 7  # significant ones that are kept of every number
 Metric = Literal["loss", "accuracy"]
 Status = Literal["best", "toss-up", "too-short", "constant", "no-progress", "diverged"]
-Count = Annotated[int, Field(ge=1, le=10**9)]
-Counts = Annotated[list[Count], Field(min_length=1, max_length=8)]
-Positive = Annotated[float, Field(gt=0, le=1e12)]
-Seed = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Rule(ge=1, le=10**9)]
+Counts = Annotated[list[Count], Rule(min_length=1, max_length=8)]
+Positive = Annotated[float, Rule(gt=0, le=1e12)]
+FromZero = Annotated[int, Rule(ge=0)]
 Number = float | None
 """Null where a run has diverged, or a target was not reached."""
 
@@ -41,29 +39,29 @@ class Software(Part):
 class Problem(Part):
     """What was trained."""
 
-    name: str = Field(max_length=200, description="of the hook or the data set")
-    proxy: bool = Field(False, description="whether label counts were laid on another data set")
-    digest: str = Field(max_length=64, description="of the data and the first model")
+    name: Annotated[str, Rule(max_length=200)] = field("of the hook or the data set")
+    proxy: bool = field("whether label counts were laid on another data set", default=False)
+    digest: Annotated[str, Rule(max_length=64)] = field("of the data and the first model")
     clients: Count
     samples: Count
     parameters: Count
-    tested: int = Field(ge=0, description="samples of the test; 0 without one")
+    tested: FromZero = field("samples of the test; 0 without one")
 
 
 class Fleet(Part):
     """Who takes part, top tier first."""
 
-    sizes: Counts = Field(description="children of a node, of the largest where they differ")
+    sizes: Counts = field("children of a node, of the largest where they differ")
     drawn: Counts
     passes: Counts
     local_steps: Count
     batch: Count
     order: Literal["fixed", "random"]
-    children: list[list[Count]] | None = Field(
-        None, max_length=8, description="of every node above each tier; null where nodes are alike"
+    children: Annotated[list[list[Count]], Rule(max_length=8)] | None = field(
+        "of every node above each tier; null where nodes are alike", default=None
     )
-    samples: list[Count] | None = Field(
-        None, description="of every client, which it counts by; null where clients count alike"
+    samples: list[Count] | None = field(
+        "of every client, which it counts by; null where clients count alike", default=None
     )
 
     @property
@@ -76,39 +74,39 @@ class Fleet(Part):
 class Tried(Part):
     """A rate that was tried, on the tuning seeds."""
 
-    rate: float = Field(gt=0, description="raw")
+    rate: Annotated[float, Rule(gt=0)] = field("raw")
     rounds: Count
-    value: Number = Field(description="of the metric at the end, smoothed; null where it diverged")
+    value: Number = field("of the metric at the end, smoothed; null where it diverged")
 
 
 class Runner(Part):
     """A topology of the race."""
 
-    id: str = Field(max_length=100)
-    alike: list[str] = Field(description="topologies that are the same algorithm in this fleet")
-    chain: Count | Positive = Field(
-        description="local steps that a round chains, a mean where nodes differ: effective over raw rate"
+    id: Annotated[str, Rule(max_length=100)]
+    alike: list[str] = field("topologies that are the same algorithm in this fleet")
+    chain: Count | Positive = field(
+        "local steps that a round chains, a mean where nodes differ: effective over raw rate"
     )
-    rate: Number = Field(description="best raw rate; null where none was found")
-    good_rates: tuple[float, float] | None = Field(description="raw rates that are nearly as good")
-    inside: bool = Field(description="whether the best rate lies inside those tried")
+    rate: Number = field("best raw rate; null where none was found")
+    good_rates: tuple[float, float] | None = field("raw rates that are nearly as good")
+    inside: bool = field("whether the best rate lies inside those tried")
     tried: list[Tried]
-    loss: list[list[Number]] = Field(description="by seed of the comparison, after 0, 1 ... rounds")
-    accuracy: list[list[Number]] = Field(description="the same on the test; empty without one")
-    envelope: list[float] = Field(
-        description="the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds: the "
+    loss: list[list[Number]] = field("by seed of the comparison, after 0, 1 ... rounds")
+    accuracy: list[list[Number]] = field("the same on the test; empty without one")
+    envelope: list[float] = field(
+        "the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds: the "
         "best so far. Empty where the topologies were not compared"
     )
-    final: Interval | None = Field(description="of the metric after the last round, smoothed")
+    final: Interval | None = field("of the metric after the last round, smoothed")
 
 
 class Beside(Runner):
     """A system that is no tree of the fleet, and raced beside the trees."""
 
-    family: str = Field(max_length=40, description="one-tier, hhfl, hsl or gossip")
-    title: str = Field(max_length=200)
-    options: dict[str, str | int | float] = Field(description="of the algorithm")
-    at_nodes: bool = Field(description="whether curves are the mean over the nodes' own models")
+    family: Annotated[str, Rule(max_length=40)] = field("one-tier, hhfl, hsl or gossip")
+    title: Annotated[str, Rule(max_length=200)]
+    options: dict[str, str | int | float] = field("of the algorithm")
+    at_nodes: bool = field("whether curves are the mean over the nodes' own models")
 
 
 class Target(Part):
@@ -116,21 +114,21 @@ class Target(Part):
 
     reference_rounds: Count
     value: float
-    rounds: dict[str, Number] = Field(
-        description="by topology, at the pace of its last round where it did not get there; null without any gain"
+    rounds: dict[str, Number] = field(
+        "by topology, at the pace of its last round where it did not get there; null without any gain"
     )
-    ratios: dict[str, Interval | None] = Field(description="rounds over the reference's, by topology")
-    beside: dict[str, Number] = Field({}, description="the rounds of systems beside the trees")
-    beside_ratios: dict[str, Interval | None] = Field({}, description="their ratios")
+    ratios: dict[str, Interval | None] = field("rounds over the reference's, by topology")
+    beside: dict[str, Number] = field("the rounds of systems beside the trees", default_factory=dict)
+    beside_ratios: dict[str, Interval | None] = field("their ratios", default_factory=dict)
 
 
 class Verdict(Part):
     """What the race says."""
 
     status: Status
-    best: list[str] = Field(description="ids: one, or those that are level; the leader where it is too early to tell")
-    since: int | None = Field(None, description="the first round from which it has led to the end")
-    ahead: list[str] = Field([], description="systems beside the trees that have less left than the best tree")
+    best: list[str] = field("ids: one, or those that are level; the leader where it is too early to tell")
+    since: int | None = field("the first round from which it has led to the end", default=None)
+    ahead: tuple[str, ...] = field("systems beside the trees that have less left than the best tree", default=())
 
 
 class Cut(Part):
@@ -144,28 +142,28 @@ class Cut(Part):
 class Seeds(Part):
     """What was random: rates are chosen on some seeds, topologies compared on others."""
 
-    asked: Seed
-    tuning: list[Seed]
-    compared: list[Seed]
+    asked: FromZero
+    tuning: list[FromZero]
+    compared: list[FromZero]
 
 
 class Pilot(Part):
     """A race, with all that another program needs of it."""
 
-    schema_: Literal["hfl-plan/pilot/1"] = Field("hfl-plan/pilot/1", alias="schema")
+    schema_: Literal["hfl-plan/pilot/1"] = field(default="hfl-plan/pilot/1", key="schema")
     software: Software
     problem: Problem
     fleet: Fleet
     metric: Metric
-    rounds: int = Field(ge=0, description="that the topologies were compared over; 0 where they were not")
-    smoothing: Count = Field(description="neighbouring rounds that curves are averaged over")
-    level: float = Field(gt=0, lt=1, description="of the intervals")
+    rounds: FromZero = field("that the topologies were compared over; 0 where they were not")
+    smoothing: Count = field("neighbouring rounds that curves are averaged over")
+    level: Annotated[float, Rule(gt=0, lt=1)] = field("of the intervals")
     seeds: Seeds
-    start: float = Field(description="the metric before the first round")
+    start: float = field("the metric before the first round")
     reference: str
-    topologies: list[Runner] = Field(min_length=1)
-    beside: list[Beside] = Field(
-        [], description="systems that are no trees of the fleet; they have no part in `verdict.best`"
+    topologies: Annotated[list[Runner], Rule(min_length=1)]
+    beside: tuple[Beside, ...] = field(
+        "systems that are no trees of the fleet; they have no part in `verdict.best`", default=()
     )
     targets: list[Target]
     verdict: Verdict
@@ -174,7 +172,7 @@ class Pilot(Part):
 
     def text(self) -> str:
         """The file."""
-        return written(self.model_dump(mode="json"), DIGITS)
+        return written(self.to_json(), DIGITS)
 
     def runner(self, topology: str) -> Runner | None:
         """The runner that a topology is, or is the same algorithm as, or a system beside; None where it did not run."""
@@ -188,7 +186,7 @@ def read_pilot(path: Path) -> Pilot:
         ScenarioError: naming the file, the field, the fact and the way out.
     """
     way = "Write it with `hfl-plan pilot HOOK.py -o pilot.json`."
-    pilot = read(path, Pilot, LARGEST_FILE, "pilot", way)
+    pilot = loaded(path, Pilot, "pilot", way)
     _whole(path, pilot, [one.id for one in pilot.topologies], way)
     return pilot
 

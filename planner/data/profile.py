@@ -7,28 +7,31 @@ private: of very few clients an aggregate still tells something, and the warning
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
-from planner.data import documents
 from planner.errors import ScenarioError
+from planner.io import parts
+from planner.io.json_documents import loaded, written
+from planner.io.parts import Rule, field
 
 if TYPE_CHECKING:
     from planner.data.dirichlet import Concentration
     from planner.data.label_counts import LabelCounts
     from planner.data.label_shift import Interval, Measured, Weighting
 
-LARGEST_FILE = 1 << 20  # bytes
 FEW = 5  # clients or groups of which an aggregate still tells about each
 DIGITS = 5  # significant ones that are kept of every number
-Positive = Annotated[float, Field(ge=0, le=1e100)]
+Positive = Annotated[float, Rule(ge=0, le=1e100)]
+Count = Annotated[int, Rule(ge=1)]
 
 
-class Part(documents.Part, strict=True):
+class Part(parts.Part):
     """A part of a profile, whose numbers are no text."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = {**parts.Part.__pydantic_config__, "strict": True}
 
 
 class Range(Part):
@@ -43,19 +46,19 @@ class Sizes(Part):
     """Clients of a group."""
 
     mean: Positive
-    least: int = Field(ge=1)
-    most: int = Field(ge=1)
+    least: Count
+    most: Count
 
 
 class Constants(Part):
     """What else was estimated; left out where it was not."""
 
-    sigma: Range | None = Field(None, description="standard deviation of a stochastic gradient")
-    L: Range | None = Field(None, description="smoothness: the largest curvature of any client's loss that was seen")
-    curvature: Range | None = Field(
-        None, description="largest curvature of the mean loss, typical of the run, which predictions by loss take for L"
+    sigma: Range | None = field("standard deviation of a stochastic gradient", default=None)
+    L: Range | None = field("smoothness: the largest curvature of any client's loss that was seen", default=None)
+    curvature: Range | None = field(
+        "largest curvature of the mean loss, typical of the run, which predictions by loss take for L", default=None
     )
-    A: Range | None = Field(None, description="F(x0) - F*")
+    A: Range | None = field("F(x0) - F*", default=None)
 
 
 class Concentrations(Part):
@@ -68,40 +71,41 @@ class Concentrations(Part):
 class Tier(Part):
     """One tier of nested groups."""
 
-    deviation2: Range = Field(description="squared deviation between the children of a node")
-    children: Positive = Field(description="of a node, in the mean")
+    deviation2: Range = field("squared deviation between the children of a node")
+    children: Positive = field("of a node, in the mean")
 
 
 class Profile(Part):
     """Aggregates of a fleet, enough for `hfl-plan recommend --heterogeneity FILE`."""
 
-    schema_: Literal["hfl-plan/profile/1"] = Field("hfl-plan/profile/1", alias="schema")
+    schema_: Literal["hfl-plan/profile/1"] = field(default="hfl-plan/profile/1", key="schema")
     made_from: Literal["label counts", "gradients"]
-    unit: Literal["label shares", "gradients"] = Field(
-        description="of zeta2 and delta2: squared distances of label shares, or of gradients, which is absolute"
+    unit: Literal["label shares", "gradients"] = field(
+        "of zeta2 and delta2: squared distances of label shares, or of gradients, which is absolute"
     )
-    groups: int = Field(ge=1, le=10**6)
-    clients: int = Field(ge=1, le=10**9)
+    groups: Annotated[int, Rule(ge=1, le=10**6)]
+    clients: Annotated[int, Rule(ge=1, le=10**9)]
     clients_per_group: Sizes
-    labels: int | None = Field(None, ge=2, description="labels that occur; needed for the unit `label shares`")
+    labels: Annotated[int, Rule(ge=2)] | None = field(
+        "labels that occur; needed for the unit `label shares`", default=None
+    )
     weighting: Literal["groups", "clients", "samples"] = "groups"
-    level: float = Field(0.95, gt=0, lt=1, description="of the intervals")
-    zeta2: Range = Field(description="squared INTRA-group deviation")
-    delta2: Range = Field(description="squared INTER-group deviation")
-    ratio: Range = Field(description="zeta2 / delta2; null where delta2 is 0, and where there are not two tiers")
-    tiers: list[Tier] | None = Field(None, description="all tiers of nested groups, top first; left out for two tiers")
+    level: Annotated[float, Rule(gt=0, lt=1)] = field("of the intervals", default=0.95)
+    zeta2: Range = field("squared INTRA-group deviation")
+    delta2: Range = field("squared INTER-group deviation")
+    ratio: Range = field("zeta2 / delta2; null where delta2 is 0, and where there are not two tiers")
+    tiers: list[Tier] | None = field("all tiers of nested groups, top first; left out for two tiers", default=None)
     concentrations: Concentrations | None = None
     constants: Constants = Constants()
-    parameters: int | None = Field(
-        None, ge=1, le=10**13, description="numbers of the model, which a transfer has in 32 bits; left out if unknown"
+    parameters: Annotated[int, Rule(ge=1, le=10**13)] | None = field(
+        "numbers of the model, which a transfer has in 32 bits; left out if unknown", default=None
     )
-    warnings: list[Annotated[str, Field(max_length=500)]] = Field(default=[], max_length=50)
+    warnings: Annotated[tuple[Annotated[str, Rule(max_length=500)], ...], Rule(max_length=50)] = ()
 
     def text(self) -> str:
         """The file."""
         unknown = {name for name in ("tiers", "parameters") if getattr(self, name) is None}
-        document = self.model_dump(mode="json", exclude=unknown)
-        return documents.written(document, DIGITS)
+        return written({key: value for key, value in self.to_json().items() if key not in unknown}, DIGITS)
 
 
 def read_profile(path: Path) -> Profile:
@@ -111,7 +115,7 @@ def read_profile(path: Path) -> Profile:
         ScenarioError: naming the file, the field, the fact and the way out.
     """
     way = "Write it with `hfl-plan measure --output`."
-    profile = documents.read(path, Profile, LARGEST_FILE, "profile", way)
+    profile = loaded(path, Profile, "profile", way)
     if profile.unit == "label shares" and profile.labels is None:
         raise ScenarioError(
             f"{path}: labels: is missing, and label shares need it. Add how many labels occur.", code="E003"
@@ -158,7 +162,7 @@ def from_counts(
         ratio=_range(found.ratio),
         tiers=None if len(found.tiers) == 2 else _tiers(table, found, factor),
         concentrations=fitted,
-        warnings=cautions,
+        warnings=tuple(cautions),
     )
 
 

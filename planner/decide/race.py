@@ -93,7 +93,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         start=board.shown(course.start),
         reference=board.reference,
         topologies=[board.runner(one) for one in course.trees],
-        beside=[board.beside(racer, chain) for racer, chain in course.beside],
+        beside=tuple(board.beside(racer, chain) for racer, chain in course.beside),
         targets=board.targets(),
         verdict=board.verdict(),
         cut=[data.Cut(what=cut.what, wanted=cut.wanted, done=cut.done) for cut in raced.cut],
@@ -236,7 +236,8 @@ class _Board:
             still = all(np.ptp(curve) == 0 for curve in (*tried, *fine.values()))
             return data.Verdict(status="constant" if still else "no-progress", best=[])
         level = [name for name in order if name == first or not self._leads(fine[first], fine[name])]
-        ahead = [name for name, own in self.others.items() if np.isfinite(own).all() and self._leads(own, fine[first])]
+        beside = {name: own for name, own in self.others.items() if np.isfinite(own).all()}
+        ahead = tuple(name for name, own in beside.items() if self._leads(own, fine[first]))
         if len(level) > 1:
             return data.Verdict(status="toss-up", best=level, ahead=ahead)
         others = np.stack([means[name] for name in order[1:]]) if order[1:] else np.full((1, self.rounds + 1), math.inf)

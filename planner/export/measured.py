@@ -15,13 +15,11 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.export.plan import plan_id
 from planner.export.price import tied
 from planner.export.targets import Target, targets
-from planner.io import json_documents
+from planner.io.json_documents import loaded
 from planner.io.parts import Part, field
 from planner.predict.question import ask, with_default_order
 from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
-
-SCHEMA = "hfl-plan/measured/1"
 
 
 class Round(Part):
@@ -99,9 +97,7 @@ def read_measured(path: Path) -> Measured:
     Raises:
         ScenarioError: If it holds something else, or no round.
     """
-    document = json_documents.read(path)
-    json_documents.of_schema(path, document, [SCHEMA])
-    found = json_documents.checked(path, Measured, document)
+    found = loaded(path, Measured)
     if found.target not in targets():
         raise ScenarioError(
             f"{path}: the target {found.target!a:.40} is not one of {', '.join(targets())}.", code="E020"

@@ -236,14 +236,7 @@ class Kept(Part):
         Raises:
             ScenarioError: For a file that holds none; it is read as text, and nothing in it is run.
         """
-        document = json_documents.read(Path(path))
-        json_documents.of_schema(Path(path), document, [cls.schema_id()])
-        return json_documents.checked(Path(path), cls, document)
-
-    @classmethod
-    def schema_id(cls) -> str:
-        """Return the id of the schema of these answers."""
-        return str(cls._defaults["schema"])
+        return json_documents.loaded(Path(path), cls)
 
 
 TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence", "next"})  # even without a line

@@ -23,33 +23,45 @@ STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 Model = TypeVar("Model", bound=Part)
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Read the object that a JSON file holds.
+def loaded(path: Path, model: type[Model], noun: str = "answer", way: str = "") -> Model:
+    """Read the part that a JSON file holds: a ``noun``; ``way`` leads out of a file that is none.
 
     Raises:
-        ScenarioError: With the file and the fact.
+        ScenarioError: With the file, the place in it, the fact and the way out.
     """
-    raw = capped(path, LARGEST_FILE, ", which no answer is. Check the path.")
+    document = read(path, noun, way)
+    of_schema(path, document, [model.schema_id()], way)
+    return checked(path, model, document, way=way)
+
+
+def read(path: Path, noun: str = "answer", way: str = "") -> dict[str, Any]:
+    """Read the object that a JSON file holds, which is to be a ``noun``.
+
+    Raises:
+        ScenarioError: With the file, the fact and the way out.
+    """
+    another = way or "Check the path."
+    raw = capped(path, LARGEST_FILE, f", which no {noun} is. Check the path.")
     try:
         document = json.loads(
             raw.decode("utf-8-sig"), object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise ScenarioError(f"{path}: is not JSON ({where}). Check the path.", code="E031") from None
+        raise ScenarioError(f"{path}: is not JSON ({where}). {another}", code="E031") from None
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). Check the path.", code="E031") from None
+        raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). {another}", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{path}: is nested too deeply.", code="E004") from None
     except ValueError as error:  # a doubled key, NaN, or a number with thousands of digits
-        raise ScenarioError(f"{path}: {error!s:.160}.") from None
-    _walk(path, document)
+        raise ScenarioError(f"{path}: {error!s:.160}. {way}".rstrip()) from None
+    _walk(path, document, noun)
     if not isinstance(document, dict):
-        raise ScenarioError(f"{path}: holds no JSON object. Check the path.")
+        raise ScenarioError(f"{path}: holds no JSON object. {another}")
     return document
 
 
-def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> str:
+def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str], way: str = "") -> str:
     """Return the schema that a document from a file says it has.
 
     Raises:
@@ -59,8 +71,9 @@ def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str]) -> s
     if said in schemas:
         return str(said)
     family = str(said).rpartition("/")[0]
-    newer = " A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
-    raise ScenarioError(f"{path}: its schema is {said!r:.60}, and {' or '.join(schemas)} is read.{newer}", code="E036")
+    newer = "A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
+    fact = f"its schema is {said!r:.60}, and {' or '.join(schemas)} is read."
+    raise ScenarioError(" ".join(filter(None, (f"{path}: {fact}", newer, way))), code="E036")
 
 
 def levels(value: Any) -> Iterator[list[Any]]:
@@ -75,6 +88,19 @@ def levels(value: Any) -> Iterator[list[Any]]:
 def canonical(document: Any) -> str:
     """A document as text that is the same for the same content."""
     return json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def written(document: Any, digits: int) -> str:
+    """The text of a document, with so many significant digits of every number."""
+    return json.dumps(_rounded(document, digits), indent=1, allow_nan=False) + "\n"
+
+
+def _rounded(value: Any, digits: int) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{digits}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(inner, digits) for key, inner in value.items()}
+    return [_rounded(inner, digits) for inner in value] if isinstance(value, list) else value
 
 
 @cache
@@ -96,11 +122,11 @@ def fitted(model: type[Model], document: dict[str, Any]) -> Model:
     Raises:
         ValueError: That says what does not fit, as `pydantic.ValidationError`.
     """
-    found: Model = _fitting(model).validate_json(canonical(document))  # type: ignore[arg-type]  # as above
+    found: Model = _fitting(model).validate_json(json.dumps(document, allow_nan=False))  # type: ignore[arg-type]  # as above
     return found
 
 
-def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "") -> Model:
+def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "", way: str = "") -> Model:
     """Fit a document, from a place within a file, into a part.
 
     Raises:
@@ -112,8 +138,9 @@ def checked(path: Path, model: type[Model], document: dict[str, Any], within: st
         return fitted(model, document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
+        fact = "is no field of it" if first["type"] == "unexpected_keyword_argument" else first["msg"]
         at = ".".join(str(part) for part in (*([within] if within else []), *first["loc"])) or "the document"
-        raise ScenarioError(f"{path}: {at:.120}: {first['msg']:.160}.") from None
+        raise ScenarioError(f"{path}: {at:.120}: {fact:.160}. {way}".rstrip()) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -134,7 +161,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number of JSON")
 
 
-def _walk(path: Path, document: Any) -> None:
+def _walk(path: Path, document: Any, noun: str) -> None:
     """See that nothing is too deep, and no text has letters that steer a terminal."""
     for depth, level in enumerate(levels(document)):
         if depth == DEEPEST:
@@ -142,4 +169,4 @@ def _walk(path: Path, document: Any) -> None:
         texts = [one for one in level if isinstance(one, str)]
         texts += [key for one in level if isinstance(one, dict) for key in one]
         if any(map(STEERING.search, texts)):
-            raise ScenarioError(f"{path}: has control characters in a text, which no answer has.")
+            raise ScenarioError(f"{path}: has control characters in a text, which no {noun} has.")

@@ -93,6 +93,11 @@ class Part:
         """Return the same with other values of some fields."""
         return type(self)(**{**self.__dict__, **values})
 
+    @classmethod
+    def schema_id(cls) -> str:
+        """Return the id of the schema of these documents."""
+        return next(str(cls._defaults[name]) for name, key in cls._keys.items() if key == "schema")
+
     def to_json(self) -> dict[str, Any]:
         """Return it as one JSON document."""
         return {key: _plain(self.__dict__[name]) for name, key in self._keys.items()}

@@ -77,10 +77,10 @@ def schema(
 
 
 def _schema(made: Any) -> dict[str, Any]:
-    """Of a part, of a model of pydantic, or by a function that makes it."""
+    """Of a part, or by a function that makes it."""
     from planner.io.json_documents import schema_of
     from planner.io.parts import Part
 
     if isinstance(made, type) and issubclass(made, Part):
         return schema_of(made)
-    return dict(getattr(made, "model_json_schema", made)())
+    return dict(made())

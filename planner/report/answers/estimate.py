@@ -177,7 +177,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
             A=_range(found.A) if found.A.estimate else None,
         ),
         parameters=len(losses.start()),
-        warnings=[run, *notes],
+        warnings=(run, *notes),
     )
 
 

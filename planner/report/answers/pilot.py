@@ -189,7 +189,7 @@ def document(
     )
     shared = {"warnings": warnings, "next": _next(pilot, hook, output), "metric": pilot.metric}
     shared |= {"status": pilot.verdict.status if pilot.verdict.status in ("best", "toss-up") else "measured"}
-    text, own = " ".join(_verdicts(pilot)), pilot.model_dump(mode="json")
+    text, own = " ".join(_verdicts(pilot)), pilot.to_json()
     answer = listing("pilot", text, own, _rows(pilot), best=pilot.verdict.best, **shared)
     return brief(answer, blocks, facts=facts, sections=sections, kind="Pilot")
 
@@ -198,7 +198,7 @@ def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
     last = pilot.targets[-1] if pilot.targets else None
     rounds = {} if last is None else {**last.rounds, **last.beside}
     for one in (*pilot.topologies, *pilot.beside):
-        final = dict.fromkeys(("value", "low", "high")) if one.final is None else dict(one.final)
+        final = dict.fromkeys(("value", "low", "high")) if one.final is None else one.final.to_json()
         kept = {"id": one.id, "title": _name(one).removeprefix("- "), "beside": isinstance(one, Beside)}
         yield kept | final | {"rate": one.rate, "rounds": rounds.get(one.id)}
 

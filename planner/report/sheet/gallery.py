@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -59,9 +60,10 @@ def of_counts(before: Path, after: str | None = None) -> Iterator[Wanted]:
 def race(pilot: str) -> Drawn:
     """Draw what a pilot measured, from the text of its file."""
     from planner.data.pilot import Pilot
+    from planner.io.json_documents import fitted
     from planner.plot import race as picture
 
-    return picture.draw(Pilot.model_validate_json(pilot))
+    return picture.draw(fitted(Pilot, json.loads(pilot)))
 
 
 def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:

@@ -26,7 +26,7 @@ import planner
 from planner.cli import app as cli
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import crossing, rounds_like, value_at
-from planner.io.json_documents import schema_of
+from planner.io.json_documents import fitted, schema_of
 
 HOOK = """
 import torch
@@ -205,7 +205,7 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
 
     torch.manual_seed(0)  # as the command seeds a hook
     own = planner.pilot(scope["model"](), scope["clients"](), test=scope["test"](), rounds=4, rates=4, seeds=2, batch=4)
-    kept = [Pilot.model_validate(one.pilot) for one in (own, found)]
+    kept = [fitted(Pilot, one.pilot) for one in (own, found)]
     assert kept[0].verdict == kept[1].verdict == whole.verdict
     assert [one.loss for one in kept[0].topologies] == [one.loss for one in kept[1].topologies]
     assert list(own.verdict.best) == list(found.verdict.best) == whole.verdict.best
@@ -219,7 +219,7 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
 def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_path: Path) -> None:
     done = run(raced[0] / "hook.py", *QUICK, "--metric", "accuracy", "--json")
     assert done.returncode == 0, done.stderr
-    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
+    pilot = fitted(Pilot, json.loads(done.stdout)["pilot"])
     assert pilot.metric == "accuracy"
     for one in pilot.topologies:
         assert one.final is not None
@@ -237,7 +237,7 @@ def test_nested_groups_make_deeper_trees_and_nobody_is_left_out_of_unequal_ones(
     text = HOOK.replace('(f"g{c // 3}", *', '((f"n{c // 4}", f"g{c // 2}"), *')
     done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring-ring", "-P", "2/1", "--json")
     assert done.returncode == 0, done.stderr
-    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
+    pilot = fitted(Pilot, json.loads(done.stdout)["pilot"])
     assert [one.id for one in pilot.topologies] == ["star-star-star", "ring-ring-ring"]
     assert (pilot.fleet.sizes, pilot.fleet.passes, pilot.problem.clients) == ([3, 2, 2], [1, 2, 1], 9)
     assert pilot.fleet.children == [[3], [2, 2, 1], [2, 2, 2, 2, 1]]  # the last of three has one client
@@ -246,7 +246,7 @@ def test_nested_groups_make_deeper_trees_and_nobody_is_left_out_of_unequal_ones(
 
 def test_topologies_that_are_one_algorithm_race_once(tmp_path: Path) -> None:
     done = run(hook(tmp_path, **{'f"g{c // 3}"': '"g"'}), *QUICK, "--json")
-    pilot = Pilot.model_validate(json.loads(done.stdout)["pilot"])
+    pilot = fitted(Pilot, json.loads(done.stdout)["pilot"])
     assert [(one.id, one.alike) for one in pilot.topologies] == [
         ("star-star", ["ring-star"]),
         ("star-ring", ["ring-ring"]),

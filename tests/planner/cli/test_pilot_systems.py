@@ -17,6 +17,7 @@ from planner.data.pilot import Pilot, read_pilot
 from planner.errors import ScenarioError
 from planner.families.raced import read
 from planner.harness.pilot import Fleet
+from planner.io.json_documents import fitted
 
 OWN = ";".join(("100",) * 3 + ("010",) * 3 + ("001",) * 3)  # each server its own three of nine clients: no overlap
 OVERLAP = "110;100;110;010;011;010;001;011;001"
@@ -71,15 +72,15 @@ def test_all_to_all_gossip_and_one_edge_round_average_everybody(raced: tuple[Pil
 
 def test_without_overlap_hhfl_is_star_star_with_group_rounds(folder: Path) -> None:
     asked = ("--systems", "trees,one-tier,hhfl", "--coverage", OWN, "-P", "2", "--topology", "star-star", "--json")
-    by = named(Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, *asked).stdout)["pilot"]))
+    by = named(fitted(Pilot, json.loads(run(folder / "hook.py", *QUICK, *asked).stdout)["pilot"]))
     same(by["hhfl"], by["star-star"])
     assert by["fedavg"].chain == by["star-star"].chain == 4
     assert by["fedavg"].loss != by["star-star"].loss  # four steps without a group's average between
 
 
 def test_trees_are_raced_as_without_them(folder: Path, raced: tuple[Pilot, str]) -> None:
-    alone = Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, "--json").stdout)["pilot"])
-    assert alone.beside == []
+    alone = fitted(Pilot, json.loads(run(folder / "hook.py", *QUICK, "--json").stdout)["pilot"])
+    assert alone.beside == ()
     for one, other in zip(alone.topologies, raced[0].topologies, strict=True):
         same(one, other)
     assert alone.verdict.best == raced[0].verdict.best
@@ -110,8 +111,8 @@ def test_the_answer_shows_them_after_the_trees_and_says_what_was_not_run(
 def test_what_leads_every_tree_is_named(folder: Path) -> None:
     """Of the trees only Star-Star races, which a chain over all clients leaves behind."""
     asked = ("--systems", "trees,one-tier", "--topology", "star-star", "--json")
-    pilot = Pilot.model_validate(json.loads(run(folder / "hook.py", *QUICK, *asked).stdout)["pilot"])
-    assert (pilot.verdict.best, pilot.verdict.ahead) == (["star-star"], ["sfl"])
+    pilot = fitted(Pilot, json.loads(run(folder / "hook.py", *QUICK, *asked).stdout)["pilot"])
+    assert (pilot.verdict.best, pilot.verdict.ahead) == (["star-star"], ("sfl",))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from plain_uneven import leaves, run  # noqa: E402
 
 import planner  # noqa: E402
 from planner.data.pilot import Pilot, read_pilot  # noqa: E402
+from planner.io.json_documents import fitted  # noqa: E402
 
 SAMPLES = [[5, 1], [2, 2, 7], [3]]  # of every client, group by group
 RATES, ROUNDS, K, P, DIM = (0.02, 0.05), 3, 2, 2, 4
@@ -47,7 +48,7 @@ def model() -> Any:
 def raced(**how: Any) -> Pilot:
     options = {"rounds": ROUNDS, "rates": RATES, "seeds": 1, "local_steps": K, "group_rounds": P, "batch": 3}
     answer = planner.pilot(model(), clients(), **{**options, **how})
-    return Pilot.model_validate(answer.to_json()["pilot"])
+    return fitted(Pilot, answer.to_json()["pilot"])
 
 
 def by_hand(words: str, weights: Weights, rate: float) -> list[float]:

@@ -13,6 +13,7 @@ import pytest
 import planner
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
+from planner.io.json_documents import fitted
 from planner.predict.question import ask
 
 ROOT = Path(__file__).parents[3]
@@ -223,7 +224,7 @@ def test_a_kept_run_knows_that_the_pilot_has_changed(pilot: Path, tmp_path: Path
     }
     made = make(None, spoken, planner.recommend(pilot=str(pilot), **FLEET))
     assert changed_inputs(made) == {}
-    pilot.write_text(Pilot.model_validate(document(start=2.0, notes=["other"])).text())
+    pilot.write_text(fitted(Pilot, document(start=2.0, notes=["other"])).text())
     assert changed_inputs(made) == {str(pilot): "changed"}
 
 
