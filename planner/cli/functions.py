@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import keyword as words_of_python
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -271,6 +272,9 @@ def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
         pairs = [f"{key}={_word(inner)}" for key, inner in value.items()] if isinstance(value, Mapping) else value
         return [pairs] if isinstance(pairs, str) else list(map(_word, pairs))
     if Path in parts:
+        if not isinstance(value, str | os.PathLike):
+            way = ": save it, answer.save('answer.json'), and give the name" if isinstance(value, Answer) else ""
+            raise TypeError(f"{one.name}: a {type(value).__name__} is no name of a file{way}")
         return Path(value)
     return ",".join(map(_word, value)) if isinstance(value, Iterable) and not isinstance(value, str) else _word(value)
 

@@ -240,6 +240,8 @@ def parse(text: object) -> Heterogeneity:
         one = _one("deviation", text, positive=False)
         return Heterogeneity.per_tier(tuple(spread.read(part, one, field="deviation") for part in parts), text)
     hint = suggest(text, [*PRESETS, "dirichlet:"]) or _forms()
+    if text.lower().startswith(("non", "not")):  # the nearest word, iid, is the opposite
+        hint = "Write intra (clients in a group differ), inter (groups differ) or both."
     raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
 
 

@@ -8,7 +8,7 @@ has, else with the defaults, as `tune` takes them; with the fewest drawn, where 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -211,7 +211,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         NoAnswerError: where no plan reaches the target.
     """
     choices = scenario.choices
-    common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario))
+    common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario), choices)
     seen, about = _search(common, choices)
     leaders, order = seen.leaders()
     if not order:
@@ -380,10 +380,13 @@ def _own(scenario: Scenario) -> dict[str, int]:
     return {symbol: scenario.replaced.get(symbol, usual[symbol]) for symbol in STEPS if symbol in scenario.choices}
 
 
-def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingProxyType({})) -> list[Scenario]:
+def with_one_target(
+    found: Sequence[Scenario], own: Mapping[str, int] = MappingProxyType({}), drawn: Collection[str] = ()
+) -> list[Scenario]:
     """The scenarios under one target: the user's, or what Star-Star reaches in the first of them.
 
-    Where the scenarios have the least of a range, ``own`` are the K and P that define the target.
+    Where the scenarios have the least of a range, ``own`` are the K and P that define the target, and ``drawn`` those
+    of S1 and S2 that have a range, of which the least does.
 
     Raises:
         NoAnswerError: where its bound says nothing there.
@@ -402,7 +405,8 @@ def with_one_target(found: Sequence[Scenario], own: Mapping[str, int] = MappingP
             code="N003",
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
-    at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in own.items())}" if own else ""
+    shown = {**own, **{symbol: int(found[0].number(symbol)) for symbol in DRAWN if symbol in drawn}}
+    at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
     change = {
         "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),
         "R": Known(None, "derived", note="each topology's own rounds to the target"),
@@ -473,7 +477,8 @@ def _cautions(
         )
     for symbol, (_, high) in choices.items():
         upper = [row for row in along[symbol] if 2 * getattr(row, CHOICES[symbol]) >= high]
-        if first.counts[symbol] == high and any(row.tie > 1 for row in upper):
+        everyone = symbol in DRAWN and high >= float(chosen.number(SIZES[DRAWN.index(symbol)]))
+        if first.counts[symbol] == high and not everyone and any(row.tie > 1 for row in upper):
             yield f"{symbol} = {high} is the most that was allowed, and more may take less: give a wider range."
 
 

@@ -283,7 +283,7 @@ def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -
 def _change(now: float, before: float, what: str, resolution: float) -> str:
     """Say ``8 % less time``, or how many times as much."""
     if abs(now / before - 1) <= resolution:
-        return f"no more {what}"
+        return f"as much {what}"
     if now < before:
         return f"{percent(min(1 - now / before, MOST_SAID))} less {what}"
     return (

@@ -11,6 +11,8 @@ from planner.io.parts import Part
 from planner.predict.evidence.claims import beginning
 from planner.scenario.resolve import Scenario
 
+WORST = "worst case, not expected time"  # of targets that counts of a bound are to
+
 
 class Method(Part):
     """One way to run the algorithm, to the common target."""

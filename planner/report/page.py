@@ -194,7 +194,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
         elif isinstance(one.value, int | float) and not dot:
             alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
     parts = words + [
-        f"{' = '.join(keys)}{' = ' if len(keys[-1]) < NAMED else ' '}{value}?" for (value, _), keys in alike.items()
+        f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
     for link, known in rates.items():
         which = link if len(known) == 2 else f"{link.removesuffix(' link')} {'up' if 'up' in known else 'down'}link"

@@ -146,7 +146,9 @@ def _regional(scenario: Scenario) -> Question:
     question = ask(replace(scenario, predictor="bound", metric="gradient", availability=None))
     if not 2 <= question.values["G"] <= MAX_REGIONS:
         raise ScenarioError(
-            f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}.", code="E022"
+            f"--groups: {question.values['G']:g} is not a number of regions from 2 to {MAX_REGIONS}. Each group is a "
+            "region: give --groups 2 or more.",
+            code="E022",
         )
     return question
 

@@ -13,7 +13,7 @@ from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import Method, guess, parts
+from planner.report.families import WORST, Method, guess, parts
 from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
 
@@ -68,9 +68,7 @@ def answered(found: Answer) -> Asynchronous:
         target=Target(
             value=aim,
             metric="mean squared gradient",
-            defined_by=f"{found.defined_by}; worst case, not expected time"
-            if found.defined_by
-            else f"the guarantee of a squared gradient of {aim:.3g}",
+            defined_by=f"{found.defined_by or f'a squared gradient of {aim:.3g}'}; {WORST}",
         ),
         verdict=_verdict(found),
         rows=tuple(_rows(found)),

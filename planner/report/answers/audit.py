@@ -57,7 +57,7 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     of = {verdict: sum(counts.get(verdict, 0) for counts in tally.values()) for verdict in VERDICTS.values()}
     told = f"{of['holds']} hold, {of['holds up to a constant']} up to a constant, {of['fails']} fail, "
     told += f"{of['cannot tell']} unknown, {of['note']} notes"
-    verdict = f"As recorded: {len(found) - wrong} of {len(found)} rows ({told})."
+    verdict = f"{len(found) - wrong} of {len(found)} rows come out as recorded: {told}."
     if wrong:
         verdict = f"{wrong} of {len(found)} rows are NOT AS RECORDED ({told})."
     own = {"as_recorded": not wrong, "tally": tally}

@@ -567,8 +567,8 @@ def document(answer: Grouping) -> Document:
 
 
 def _facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    sizes, before, after = d["sizes"], d["before"], d["after"]
-    of = f"{sizes['least']}" if sizes["least"] == sizes["most"] else f"{sizes['least']} to {sizes['most']}"
+    sizes, before, after = d["size_of"].values(), d["before"], d["after"]
+    of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
     if before is None:
         if d["effect"]:

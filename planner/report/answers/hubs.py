@@ -16,7 +16,7 @@ from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import Method, parts
+from planner.report.families import WORST, Method, parts
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario.units import format_duration, format_size
 
@@ -94,8 +94,8 @@ def _row(one: Protocol, name: str) -> Communication:
 def _defined(found: Answer) -> str:
     scenario = found.question.scenario
     if scenario.known["target"].origin == "derived":
-        return f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds"
-    return f"a squared gradient of {found.question.setting.target:.3g}"
+        return f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds; {WORST}"
+    return f"a squared gradient of {found.question.setting.target:.3g}; {WORST}"
 
 
 def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:

@@ -19,7 +19,7 @@ from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import Method, guess, parts
+from planner.report.families import WORST, Method, guess, parts
 from planner.report.page import cell, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
@@ -63,7 +63,11 @@ def answered(found: Answer) -> Overlap:
         ),
         objective=question.objective,
         metric="loss",
-        target=Target(value=found.target, metric="loss gap", defined_by=defined or f"a loss gap of {found.target:.3g}"),
+        target=Target(
+            value=found.target,
+            metric="loss gap",
+            defined_by=f"{defined or f'a loss gap of {found.target:.3g}'}; {WORST}",
+        ),
         verdict=_verdict(found),
         rows=tuple(
             Attached(

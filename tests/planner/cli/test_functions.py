@@ -169,6 +169,7 @@ def test_a_command_with_files_of_its_own_overwrites_where_it_is_told(
         (lambda: planner.measure("a.csv", seed=1.5), TypeError, "not a whole number"),
         (lambda: planner.measure("a.csv", seed=True), TypeError, "not a whole number"),
         (lambda: planner.flip(G=2, M=2, cells=9), planner.ScenarioError, "are of a map"),
+        (lambda: planner.compare(planner.recommend(G=2, M=2), "b.toml"), TypeError, r"first: a Rec.* answer.save\("),
         (lambda: planner.tune(G=2, M=2, local_steps=object()), TypeError, "no text and no number"),
         (lambda: planner.tune(planner.load_scenario(G=2, M=2), G=3), TypeError, "takes no options"),
     ],

@@ -162,6 +162,8 @@ def test_sizes_of_groups_may_be_given(plan, tmp_path: Path) -> None:
     bounded = asked("--sizes", "2:4")
     assert (bounded["sizes"], max(bounded["size_of"].values())) == ({"least": 2, "most": 4}, 4)
     assert bounded == asked("--min-size", "2", "--max-size", "4")
+    least = asked("--min-size", "2")["size_of"].values()
+    assert f"10 clients in 3 groups of {min(least)} to {max(least)}" in plan("group", str(path), "--min-size", "2")[1]
     assert sorted(asked("--sizes", "1,2,3,4")["size_of"].values()) == [1, 2, 3, 4]
     effect = asked("--sizes", "present")["effect"]
     assert effect["before"]["grouping"] == "present"

@@ -431,6 +431,13 @@ def test_who_is_drawn_is_searched_without_everyone_at_once() -> None:
     assert all(2 <= row.groups_per_round < row.groups for row in free.recommend.divisions)
 
 
+def test_no_wider_range_is_asked_for_than_the_fleet_and_the_least_drawn_that_set_the_target_are_named() -> None:
+    found = answer(G=4, M=5, H="inter", S1="1:4", S2="1:5", o="time")
+    assert found.scenario["S1"].value == 4
+    assert not any("wider range" in one.text for one in found.warnings)
+    assert found.target.defined_by.endswith(" at S1 = 1, S2 = 1")
+
+
 def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
     found = answer(G=10, M=10, K="1:30000", P="1:60", H="both", target=0.05)
     question = ask(scenario(G=10, M=10, H="both", target=0.05))

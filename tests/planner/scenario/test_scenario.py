@@ -87,6 +87,7 @@ def test_what_is_missing_is_asked_for() -> None:
 def test_unknown_keys_are_refused_with_the_nearest() -> None:
     assert "Did you mean clients_per_group?" in refused(fleet__clients_per_groups=3)
     assert "Did you mean objective?" in refused(plan__objectiv="time")
+    assert "inter (groups differ)" in refused(problem__heterogeneity="non-iid")  # and not: Did you mean iid?
 
 
 @pytest.mark.parametrize(
