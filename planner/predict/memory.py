@@ -1,4 +1,4 @@
-"""Rounds that were worked out before: links, sizes and compute times move a clock, and no count of rounds."""
+"""What was worked out before: a clock moves no count of rounds, and rounds to a target move no clock."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ _lock = Lock()
 def key_of(question: Any, changes: Mapping[str, Any]) -> Hashable | None:
     """Return what rounds depend on: every field but the clock's, and changed values; None where that has no hash."""
     parts = (getattr(question, field.name) for field in fields(question) if field.name not in CLOCK)
-    key = (*map(_frozen, parts), _frozen(changes))
-    try:
-        hash(key)
-    except TypeError:
+    return _hashed((*map(_frozen, parts), _frozen(changes)))
+
+
+def key_of_clock(question: Any, objective: str) -> Hashable | None:
+    """Return what the price of a round depends on; None where that has no hash, or who comes decides as well."""
+    if question.availability is not None:
         return None
-    return key
+    return _hashed((objective, question.rates, *((t, question.round_spec(t)) for t in question.topologies)))
 
 
 def remembered(key: Hashable | None) -> dict[str, Any] | None:
-    """Return the rounds of a key by topology; None where they are not known."""
+    """Return what was kept for a key, such as rounds by topology; None where nothing was."""
     with _lock:
         found = _known.get(key)
         if found is None:
@@ -41,14 +43,22 @@ def remembered(key: Hashable | None) -> dict[str, Any] | None:
         return dict(found)
 
 
-def keep(key: Hashable | None, rounds: Mapping[str, Any]) -> None:
-    """Keep the rounds of a key, in place of those asked for longest ago."""
-    if key is None or sum(np.size(one) for one in rounds.values()) > LARGEST:
+def keep(key: Hashable | None, found: Mapping[str, Any]) -> None:
+    """Keep what was found for a key, in place of what was asked for longest ago."""
+    if key is None or sum(np.size(one) for one in found.values()) > LARGEST:
         return
     with _lock:
-        _known[key] = dict(rounds)
+        _known[key] = dict(found)
         while len(_known) > KEPT:
             _known.popitem(last=False)
+
+
+def _hashed(key: Hashable) -> Hashable | None:
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def _frozen(value: Any) -> Any:

@@ -17,6 +17,7 @@ from planner.decide.recommendation import Estimate, Regret
 from planner.decide.uncertainty import parts
 from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed, with_clock
 from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
+from planner.predict import memory
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
@@ -157,9 +158,19 @@ class _Affine:
 
     @classmethod
     def of(cls, question: Question, objective: Objective) -> _Affine | None:
-        """The form, or None where the clock follows no such one: it is asked at three more places."""
+        """The form, or None where the clock follows no such one; kept by what the price of a round depends on."""
         if timed(question):
             return None
+        key = memory.key_of_clock(question, objective)
+        if (known := memory.remembered(key)) is None:
+            found = cls._fitted(question, objective)
+            known = {} if found is None else {"coefficients": found.coefficients}
+            memory.keep(key, known)
+        return cls(question, objective, known["coefficients"]) if known else None
+
+    @classmethod
+    def _fitted(cls, question: Question, objective: Objective) -> _Affine | None:
+        """Fit the form, and ask the clock at three more places."""
         now = {name: value for name, value, _ in of_clock(question)}
         size = 8 * now["model_size"]
         # At unit latency and step time, and rates that send the model in one second, everything counts alike.

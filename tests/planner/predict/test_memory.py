@@ -99,3 +99,29 @@ def test_where_devices_stay_away_rounds_depend_on_as_much(other):
     expected = afresh(changed)
     assert afresh(one) != expected
     assert changed.varied().rounds() == expected  # with what was remembered of the first
+
+
+@pytest.mark.parametrize("other", [{"sigma": 2}, {"heterogeneity": "intra"}, {"target": 0.5}], ids=str)
+def test_what_moves_no_clock_leaves_the_price_of_a_round(other):
+    assert memory.key_of_clock(posed(), "time") == memory.key_of_clock(posed(**other), "time") is not None
+
+
+@pytest.mark.parametrize("other", [*CLOCKS, {"G": 6}, {"K": 3}, {"P": 2}, {"S1": 2}, {"device": "phone"}], ids=str)
+def test_whatever_moves_the_clock_is_another_price(other):
+    assert memory.key_of_clock(posed(), "time") != memory.key_of_clock(posed(**other), "time")
+
+
+def test_a_price_is_of_its_objective_and_of_those_who_always_come():
+    assert memory.key_of_clock(posed(), "time") != memory.key_of_clock(posed(), "energy")
+    assert memory.key_of_clock(posed(availability=0.9), "time") is None
+
+
+def test_an_answer_after_another_is_the_answer_afresh():
+    def answer(sigma):
+        return planner.recommend(**SAID, sigma=sigma, heterogeneity="inter").to_json()
+
+    with memory._lock:
+        memory._known.clear()
+    afresh = answer(0.5)
+    answer(0.7)
+    assert answer(0.5) == afresh
