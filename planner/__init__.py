@@ -193,6 +193,9 @@ def pilot(  # reason: a keyword for each option of the command
     systems: str = "trees",
     coverage: str | None = None,
     edges: int | None = None,
+    slowdowns: str | Sequence[float] | None = None,
+    speed_ratio: float | None = None,
+    buffer: int | None = None,
     rates: int | Sequence[float] = 7,
     seeds: int = 4,
     batch: int = 32,
@@ -224,9 +227,12 @@ def pilot(  # reason: a keyword for each option of the command
         weights: What clients count by in means and in the loss.
         topology: Ids of those that race, ``["star-ring"]``; the first of all is always among them.
         topologies: The same.
-        systems: What races, ``"trees,one-tier,hhfl,hsl,gossip"``; trees always.
+        systems: What races, ``"trees,one-tier,hhfl,hsl,gossip,hga"``; trees always.
         coverage: For hhfl: a file, or a layout in words.
         edges: For hsl and gossip: models sent over an edge in a round, in all.
+        slowdowns: For hga: how many times as long a task of each region takes, ``[1, 1, 2, 5]``.
+        speed_ratio: Or the slowest region's time over the fastest's, in equal ratios between.
+        buffer: Updates in a step of an asynchronous server; None for half of the regions.
         rates: How many rates the first grid has, or raw rates.
         seeds: Of the noise, for the comparison.
         batch: Samples of a mini-batch.
@@ -265,7 +271,16 @@ def pilot(  # reason: a keyword for each option of the command
             measured=measured,
             topologies=(topology,) if isinstance(topology, str) else (*topology, *topologies),
             seed=seed,
-            beside=raced.read(systems, coverage, None if edges is None else str(edges)).racers,
+            beside=raced.read(
+                systems,
+                coverage,
+                None if edges is None else str(edges),
+                ",".join(map(repr, slowdowns))
+                if slowdowns is not None and not isinstance(slowdowns, str)
+                else slowdowns,
+                None if speed_ratio is None else repr(speed_ratio),
+                buffer,
+            ).racers,
         )
     )
     place = answers.Output(None if output is None else Path(output), force, workers, engine, device)

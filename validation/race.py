@@ -8,6 +8,7 @@ topologies are then compared on seeds that no rate was chosen with. A budget of 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,6 +27,7 @@ KEPT = 3  # rates, at least, that are left on every rung
 BESIDE = 4  # rates that are run to the end beside those that are left: neighbours of the best, and between
 WIDEST = 6  # times that a grid may grow
 WINDOW = 3  # rounds that a curve is smoothed over
+NEAR = 1e-9  # relative; times that differ by less are one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,7 @@ class Plan:
         rates: the first grid, effective, at least two.
         within: seconds that it may take; None for as long as it needs.
         workers: processes at work.
+        updates: when the models of those that do not advance round by round change, in rounds, and up to all of them.
 
     Raises:
         ValidationError: if seeds overlap, or a number is out of range.
@@ -56,6 +59,7 @@ class Plan:
     rates: Mapping[str, tuple[float, ...]]
     within: float | None = None
     workers: int = 1
+    updates: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if set(self.tuning) & set(self.final):
@@ -64,6 +68,12 @@ class Plan:
             raise ValidationError("a race needs at least 1 round, and a seed to tune and one to compare on.")
         if any(len(rates) < 2 or min(rates) <= 0 for rates in self.rates.values()):
             raise ValidationError("a grid needs at least 2 rates above 0.")
+        if short := [name for name in self.updates if not self.steps(name, 1)]:
+            raise ValidationError(f"{short[0]} never steps within one round.")
+
+    def steps(self, name: str, rounds: int) -> int:
+        """How often a model changes in so many rounds."""
+        return bisect_right(self.updates[name], rounds * (1 + NEAR)) if name in self.updates else rounds
 
 
 @dataclass
@@ -75,16 +85,18 @@ class Lane:
         rate: the best effective rate; None where nothing was chosen.
         inside: whether it lies inside the rates that were tried as far.
         curves: by measured name, at that rate and on fresh seeds, of shape (seeds, rounds + 1); empty where not run.
+        times: of the numbers of its curves, in rounds; None where they are after 0, 1 ... rounds.
     """
 
     tried: dict[float, dict[int, Curve]] = field(default_factory=dict)
     rate: float | None = None
     inside: bool = False
     curves: Mapping[str, Curve] = field(default_factory=dict)
+    times: Curve | None = None
 
     def scores(self, rounds: int) -> dict[float, float]:
         """By rate, what it has after so many rounds, smoothed; only of rates that were run so far."""
-        return {rate: score(runs[rounds]) for rate, runs in sorted(self.tried.items()) if rounds in runs}
+        return {rate: score(runs[rounds], self.times) for rate, runs in sorted(self.tried.items()) if rounds in runs}
 
     def lost(self, rate: float) -> bool:
         """Whether runs at a rate have diverged, on any rung."""
@@ -140,18 +152,24 @@ def started(problem: Problem) -> dict[str, float]:
         return {name: float(value[0]) for name, value in problem.measure(problem.start()).items()}
 
 
-def smoothed(curve: Curve) -> Curve:
-    """Means over a few neighbouring rounds, fewer at the ends; the start stays as it is."""
+def smoothed(curve: Curve, times: Curve | None = None) -> Curve:
+    """Means over a few neighbouring rounds, fewer at the ends; the start stays as it is.
+
+    With ``times`` of the numbers of a curve, in rounds, over what lies as near in time, and no nearer to the start.
+    """
     out, half = np.array(curve, dtype=np.float64), WINDOW // 2
     last = curve.shape[-1] - 1
+    at = np.arange(last + 1.0) if times is None else times[: last + 1]
     for r in range(1, last + 1):
-        out[..., r] = curve[..., max(1, r - half) : min(last, r + half) + 1].mean(-1)
+        reach = min(half, at[r]) * (1 + NEAR)
+        low, high = np.searchsorted(at, (at[r] - reach, at[r] + reach))
+        out[..., r] = curve[..., max(1, low) : min(last + 1, high)].mean(-1)
     return out
 
 
-def score(curve: Curve) -> float:
+def score(curve: Curve, times: Curve | None = None) -> float:
     """What a curve has at its end, smoothed."""
-    return float(smoothed(curve)[..., -1])
+    return float(smoothed(curve, times)[..., -1])
 
 
 def rungs(rounds: int) -> list[int]:
@@ -189,7 +207,8 @@ class _Race:
         tell: Callable[[str, str | None], object],
     ) -> None:
         self.plan, self.execute, self.seconds, self.tell = plan, execute, seconds, tell
-        self.lanes = {name: Lane() for name in plan.trees}
+        when = {name: np.array((0.0, *times)) for name, times in plan.updates.items()}
+        self.lanes = {name: Lane(times=when.get(name)) for name in plan.trees}
         self.pace = dict.fromkeys(plan.trees, 0.0)  # seconds of a round of a run
         self.done: list[Cell] = []
         self.cut: list[Cut] = []
@@ -354,8 +373,8 @@ class _Race:
                 self.plan.trees[name][0],
                 tuple(rate for rate in some for _ in seeds),
                 tuple(seed for _ in some for seed in seeds),
-                rounds,
-                tuple(range(rounds + 1)),
+                self.plan.steps(name, rounds),
+                tuple(range(self.plan.steps(name, rounds) + 1)),
             )
             for name, some in rates.items()
         }

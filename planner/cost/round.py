@@ -76,6 +76,7 @@ def round_cost(spec: RoundSpec) -> RoundCost:
         seconds, error, draws = stragglers.mean_duration(spec)
     else:
         seconds, error, draws = in_step(levels(spec), spec.work), 0.0, 0
+    seconds, error = spec.stretch * seconds, spec.stretch * error
     if not math.isfinite(seconds):
         raise CostError(
             "network: the round would last longer than any number of seconds that can be written. "
@@ -96,10 +97,14 @@ def round_draws(spec: RoundSpec) -> FloatArray:
         CostError: As :func:`round_cost`.
     """
     if spec.network.timer is not None:
-        return np.array([_timed(spec)])
-    if spec.topology.uneven:
-        return _uneven(spec)
-    return stragglers.durations(spec) if spec.compute.random else np.array([in_step(levels(spec), spec.work)])
+        found = np.array([_timed(spec)])
+    elif spec.topology.uneven:
+        found = _uneven(spec)
+    elif spec.compute.random:
+        found = stragglers.durations(spec)
+    else:
+        found = np.array([in_step(levels(spec), spec.work)])
+    return spec.stretch * found
 
 
 def _timed(spec: RoundSpec) -> float:

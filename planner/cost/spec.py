@@ -41,6 +41,7 @@ class RoundSpec:
     method: Method = "schedule"  # ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`
     seed: int = 0  # seed of the draws of compute times
     members: Members | None = None  # what a list says of each client; the children are those of the topology
+    slowdowns: tuple[float, ...] = ()  # of the parts of the fleet below the top, by which all they do takes longer
 
     def __post_init__(self) -> None:
         tiers = self.topology.tiers
@@ -63,6 +64,15 @@ class RoundSpec:
             raise CostError(f"method: {self.method!r} is not one of {', '.join(METHODS)}.")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise CostError(f"seed: {self.seed!r} is not a whole number, 0 or more.")
+
+    @property
+    def stretch(self) -> float:
+        """How many times as long a round takes with slow parts: a star waits for the slowest, a ring for each."""
+        if not self.slowdowns:
+            return 1.0
+        top = next((tier for tier in self.topology.tiers if tier.taking_part > 1), self.topology.tiers[-1])
+        together = top.pattern.side_by_side(top.taking_part) > 1
+        return max(self.slowdowns) if together else sum(self.slowdowns) / len(self.slowdowns)
 
     @property
     def work(self) -> float:

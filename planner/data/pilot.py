@@ -63,6 +63,9 @@ class Fleet(Part):
     samples: list[Count] | None = field(
         "of every client, which it counts by; null where clients count alike", default=None
     )
+    slowdowns: list[Positive] | None = field(
+        "how many times as long each region takes, by `--slowdowns`; null where none was told", default=None
+    )
 
     @property
     def shape(self) -> str:
@@ -103,10 +106,21 @@ class Runner(Part):
 class Beside(Runner):
     """A system that is no tree of the fleet, and raced beside the trees."""
 
-    family: Annotated[str, Rule(max_length=40)] = field("one-tier, hhfl, hsl or gossip")
+    family: Annotated[str, Rule(max_length=40)] = field("one-tier, hhfl, hsl, gossip or hga")
     title: Annotated[str, Rule(max_length=200)]
     options: dict[str, str | int | float] = field("of the algorithm")
     at_nodes: bool = field("whether curves are the mean over the nodes' own models")
+    times: list[float] = field(
+        "of every number of its curves, in tasks of a region of slowdown 1: after each step of its server. Empty where "
+        "curves are after 0, 1 ... rounds. With times the envelope is how fresh seeds at the best rate did against the "
+        "reference's",
+        default_factory=list,
+    )
+
+    @property
+    def deliveries(self) -> int:
+        """Updates of regions in a step of the server."""
+        return int(self.options["M" if self.id == "synchronous" else "K_buf"])
 
 
 class Target(Part):
@@ -120,6 +134,9 @@ class Target(Part):
     ratios: dict[str, Interval | None] = field("rounds over the reference's, by topology")
     beside: dict[str, Number] = field("the rounds of systems beside the trees", default_factory=dict)
     beside_ratios: dict[str, Interval | None] = field("their ratios", default_factory=dict)
+    times: dict[str, Interval | None] = field(
+        "the time of systems whose server does not wait, in tasks of a region of slowdown 1", default_factory=dict
+    )
 
 
 class Verdict(Part):
@@ -195,8 +212,10 @@ def _whole(path: Path, pilot: Pilot, ids: Sequence[str], way: str) -> None:
     """Refuse curves of other lengths than the race has, topologies that nobody knows, and children of no tree."""
     for one in (*pilot.topologies, *pilot.beside):
         for name, curves in (("loss", one.loss), ("accuracy", one.accuracy), ("envelope", [one.envelope])):
-            if any(len(curve) != pilot.rounds + 1 for curve in curves if curve):
-                raise ScenarioError(f"{path}: {one.id}: {name}: a curve has not {pilot.rounds} rounds. {way}")
+            times = one.times if isinstance(one, Beside) else []
+            if any(len(curve) != (len(times) or pilot.rounds + 1) for curve in curves if curve):
+                what = f"{len(times)} times" if times else f"{pilot.rounds} rounds"
+                raise ScenarioError(f"{path}: {one.id}: {name}: a curve has not {what}. {way}")
     nodes = 1
     for tier in pilot.fleet.children or ():
         if len(tier) != nodes:

@@ -47,19 +47,19 @@ def crossing(curve: Curve, level: float) -> float:
     return float(r) if not math.isfinite(before) else r - 1 + (before - goal) / (before - after)
 
 
-def rounds_like(reference: Curve, curve: Curve, rounds: float) -> float:
+def rounds_like(reference: Curve, curve: Curve, rounds: float, times: Curve | None = None) -> float:
     """Rounds in which a curve has what the reference has after so many.
 
     A curve that does not get there so far is taken to go on at the pace it has: where in all its rounds ``h`` it has
     what the reference has after ``m``, its ratio is ``h / m``. Infinite where it has gained nothing.
 
-    Neither rises anywhere, and both are over the same rounds.
+    Neither rises anywhere, and both are over the same rounds; or the curve is over ``times``, and so is the answer.
     """
     found = crossing(curve, value_at(reference, rounds))
     if math.isfinite(found):
-        return found
-    last = len(curve) - 1
-    gained = crossing(reference, float(curve[last]))
+        return found if times is None else float(np.interp(found, range(len(times)), times))
+    last = len(curve) - 1 if times is None else float(times[-1])
+    gained = crossing(reference, float(curve[-1]))
     return math.inf if gained == 0 else rounds * last / gained
 
 

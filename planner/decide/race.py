@@ -13,8 +13,20 @@ from numpy.typing import NDArray
 from planner.data import pilot as data
 from planner.data.label_counts import LabelCounts
 from planner.data.pilot import Pilot
-from planner.data.race_curves import never_rising, rounds_like
-from planner.harness.pilot import Course, Racer, Tell, Wanted, on_hook, on_model, on_proxy, smoothed, student, window
+from planner.data.race_curves import never_rising, rounds_like, value_at
+from planner.harness.pilot import (
+    Course,
+    Racer,
+    Tell,
+    Wanted,
+    on_hook,
+    on_model,
+    on_proxy,
+    score,
+    smoothed,
+    student,
+    window,
+)
 from planner.io.version import version
 from planner.io.wording import names, percent
 
@@ -23,6 +35,7 @@ if TYPE_CHECKING:
 
 Curves = NDArray[np.float64]
 LEVEL = 0.8  # of intervals
+NEAR = 1e-9  # relative; times that differ by less are one
 TIE = 0.01  # of the way from the start to the leader: less is no lead
 GOOD = 0.05  # of that way: rates that lose less are good ones
 
@@ -84,6 +97,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
             sizes=list(map(max, course.sizes)), drawn=list(course.drawn), passes=list(course.passes),
             local_steps=wanted.local_steps, batch=wanted.batch, order=wanted.order,
             children=_nodes(course), samples=None if course.counted is None else list(course.counted),
+            slowdowns=next((list(racer.slowdowns) for racer, _ in course.beside if racer.slowdowns), None),
         ),
         metric=wanted.metric,
         rounds=board.rounds,
@@ -109,9 +123,21 @@ class _Board:
         self.quantity = "loss" if wanted.metric == "loss" else "error"
         self.reference = next(iter(course.trees))
         self.rounds = raced.rounds if raced.seeds else 0
-        every = {name: smoothed(lane.curves[self.quantity]) for name, lane in raced.lanes.items() if lane.curves}
+        every = {
+            name: smoothed(lane.curves[self.quantity], lane.times) for name, lane in raced.lanes.items() if lane.curves
+        }
         self.curves: Mapping[str, Curves] = {name: every[name] for name in course.trees if name in every}
         self.others: Mapping[str, Curves] = {one.id: every[one.id] for one, _ in course.beside if one.id in every}
+        # of the numbers of the curves of servers that do not wait, in tasks of a region of slowdown 1
+        self.times: Mapping[str, Curves] = {
+            one.id: self._until(one.id) * max(one.slowdowns) for one, _ in course.beside if one.slowdowns
+        }
+
+    def _until(self, name: str) -> Curves:
+        """Times of the numbers of a curve up to the last round, in rounds."""
+        times = self.raced.lanes[name].times
+        assert times is not None  # noqa: S101 - of servers that step by a clock alone
+        return times[times <= self.rounds * (1 + NEAR)]
 
     def shown(self, value: float) -> float:
         """As the metric has it, which for accuracy is larger where it is better."""
@@ -128,6 +154,7 @@ class _Board:
             "title": racer.title,
             "options": dict(racer.options),
             "at_nodes": racer.at_nodes,
+            "times": self.times[racer.id].tolist() if racer.slowdowns and self.rounds else [],
         }
         return data.Beside(id=racer.id, alike=[], **told, **self._ran(racer.id, chain))
 
@@ -141,7 +168,7 @@ class _Board:
             "good_rates": self._good(lane, chain),
             "inside": lane.inside,
             "tried": [
-                data.Tried(rate=rate / chain, rounds=rounds, value=_finite(self.shown(float(smoothed(curve)[-1]))))
+                data.Tried(rate=rate / chain, rounds=rounds, value=_finite(self.shown(score(curve, lane.times))))
                 for rate, runs in sorted(lane.tried.items())
                 for rounds, curve in sorted(runs.items())
             ],
@@ -177,6 +204,8 @@ class _Board:
 
     def envelope(self, name: str) -> Curves:
         """What it has after 0, 1 ... rounds at the best rate for each, the best so far; infinite where it diverged."""
+        if name in self.times:
+            return self._by_clock(name)
         found = np.full(self.rounds + 1, math.inf)
         found[0] = self.course.start
         for runs in self.raced.lanes[name].tried.values():
@@ -185,6 +214,20 @@ class _Board:
                 with np.errstate(invalid="ignore"):
                     found[:many] = np.fmin(found[:many], smoothed(curve)[:many])
         return never_rising(found)
+
+    def _by_clock(self, name: str) -> Curves:
+        """What a server that does not wait has after each step: how it does against the reference on fresh seeds.
+
+        Its loss swings with whose update came last, so that the best of the runs that chose rates would flatter it.
+        """
+        own = self.others[name].mean(0)
+        if self.reference not in self.curves:
+            return never_rising(own)
+        usual, there = self.envelope(self.reference), self.curves[self.reference].mean(0)
+        pairs = [(value_at(usual, r), value_at(there, r)) for r in self._until(name).tolist()]
+        scales = all(min(pair) > 0 for pair in pairs)
+        moved = [x * a / b if scales else x + a - b for x, (a, b) in zip(own.tolist(), pairs, strict=True)]
+        return never_rising(moved)
 
     def targets(self) -> list[data.Target]:
         """What the reference has after a quarter, a half and all of the rounds."""
@@ -196,22 +239,34 @@ class _Board:
             if not of[n] < self.course.start:
                 continue
             told: list[dict[str, Any]] = []
-            for among in (self.curves, self.others):
+            by_rounds = {name: curves for name, curves in self.others.items() if name not in self.times}
+            for among in (self.curves, by_rounds):
                 rounds = {name: rounds_like(of, self.envelope(name), n) for name in among}
                 told.append({name: _finite(found) for name, found in rounds.items()})
                 told.append({name: self._ratio(name, found / n, n) for name, found in rounds.items()})
             value = self.shown(float(of[n]))
             named = dict(zip(("rounds", "ratios", "beside", "beside_ratios"), told, strict=True))
-            out.append(data.Target(reference_rounds=n, value=value, **named))
+            times = {name: self._time(name, of, n) for name in self.others if name in self.times}
+            out.append(data.Target(reference_rounds=n, value=value, times=times, **named))
         return out
 
+    def _time(self, name: str, of: Curves, n: int) -> data.Interval | None:
+        """When a server that does not wait is where the reference is after n rounds."""
+        value = rounds_like(of, self.envelope(name), n, self.times[name])
+        return self._with_seeds(name, value, n)
+
     def _ratio(self, name: str, value: float, n: int) -> data.Interval | None:
+        """Rounds over the reference's."""
+        return self._with_seeds(name, value, n, n)
+
+    def _with_seeds(self, name: str, value: float, n: int, per: float = 1.0) -> data.Interval | None:
         """With an interval as wide as that of the ratios which single fresh seeds give at the best rates."""
         if not math.isfinite(value):
             return None
         own_curves = self.curves[name] if name in self.curves else self.others[name]
         pairs = zip(self.curves[self.reference], own_curves, strict=True)
-        each = [rounds_like(never_rising(of), never_rising(own), n) / n for of, own in pairs]
+        times = self.times.get(name)
+        each = [rounds_like(never_rising(of), never_rising(own), n, times) / per for of, own in pairs]
         if len(each) < 2 or not all(0 < ratio < math.inf for ratio in each):
             return data.Interval(value=value)
         half = _half(np.log(each))
@@ -236,7 +291,8 @@ class _Board:
             still = all(np.ptp(curve) == 0 for curve in (*tried, *fine.values()))
             return data.Verdict(status="constant" if still else "no-progress", best=[])
         level = [name for name in order if name == first or not self._leads(fine[first], fine[name])]
-        beside = {name: own for name, own in self.others.items() if np.isfinite(own).all()}
+        waiting = {name: own for name, own in self.others.items() if name not in self.times}  # after as many rounds
+        beside = {name: own for name, own in waiting.items() if np.isfinite(own).all()}
         ahead = tuple(name for name, own in beside.items() if self._leads(own, fine[first]))
         if len(level) > 1:
             return data.Verdict(status="toss-up", best=level, ahead=ahead)

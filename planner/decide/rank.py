@@ -12,6 +12,8 @@ from hflbounds.topology import all_topologies
 from planner.cost.round import RoundCost
 from planner.decide import participation
 from planner.decide.advice import assumptions, steps
+from planner.decide.clocked import Clocked, clocked
+from planner.decide.clocked import about as about_regions
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import Flip, nearest_flips
@@ -66,7 +68,8 @@ def recommend(  # reason: one field of the answer after the other
     found = standings(here, rounds) if every else {str(here.objective): {"": here}}
     beside = baselines(question) if every and (question.depth == 2 or not question.predictor.measured) else ()
     beside = tuple(one for one in beside if one.topology not in question.topologies or question.depth > 1)
-    said = verdict(found, beside, met=met)
+    unwaiting = clocked(question) if every else ()
+    said = verdict(found, (*beside, *unwaiting), met=met)
 
     how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
@@ -83,6 +86,7 @@ def recommend(  # reason: one field of the answer after the other
             for place, topology in enumerate([*here.totals, *(t for t in rounds if t not in here.totals)], 1)
         ),
         *(_baseline(one, here, by_sharing) for one in beside if one.question is not None),
+        *(_clocked(one, here, by_sharing) for one in unwaiting),
     ]
     return Recommendation(
         version=version(),
@@ -113,7 +117,7 @@ def recommend(  # reason: one field of the answer after the other
             flips_searched=looked,
             notes=(*question.predictor.notes(question), *participation.in_words(question)),
             uncertainty=how_sure,
-            others=tuple(_others(beside)) if asked else (),
+            others=tuple(one for one in _others(beside) if one.id not in {row.id for row in rows}) if asked else (),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
     )
@@ -137,7 +141,7 @@ def _warnings(  # reason: one source of warnings each
         *doubt,
     ]
     texts += [*_about_cost(question, scenario), *left_out(scenario), *evidence.not_covered(question)]
-    texts += about_shares(question)
+    texts += [*about_shares(question), *about_regions(question)]
     trees = [row for row in rows if not row.baseline and row.why]
     for why in dict.fromkeys(row.why for row in trees):
         which = [row.id for row in trees if row.why == why]
@@ -370,6 +374,31 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
         rounds_from=one.rounds_from,
         **participation.of_row(one.question, here.scenario, one.topology, rounds),
         why=met if math.isfinite(rounds) else "the target is not reached",
+    )
+
+
+def _clocked(one: Clocked, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
+    network = here.question.network
+    cases = []
+    for value, case in by_sharing.items():
+        if value:
+            seconds = one.amount("time", case.question.network)
+            known = seconds if math.isfinite(seconds) else None
+            cases.append(InCase(value=value, time_seconds=known, ratio=_over_best(seconds, case)))
+    time, traffic = (one.amount(name, network) for name in ("time", "traffic"))
+    return Row(
+        id=one.id,
+        title=one.title,
+        baseline=True,
+        rounds=None,
+        time_seconds=Quantity(time) if math.isfinite(time) else None,
+        traffic_bytes=Quantity(traffic) if math.isfinite(traffic) else None,
+        ratio=_over_best(one.amount(here.objective, network), here),
+        cases=tuple(cases),
+        rounds_from="measured",
+        why="its server does not wait, so that it has no rounds"
+        if math.isfinite(time)
+        else "the target is not reached",
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hflbounds.evaluate.compare import SAME, ties
+from planner.decide.clocked import Clocked
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty.draws import Agreement, agreement
@@ -162,7 +163,9 @@ def sharing_is_open(question: Question, scenario: Scenario) -> bool:
     return several and scenario.known[SHARING].origin == "default" and question.cost != "formula"
 
 
-def verdict(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline], *, met: bool = False) -> Verdict:
+def verdict(
+    found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked], *, met: bool = False
+) -> Verdict:
     """Decide, in words and data."""
     if met:
         first = next(iter(found.values()))
@@ -176,7 +179,7 @@ def verdict(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseli
     return Verdict(status="depends", on="objective", cases=cases, text=f"Depends on the objective{also}.")
 
 
-def _by_sharing(objective: str, by: Mapping[str, Standing], beside: Sequence[Baseline]) -> Verdict:
+def _by_sharing(objective: str, by: Mapping[str, Standing], beside: Sequence[Baseline | Clocked]) -> Verdict:
     """The verdict by one objective, as a case."""
     cases = tuple(single(one, beside).replaced(value=value) for value, one in by.items())
     if len({(case.status, frozenset(case.best)) for case in cases}) == 1:
@@ -184,7 +187,7 @@ def _by_sharing(objective: str, by: Mapping[str, Standing], beside: Sequence[Bas
     return Verdict(value=objective, status="depends", on=SHARING, cases=cases, text="depends on link sharing")
 
 
-def single(here: Standing, beside: Sequence[Baseline]) -> Verdict:
+def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
     """The verdict of one standing, in the words of a case."""
     rest = [t for t in here.totals if t not in here.best]
     runner_up = rest[0] if rest else ""
@@ -199,14 +202,15 @@ def single(here: Standing, beside: Sequence[Baseline]) -> Verdict:
     return found.replaced(text=_in_a_case(found, here))
 
 
-def _faster(here: Standing, beside: Sequence[Baseline]) -> Faster | None:
+def _faster(here: Standing, beside: Sequence[Baseline | Clocked]) -> Faster | None:
     """The baseline that takes least, where that is less than the best topology by more than ties."""
     amounts = {one.id: one.amount(here.objective, here.question.network) for one in beside}
     least = min(amounts, key=lambda id_: amounts[id_], default=None)
     first = here.run[next(iter(here.totals))] if here.totals else 0.0
     if least is None or not first or amounts[least] * (1 + here.scenario.resolution) >= first:
         return None
-    return Faster(id=least, title=SINGLE[least][1], ratio=Quantity(amounts[least] / first))
+    who = next(one.title for one in beside if one.id == least)
+    return Faster(id=least, title=who, ratio=Quantity(amounts[least] / first))
 
 
 # ---------------------------------------------------------------- in words
@@ -304,8 +308,10 @@ def _without_servers(found: Verdict, here: Standing) -> str:
     """Say what a baseline takes: ``FedAvg without group servers takes 0.75x the time``."""
     assert found.baseline is not None  # noqa: S101 - asked only where there is one
     name = found.baseline.title.partition(",")[0]
-    servers = "group servers" if here.scenario.depth == 2 else "servers in between"
-    return f"{name} without {servers} takes {times(found.baseline.ratio)} the {here.objective}."
+    servers = " without group servers" if here.scenario.depth == 2 else " without servers in between"
+    if found.baseline.id not in SINGLE:
+        servers = ", whose server does not wait,"
+    return f"{name}{servers} takes {times(found.baseline.ratio)} the {here.objective}."
 
 
 ONE_CHILD = {

@@ -40,6 +40,8 @@ def compared(
     """
     if scenario.divisions:
         raise ScenarioError("--coverage, --edges, --region-times: give --groups too, as they are about a fixed fleet.")
+    if told.get("region_times") is not None and scenario.pilot is not None and scenario.pilot.fleet.slowdowns:
+        raise ScenarioError("--region-times: the regions have the speeds that they had in the pilot. Leave it out.")
     own = {key: value for key, value in said.items() if key not in LEFT_OUT}
     others = {other.id: other for other in answer.recommend.others}
     rows = answer.rows
@@ -107,6 +109,8 @@ def _measured(id_: str, found: dict[str, Any], scenario: Scenario) -> dict[str, 
     one = None if scenario.pilot is None else scenario.pilot.runner(id_)
     if coverage is None or not isinstance(one, Beside):
         return found
+    if any(slower != 1 for slower in scenario.pilot.fleet.slowdowns or ()):  # type: ignore[union-attr]
+        return {**found, "why": f"{found['why']}; the pilot's regions differ in speed, which is not timed for it"}
     if one.options.get("coverage") != rows_of(coverage):
         return {**found, "why": f"{found['why']}; the pilot has another coverage"}
     question = ask(with_default_order(scenario))

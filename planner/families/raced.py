@@ -9,18 +9,20 @@ from typing import Any
 
 from planner.data.coverage import read_layout
 from planner.errors import ScenarioError
+from planner.families.hga import question as hga
 from planner.families.hsl import question as hsl
 from planner.harness.pilot import Fleet, Racer
 
 TREES, HGA = "trees", "hga"
 SYSTEMS = (TREES, "one-tier", "hhfl", "hsl", "gossip", HGA)
-NOT_RACED = "--systems hga: its server does not wait, so its steps are no rounds of others, and it does not race here."
+FEDASYNC = {"eta_g": 0.6, "damping": 0.5}  # usual values: the share of a model that arrives, and how that falls if late
+DYN = 2.0  # FedDyn's coefficient inside a region of HGA-FL, the largest of xie2024
 PLAINLY = {  # what is not run where it was not asked for
     "one-tier": "FedAvg and sequential learning (--systems trees,one-tier)",
     "hhfl": "HHFL (hhfl, with --coverage FILE)",
     "hsl": "HSL (hsl, with --edges N)",
     "gossip": "gossip (gossip, with --edges N)",
-    HGA: "HGA-FL, whose server does not wait (`hfl-plan async`)",
+    HGA: "HGA-FL, FedBuff and FedAsync (hga, with --slowdowns 1,1,2,5 or --speed-ratio 8)",
 }
 
 
@@ -36,17 +38,28 @@ class Asked:
     # A file or a layout in words, for HHFL; its clients are those of the hook, group by group
     coverage: str | None = None
     edges: int | None = None  # models that go over an edge in a round, in all, for HSL and gossip
+    slowdowns: str | None = None  # how many times as long each region takes, for HGA-FL
+    speed_ratio: str | None = None  # or the last over the first
+    buffer: int | None = None  # updates of regions in a step of an asynchronous server; None for half of them
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.systems if name not in SYSTEMS]:
             raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join(SYSTEMS)}.")
         if TREES not in self.systems:
             raise ScenarioError("--systems: rounds are told relative to the trees': name `trees` too.")
-        if HGA in self.systems:
-            raise ScenarioError(f"{NOT_RACED} `hfl-plan async` has its clock.")
-        for option, given, users in (("coverage", self.coverage, ("hhfl",)), ("edges", self.edges, ("hsl", "gossip"))):
+        speeds = [self.slowdowns, self.speed_ratio]
+        if HGA in self.systems and speeds.count(None) != 1:
+            said = "how fast are the regions?" if speeds.count(None) else "--slowdowns and --speed-ratio say the same."
+            raise ScenarioError(f"--systems hga: {said} Give one of --slowdowns 1,1.2,8 and --speed-ratio 8.")
+        for option, given, users, needed in (
+            ("coverage", self.coverage, ("hhfl",), True),
+            ("edges", self.edges, ("hsl", "gossip"), True),
+            ("slowdowns", self.slowdowns, (HGA,), False),
+            ("speed-ratio", self.speed_ratio, (HGA,), False),
+            ("buffer", self.buffer, (HGA,), False),
+        ):
             asking = [name for name in users if name in self.systems]
-            if asking and given is None:
+            if asking and given is None and needed:
                 raise ScenarioError(f"--systems {asking[0]}: needs --{option}. Give it, or leave {asking[0]} out.")
             if given is not None and not asking:
                 raise ScenarioError(f"--{option}: is for --systems {' or '.join(users)}. Name one, or leave it out.")
@@ -118,6 +131,32 @@ def _gossip(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     yield Racer("erdos-renyi", "gossip", f"Erdos-Renyi, {edges} edges", "erdos-renyi", random, at_nodes=True)
 
 
+def _hga(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
+    """Groups as regions, at servers that do not wait, and at one that does; caches are empty at first."""
+    _everybody(fleet, HGA)
+    if len(fleet.sizes) != 2 or len(set(fleet.sizes[-1])) > 1:
+        raise ScenarioError("--systems hga: regions are groups of one size, in two tiers. Leave hga out.")
+    [regions], clients = fleet.sizes[0], fleet.sizes[1][0]
+    if regions < 2:
+        raise ScenarioError("--systems hga: one group is no regions that differ in speed. Leave hga out.")
+    buffer = (regions + 1) // 2 if asked.buffer is None else asked.buffer
+    if not 1 <= buffer <= regions:
+        raise ScenarioError(f"--buffer: {buffer} is not from 1 to the {regions} regions.", code="E004")
+    option, text = ("--speed-ratio", asked.speed_ratio) if asked.slowdowns is None else ("--slowdowns", asked.slowdowns)
+    slowdowns = tuple(hga.factors(option, str(text), regions))
+    shared: dict[str, Any] = {"M": regions, "N": clients, "R_sub": prod(fleet.passes), "E": fleet.local_steps}
+    shared["slowdowns"] = ",".join(map(repr, slowdowns))
+    some, of = {"K_buf": buffer}, f"buffer {buffer} of {regions}"
+    for id_, title, options in (
+        ("hga-fl", f"HGA-FL, {of}", {**some, "cache": "zero", "alpha": DYN}),
+        ("fedbuff", f"FedBuff, {of}", some),
+        ("ca2fl", f"CA2FL, {of}", {**some, "cache": "zero"}),
+        ("fedasync", "FedAsync", {"K_buf": 1, **FEDASYNC}),
+        ("synchronous", "Synchronous mean", {}),
+    ):
+        yield Racer(id_, HGA, title, id_, {**shared, **options}, slowdowns=slowdowns)
+
+
 def _steps(fleet: Fleet) -> dict[str, Any]:
     return {"K": fleet.local_steps * prod(fleet.passes), "judged": "nodes"}
 
@@ -138,10 +177,18 @@ MAKERS: Mapping[str, Callable[[Asked, Fleet], Iterator[Racer]]] = {
     "hhfl": _hhfl,
     "hsl": _hsl,
     "gossip": _gossip,
+    HGA: _hga,
 }
 
 
-def read(systems: str, coverage: str | None, edges: str | None) -> Asked:
+def read(
+    systems: str,
+    coverage: str | None,
+    edges: str | None,
+    slowdowns: str | None = None,
+    speed_ratio: str | None = None,
+    buffer: int | None = None,
+) -> Asked:
     """Read what was asked for.
 
     Raises:
@@ -150,4 +197,5 @@ def read(systems: str, coverage: str | None, edges: str | None) -> Asked:
     if edges is not None and not (edges.strip().isdecimal() and 0 < int(edges) <= 10**9):
         raise ScenarioError(f"--edges: {edges!a:.40} is no count of models sent in a round.")
     words: Sequence[str] = [word.strip().lower() for word in systems.split(",") if word.strip()]
-    return Asked(tuple(dict.fromkeys(words)), coverage, None if edges is None else int(edges))
+    models = None if edges is None else int(edges)
+    return Asked(tuple(dict.fromkeys(words)), coverage, models, slowdowns, speed_ratio, buffer)

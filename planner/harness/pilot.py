@@ -31,6 +31,7 @@ __all__ = [
     "Wanted",
     "on_hook",
     "on_model",
+    "score",
     "smoothed",
     "student",
     "window",
@@ -52,6 +53,7 @@ class Fleet:
     local_steps: int  # of a client between two averagings
     order: Order  # of rings
     samples: tuple[int, ...] | None = None  # what each client counts, where they do not count alike
+    sizes: tuple[tuple[int, ...], ...] = ()  # children of every node above each tier, top first
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Racer:
     algorithm: str  # of `validation`, by name
     options: Mapping[str, Any]  # of the algorithm
     at_nodes: bool = False  # whether the metric is the mean over the nodes' own models, as there is no global one
+    slowdowns: tuple[float, ...] = ()  # how long a task of each region takes, where a server steps by that clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,11 +207,18 @@ def student(level: float, freedom: int) -> float:
     return student_quantile(level, freedom)
 
 
-def smoothed(curves: Any) -> Any:
-    """Means over a few neighbouring rounds, as the race has them."""
+def smoothed(curves: Any, times: Any = None) -> Any:
+    """Means over a few neighbouring rounds, as the race has them; of a curve by time, with the times in rounds."""
     from validation.race import smoothed as means
 
-    return means(curves)
+    return means(curves, times)
+
+
+def score(curve: Any, times: Any = None) -> float:
+    """What a curve has at its end, smoothed."""
+    from validation.race import score as end
+
+    return end(curve, times)
 
 
 def window() -> int:
@@ -254,7 +264,7 @@ def _raced(
         "passes": "/".join(map(str, passes)), "drawn": _joined(wanted.drawn), "order": wanted.order, **_of_nodes(made)
     }  # fmt: skip
     parts = {name: part("tree", topology=name.replace("-", "/"), K=wanted.local_steps, **numbers) for name in trees}
-    beside = _beside(made, next(iter(trees.values())).taking_part, passes, wanted)
+    beside, updates = _beside(made, next(iter(trees.values())).taking_part, passes, wanted)
     parts |= {racer.id: part(racer.algorithm, **racer.options) for racer, _ in beside}
     chains |= {racer.id: chain for racer, chain in beside}
     first = SEEDS * wanted.seed
@@ -268,6 +278,7 @@ def _raced(
         rates=_rates(made, wanted, chains),
         within=wanted.within,
         workers=workers,
+        updates=updates,
     )
     with tempfile.TemporaryDirectory() if store is None else nullcontext(str(store.parent)) as folder:
         file = Path(folder) / (store.name if store is not None else "pilot.runs")
@@ -323,16 +334,19 @@ def _of_trees(tell: Tell, trees: frozenset[str], what: str, leader: str | None) 
 
 def _beside(
     made: Supplied, taking_part: int, passes: tuple[int, ...], wanted: Wanted
-) -> tuple[tuple[Racer, float], ...]:
-    """Systems that race beside the trees, and how many local steps a round of each chains."""
+) -> tuple[tuple[tuple[Racer, float], ...], dict[str, tuple[float, ...]]]:
+    """Systems that race beside the trees, with the local steps that a round of each chains; and when servers step."""
     from validation.experiment import make_algorithm, part
 
     if wanted.beside is None:
-        return ()
-    there = len(made.clients)
-    racers = wanted.beside(Fleet(there, taking_part, passes, wanted.local_steps, wanted.order, made.counted))
-    chains = (make_algorithm(part(one.algorithm, **one.options)).local_steps_per_round() for one in racers)
-    return tuple(zip(racers, chains, strict=True))
+        return (), {}
+    fleet = Fleet(
+        len(made.clients), taking_part, passes, wanted.local_steps, wanted.order, made.counted, tuple(made.sizes)
+    )
+    racers = wanted.beside(fleet)
+    made_of = {one.id: make_algorithm(part(one.algorithm, **one.options)) for one in racers}
+    updates = {one.id: made_of[one.id].updates(wanted.rounds) for one in racers if one.slowdowns}  # type: ignore[attr-defined]
+    return tuple((one, made_of[one.id].local_steps_per_round()) for one in racers), updates
 
 
 def _rates(made: Supplied, wanted: Wanted, chains: Mapping[str, float]) -> dict[str, tuple[float, ...]]:

@@ -40,6 +40,14 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
             f"--metric {metric}`."
         )
     _same_fleet(question, pilot)
+    slowdowns = tuple(pilot.fleet.slowdowns or ())
+    if max(slowdowns, default=1.0) != min(slowdowns, default=1.0) and (
+        question.availability is not None or question.network.timer is not None
+    ):
+        raise ScenarioError(
+            "--pilot: its regions differ in speed, which is not timed with --availability or --network. Leave that "
+            "out, or run `hfl-plan pilot` without --systems hga."
+        )
     known = {
         t: tree for t, tree in question.topologies.items() if (one := pilot.runner(t)) is not None and one.envelope
     }
@@ -53,7 +61,8 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     if question.share is not None:
         target = question.share * float(whose.start(question.values))
     found = replace(
-        question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target
+        question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target,
+        slowdowns=slowdowns,
     )  # fmt: skip
     far = float(whose.rounds_to(found, pilot.reference, found.goal(), found.values)) / pilot.rounds
     if far > FURTHEST:

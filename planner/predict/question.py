@@ -65,6 +65,7 @@ class Question:
     availability: Availability | None = None  # of those asked; None where everyone takes part
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
     members: Members | None = None  # node by node, where the fleet was listed
+    slowdowns: tuple[float, ...] = ()  # times by which the groups of the top tier are slower; none where they are not
 
     @property
     def depth(self) -> int:
@@ -262,6 +263,7 @@ class Question:
             self.cost,
             self.seed,
             self.members,
+            self.slowdowns,
         )
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:

@@ -605,3 +605,19 @@ def test_gradients_of_controlled_problems_are_those_of_their_local_steps() -> No
     assert torch.equal(begin, kept)
     (found,) = problem.local_steps((begin,), clients, seeds, draws, rates, 3)
     assert torch.allclose(found, by_hand, **CLOSE)
+
+
+def test_slowdowns_are_the_durations_of_tasks() -> None:
+    told = Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, slowdowns="2,1,4")
+    assert [step.time for step in told.schedule(0, 3).steps] == [2, 4, 5]  # 1 waits for 0, twice; 2 has waited since 4
+    assert told.updates(1) == (0.5, 1.0)
+    ratio = Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, speed_ratio=4)
+    same = Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, slowdowns="1,2,4")
+    assert ratio.schedule(0, 30) == same.schedule(0, 30)
+    for wrong in ("1,2", "1,2,0", "1,2,x", "1,2,inf"):
+        with pytest.raises(ValidationError, match="slowdowns"):
+            Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, slowdowns=wrong)
+    with pytest.raises(ValidationError, match="leave one out"):
+        Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, slowdowns="1,2,4", speed_ratio=4)
+    with pytest.raises(ValidationError, match="its own times"):
+        Asynchronous(above="fedbuff", M=3, N=1, K_buf=2, jitter=0.1).updates(1)

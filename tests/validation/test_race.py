@@ -135,3 +135,27 @@ def test_a_curve_is_smoothed_over_neighbours_and_never_with_the_start() -> None:
     assert rungs(8) == [2, 8]
     assert rungs(18) == [2, 5, 18]
     assert rungs(1) == [1]
+
+
+def test_curves_by_time_are_smoothed_over_as_much_time_as_rounds() -> None:
+    curve = np.array([9.0, 8, 4, 6, 2, 1, 3])
+    at = np.array([0, 0.5, 1.0, 1.5, 2.5, 2.5, 4.0])
+    # no nearer to the start than it is itself: 0 to 1, 0 to 2, 0.5 to 2.5, and then a round to both sides
+    expected = [9, (8 + 4) / 2, (8 + 4 + 6) / 3, (8 + 4 + 6 + 2 + 1) / 5, (6 + 2 + 1) / 3, (6 + 2 + 1) / 3, 3]
+    assert smoothed(curve, at).tolist() == pytest.approx(expected)
+    assert score(curve[:4], at) == pytest.approx((8 + 4 + 6) / 3)
+    whole = np.arange(7.0)
+    assert smoothed(curve, whole).tolist() == smoothed(curve).tolist()
+
+
+def test_a_server_that_steps_by_a_clock_runs_for_as_long_as_the_others() -> None:
+    track = Track(nested(1.0))
+    times = tuple(0.25 * k for k in range(1, 33))
+    asked = plan(updates={"ring/ring": times})
+    raced = race(asked, track.execute, track.seconds)
+    lane = raced.lanes["ring/ring"]
+    assert lane.curves["loss"].shape == (2, 33)
+    assert raced.lanes["star/star"].curves["loss"].shape == (2, 9)
+    assert {(len(curve), rounds) for runs in lane.tried.values() for rounds, curve in runs.items()} == {(9, 2), (33, 8)}
+    with pytest.raises(ValidationError, match="never steps within one round"):
+        plan(updates={"ring/ring": (1.5, 3.0)})

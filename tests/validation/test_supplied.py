@@ -208,3 +208,22 @@ def test_what_cannot_be_trained_is_refused() -> None:
         )
     with pytest.raises(ValidationError, match="not in this process"):
         own.hook(path="", digest="0", batch=1, measured=1, hook_seed=0)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, kind) in MODULES.items() if kind == "Module"])
+def test_gradients_are_those_that_plain_pytorch_has(name: str) -> None:
+    rows = clients()
+    problem = own.problem(own.supplied(model(name), rows, batch=BATCH), 10**6)
+    draws = problem.draws([SEED], (2,), 3)
+    who, seeds = torch.tensor([4, 1]), torch.tensor([0, 0])
+    models = tuple(torch.cat([part, 1.5 * part]) for part in problem.start())
+    found = problem.gradients(models, who, seeds, draws, 2)
+    x, y = torch.cat([row[1] for row in rows]), torch.cat([row[2] for row in rows])
+    for i, scale in enumerate((1.0, 1.5)):
+        plain, some = model(name), draws[0, who[i], 2]
+        with torch.no_grad():
+            for part in plain.parameters():
+                part.mul_(scale)
+        nn.functional.cross_entropy(plain(x[some]), y[some]).backward()
+        for own_part, slopes in zip(plain.parameters(), found, strict=True):
+            torch.testing.assert_close(slopes[i], own_part.grad)

@@ -19,6 +19,7 @@ arrivals before or after the step is not said; before, a full buffer is the sync
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +34,7 @@ from validation.algorithms.sub_centers import Below, Inside, States
 from validation.engine import Moment, Parameters, Problem, ValidationError
 
 SOURCE = paper.at("C.1 and (48); Algorithm 3; Appendix G for the baselines")
+NEAR = 1e-9  # relative; sums of durations that differ by less are one time
 FIRST = 1  # tells the tasks that fill the first cache from those of the first arrivals
 Above = Literal["hga-fl", "fedbuff", "ca2fl", "fedasync", "synchronous"]
 Cache = Literal["first", "zero"]
@@ -75,6 +77,7 @@ class Asynchronous:
         alpha: FedDyn's coefficient.
         mu: FedProx's coefficient.
         speed_ratio: how many times as long the tasks of the last sub-center take as those of the first.
+        slowdowns: how long the tasks of each sub-center take, such as ``1,1,2,5``; in place of ``speed_ratio``.
         jitter: standard deviation of the logarithm of a task's duration; 0 for fixed durations.
         damping: an update that began tau steps ago counts (1 + tau)^-damping times; FedBuff and FedAsync only.
         cache: ``first``, updates of tasks from the first model, done before the clock starts (they move FedDyn's states
@@ -96,6 +99,7 @@ class Asynchronous:
     alpha: float = 2.0
     mu: float = 2.0
     speed_ratio: float = 1.0
+    slowdowns: str | None = None
     jitter: float = 0.0
     damping: float = 0.0
     cache: Cache = "first"
@@ -117,6 +121,11 @@ class Asynchronous:
             raise ValidationError(f"K_buf = {self.K_buf} is not between 1 and M = {self.M}.")
         if not self.speed_ratio >= 1:
             raise ValidationError(f"speed_ratio = {self.speed_ratio} must be at least 1: the first is the fastest.")
+        if self.slowdowns is not None:
+            if self.speed_ratio != 1:
+                raise ValidationError("slowdowns and speed_ratio say the same: leave one out.")
+            if len(self.durations) != self.M or not all(0 < each < math.inf for each in self.durations):
+                raise ValidationError(f"slowdowns = {self.slowdowns!r}: give M = {self.M} numbers above 0.")
         for name, value in (("eta_g", self.eta_g), ("jitter", self.jitter), ("damping", self.damping)):
             if not value >= 0:
                 raise ValidationError(f"{name} = {value} must be at least 0.")
@@ -132,18 +141,44 @@ class Asynchronous:
         return {"synchronous": self.M, "fedasync": 1}[self.above] if self.K_buf is None else self.K_buf
 
     @property
+    def durations(self) -> tuple[float, ...]:
+        """How long the tasks of each sub-center take, where that was told of each.
+
+        Raises:
+            ValidationError: if they are no numbers.
+        """
+        try:
+            return () if self.slowdowns is None else tuple(map(float, self.slowdowns.split(",")))
+        except ValueError:
+            raise ValidationError(f"slowdowns = {self.slowdowns!r} are no numbers: write 1,1,2,5.") from None
+
+    @property
     def inside(self) -> Inside:
         """How sub-centers work."""
         return Inside(below=self.below, N=self.N, R_sub=self.R_sub, E=self.E, alpha=self.alpha, mu=self.mu)
 
     def clock(self, seed: int) -> Clock:
         """The clock of runs with this seed, before the first global step."""
-        return Clock(self.M, self.buffer, self.speed_ratio, self.jitter, seed)
+        return Clock(self.M, self.buffer, self.speed_ratio, self.jitter, seed, self.durations)
 
     def schedule(self, seed: int, steps: int) -> Schedule:
         """Who arrives when in the runs with this seed, and how late; delays as they are, not a bound on them."""
         clock = self.clock(seed)
         return Schedule(tuple(clock.step() for _ in range(steps)))
+
+    def updates(self, rounds: int) -> tuple[float, ...]:
+        """When the server steps in as long as a server that waits for all takes for so many rounds, in such rounds.
+
+        Raises:
+            ValidationError: if tasks do not always take the same time.
+        """
+        if self.jitter:
+            raise ValidationError(f"jitter = {self.jitter}: every seed has its own times. Leave it out.")
+        clock, found = self.clock(0), [0.0]
+        slowest = max(map(clock.mean, range(self.M)))
+        while found[-1] <= rounds * (1 + NEAR):
+            found.append(clock.step().time / slowest)
+        return tuple(found[1:-1])
 
     def local_steps_per_round(self) -> int:
         """Local steps of a task, one after the other; 1 where the rate is the server's."""

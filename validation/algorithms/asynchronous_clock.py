@@ -83,6 +83,7 @@ class Clock:
             lie between in equal ratios.
         jitter: standard deviation of the logarithm of a task's duration; 0 for tasks that always take the same time.
         seed: of the durations; without jitter all seeds have one order.
+        slowdowns: how long the tasks of each sub-center take, in place of ``speed_ratio``; empty for that.
     """
 
     M: int
@@ -90,6 +91,7 @@ class Clock:
     speed_ratio: float
     jitter: float
     seed: int
+    slowdowns: tuple[float, ...] = ()
     _due: list[tuple[float, int]] = field(init=False, default_factory=list)
     _began: list[int] = field(init=False)
     _cached: list[int] = field(init=False)
@@ -121,8 +123,14 @@ class Clock:
             heapq.heappush(self._due, (now + self._duration(j), j))
         return found
 
+    def mean(self, j: int) -> float:
+        """How long a task of this sub-center takes, its median where there is jitter."""
+        if self.slowdowns:
+            return self.slowdowns[j]
+        return float(self.speed_ratio) ** (j / (self.M - 1)) if self.M > 1 else 1.0
+
     def _duration(self, j: int) -> float:
-        mean = float(self.speed_ratio) ** (j / (self.M - 1)) if self.M > 1 else 1.0
+        mean = self.mean(j)
         if not self.jitter:
             return mean
         task = self._tasks[j]

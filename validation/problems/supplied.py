@@ -423,6 +423,12 @@ class Module(Sampled):
                     weight.addcmul_(slope, rates[part].view(-1, *[1] * (slope.ndim - 1)), value=-1)
         return models
 
+    def gradients(self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Tensor, step: int) -> Parameters:
+        """Stochastic gradients of one local step."""
+        rows = draws[seeds, clients, step]
+        parts = [self._slopes(tuple(weight[part] for weight in models), rows[part]) for part in self._parts(len(rows))]
+        return tuple(torch.cat(some) for some in zip(*parts, strict=True))
+
     def measure(self, models: Parameters) -> Mapping[str, Tensor]:
         """``loss`` in training, and ``error`` in the test."""
         seen = [self._measure_one(own) for own in zip(*(part.unbind(0) for part in models), strict=True)]

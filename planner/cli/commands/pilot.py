@@ -45,12 +45,25 @@ def pilot(  # reason: one parameter for every option
     weights: Annotated[str, Option("--weights", help="clients count by: samples, or equal")] = "equal",
     topology: Annotated[str | None, Option("--topology", help="topologies to race: star-ring,ring-ring [all]")] = None,
     systems: Annotated[
-        str, Option("--systems", help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges)")
+        str,
+        Option(
+            "--systems",
+            help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges), hga (--slowdowns)",
+        ),
     ] = "trees",
     coverage: Annotated[
         str | None, Option("--coverage", help="coverage for hhfl: a CSV file or a layout in words")
     ] = None,
     edges: Annotated[str | None, Option("--edges", help="models sent in a round, in total, for hsl and gossip")] = None,
+    slowdowns: Annotated[
+        str | None, Option("--slowdowns", help="for hga: how many times as long the task of each region takes: 1,1.2,8")
+    ] = None,
+    speed_ratio: Annotated[
+        str | None, Option("--speed-ratio", help="the same as slowest region over fastest, in equal ratios between: 8")
+    ] = None,
+    buffer: Annotated[
+        int | None, Option("--buffer", help="updates in a step of an asynchronous server [half of the regions]", min=1)
+    ] = None,
     rates: Annotated[str, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3")] = "7",
     seeds: Annotated[int, Option("--seeds", help="seeds of the noise, for the comparison")] = 4,
     batch: Annotated[int, Option("--batch", help="samples of a mini-batch", min=1)] = 32,
@@ -80,7 +93,7 @@ def pilot(  # reason: one parameter for every option
     from planner.report.answers.pilot import within as budget
     from planner.report.sheet.gallery import race
 
-    systems_asked = raced.read(systems, coverage, edges)
+    systems_asked = raced.read(systems, coverage, edges, slowdowns, speed_ratio, buffer)
     wanted = Wanted(
         rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget(within),  # type: ignore[arg-type]
         local_steps=local_steps, passes=counts(group_rounds, "--group-rounds"), drawn=counts(drawn, "--drawn") or None,

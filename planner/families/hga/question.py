@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from planner.decide import tuning
+from planner.decide.clocked import task
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
 from planner.io.text import number
@@ -162,24 +163,32 @@ def _times(question: Question, M: int, settings: Settings) -> tuple[float, ...]:
         said = "how slow are the regions?" if not given else f"{' and '.join(given)} say the same."
         raise ScenarioError(f"{said} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")
     [(option, text)] = given.items()
-    parts = [part.strip() for part in text.split(",")] if option != "--speed-ratio" else [text]
-    if len(parts) != M and option != "--speed-ratio":
-        raise ScenarioError(f"{option}: {len(parts)} numbers for {M} regions (--groups). Give one each.")
     if option == "--region-times":
-        return tuple(float(parse_duration(part, field=option, positive=True)) for part in parts)
+        return tuple(float(parse_duration(part, field=option, positive=True)) for part in _of_each(option, text, M))
     base = task(question)[0]
     if base <= 0:
         raise ScenarioError("--step-time: a task of no time has no clock. Give a time above 0, or --region-times.")
-    factors = [number(part, option, least=FACTORS[0], most=FACTORS[1]) for part in parts]
+    return tuple(base * factor for factor in factors(option, text, M))
+
+
+def factors(option: str, text: str, regions: int) -> list[float]:
+    """Read how many times as long each region takes, from ``--slowdowns`` or ``--speed-ratio``.
+
+    Raises:
+        ScenarioError: If these are no such numbers, or not as many as there are regions.
+    """
+    parts = [text] if option == "--speed-ratio" else _of_each(option, text, regions)
+    found = [number(part, option, least=FACTORS[0], most=FACTORS[1]) for part in parts]
     if option == "--speed-ratio":
-        factors = [factors[0] ** (j / (M - 1)) for j in range(M)]
-    return tuple(base * factor for factor in factors)
+        return [found[0] ** (j / (regions - 1)) for j in range(regions)]
+    return found
 
 
-def task(question: Question, rounds: int | None = None) -> tuple[float, float]:
-    """Time and traffic of one region's task by the scenario's network, with other rounds inside where said."""
-    cost = question.of_a_round("star-star", S1=1, P=question.values["P"] if rounds is None else rounds)
-    return cost.seconds, cost.bytes
+def _of_each(option: str, text: str, regions: int) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != regions:
+        raise ScenarioError(f"{option}: {len(parts)} numbers for {regions} regions (--groups). Give one each.")
+    return parts
 
 
 def constants(question: Question, rounds: float | None = None) -> dict[str, float]:

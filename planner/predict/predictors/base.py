@@ -98,6 +98,10 @@ class Predictor(ABC):
         """Rounds to the target that a system which is no tree was measured to take; None where it was not."""
         return None
 
+    def clocked(self, question: Question) -> tuple[tuple[str, str, float, float], ...]:
+        """Systems without rounds that were measured: id, title, and tasks of a region and deliveries to the target."""
+        return ()
+
     def raced(self, system: str) -> bool:
         """Whether a system which is no tree was run itself, and its rounds are no other system's."""
         return False

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from planner.data.pilot import Beside
 from planner.data.race_curves import crossing, rounds_like, value_at
 from planner.io.wording import counted, percent, title
 from planner.predict.predictors.base import Predictor, Quantity
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 NORMAL = 1.2816  # of an 80 % interval: half of it in standard deviations
 WIDENING = 0.33  # standard deviation of the logarithm of a ratio, more for every threefold of the pilot's rounds
+NEAR = 1e-4  # relative; a curve is known to seven digits, and crosses a level at fewer
 LOWEST = 1e-12  # of a curve that is continued
 
 
@@ -68,7 +70,10 @@ class Piloted(Predictor):
 
     def beside(self, question: Question, system: str) -> float | None:
         """Rounds of a system that raced beside the trees, or is one of them, where the counts are the pilot's."""
-        runner = system if self._runner(system) is not None else self._by_another_name(system)
+        own = self._runner(system)
+        if isinstance(own, Beside) and own.times:
+            return None  # its server does not wait
+        runner = system if own is not None else self._by_another_name(system)
         if runner is None or self._moved(question, question.values):
             return None
         return self._rounds(runner, self._like(float(question.goal())))
@@ -76,6 +81,31 @@ class Piloted(Predictor):
     def raced(self, system: str) -> bool:
         """Whether the pilot has a curve of this system itself."""
         return self._runner(system) is not None
+
+    def clocked(self, question: Question) -> tuple[tuple[str, str, float, float], ...]:
+        """Servers that do not wait, with the time to the target in tasks of a region, and what was delivered then."""
+        if self._moved(question, question.values):
+            return ()
+        like, found = self._like(float(question.goal())), []
+        for one in self.pilot.beside:
+            if not one.times or not one.envelope:
+                continue
+            tasks = self._tasks(one, like)
+            step = int(np.searchsorted(one.times, tasks * (1 - NEAR)))  # a whole one, as trees take whole rounds
+            if step < len(one.times):
+                tasks, steps = one.times[step], float(step)
+            else:
+                steps = (len(one.times) - 1) * tasks / one.times[-1]
+            found.append((one.id, one.title, tasks, one.deliveries * steps))
+        return tuple(found)
+
+    def _tasks(self, one: Beside, like: float) -> float:
+        """Time to where the reference is after so many rounds, in tasks of a region of slowdown 1."""
+        if not math.isfinite(like):
+            return math.inf
+        last = min(like, float(self.pilot.rounds))
+        found = rounds_like(self._curve(self.pilot.reference), self._curve(one.id), last, one.times)
+        return found * like / last if last else 0.0
 
     def _by_another_name(self, system: str) -> str | None:
         """The tree that a single tier is: without group rounds and draws, averages of averages and chains of chains."""

@@ -16,7 +16,7 @@ from planner.harness.pilot import Wanted
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
-from planner.io.wording import counted, join, names, percent, title
+from planner.io.wording import counted, join, names, percent, times, title
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table
 from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
@@ -29,6 +29,7 @@ WAYS = {
 }
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
 FEWEST_RATES = 2
+NEAR = 1e-4  # relative; times that differ by less are one
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
 
 
@@ -177,6 +178,8 @@ def document(
     blocks: list[Block] = [narrow] * bool(pilot.rounds)
     if pilot.rounds and any(one.at_nodes for one in pilot.beside):
         blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
+    if pilot.rounds and any(one.times for one in pilot.beside):
+        blocks.append(Sentences(_by_time(pilot), indent=2))
     rates = tuple(
         Sentences(f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}", indent=2)
         for one in (*pilot.topologies, *pilot.beside)
@@ -200,7 +203,11 @@ def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
     for one in (*pilot.topologies, *pilot.beside):
         final = dict.fromkeys(("value", "low", "high")) if one.final is None else one.final.to_json()
         kept = {"id": one.id, "title": _name(one).removeprefix("- "), "beside": isinstance(one, Beside)}
-        yield kept | final | {"rate": one.rate, "rounds": rounds.get(one.id)}
+        kept |= final | {"rate": one.rate, "rounds": rounds.get(one.id)}
+        if pilot.fleet.slowdowns is not None:
+            time = None if last is None else last.times.get(one.id)
+            kept["tasks"] = None if time is None else time.value
+        yield kept
 
 
 def _verdicts(pilot: Pilot) -> Iterator[str]:
@@ -260,6 +267,7 @@ def _table(pilot: Pilot) -> Table:
     if last is not None:
         columns += [
             Column(f"rounds to {last.value:.3g}", "number"),
+            *[Column("tasks", "number")] * bool(last.times),
             Column(f"over {title(pilot.reference)}'s", "number"),
         ]
     besides = sorted(pilot.beside, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
@@ -284,8 +292,30 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> t
         rounds = (last.rounds if of_trees else last.beside).get(one.id)
         ratio = (last.ratios if of_trees else last.beside_ratios).get(one.id)
         cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
+        if last.times:
+            cells.append(_tasks(pilot, one, last))
         cells.append(None if ratio is None else _shown(ratio, 2))
     return tuple(cells)
+
+
+def _tasks(pilot: Pilot, one: Runner, last: Target) -> str | None:
+    """The time to the target, in tasks of a region; of a tree whose round is one of the synchronous server alone."""
+    found, slowest = last.times.get(one.id), max(pilot.fleet.slowdowns or [1.0])
+    if one.id == pilot.reference:
+        return f"{last.reference_rounds * slowest:.3g}"
+    end = one.times[-1] if isinstance(one, Beside) and one.times else 0.0
+    return None if found is None else f"{found.value:.3g}" if found.value <= end * (1 + NEAR) else f"~{found.value:.3g}"
+
+
+def _by_time(pilot: Pilot) -> str:
+    """What the curves of servers that do not wait are over."""
+    slowdowns = pilot.fleet.slowdowns or [1.0]
+    slow = f"{times(max(slowdowns))} as slow as one of slowdown 1" if max(slowdowns) > 1 else "as fast as all others"
+    return (
+        f"HGA-FL and its baselines have no rounds: they ran for as long as {counted(pilot.rounds, 'round')} of "
+        f"{title(pilot.reference)}, which waits for the slowest region ({slow}). Tasks: the time to the target, in "
+        "tasks of a region of slowdown 1. `recommend --pilot` has all in seconds."
+    )
 
 
 def _shown(number: Interval, digits: int = 3) -> str:

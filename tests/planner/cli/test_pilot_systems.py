@@ -105,7 +105,7 @@ def test_the_answer_shows_them_after_the_trees_and_says_what_was_not_run(
     assert "means over the nodes' own models" in said
     assert "--explain limits" in said
     again = run(folder / "hook.py", *QUICK, *EVERYBODY, "-o", "all.json", "--force", "--explain", "limits")
-    assert "Not run: HGA-FL, whose server does not wait (`hfl-plan async`)." in " ".join(again.stdout.split())
+    assert "Not run: HGA-FL, FedBuff and FedAsync (hga, with --slowdowns 1,1,2,5" in " ".join(again.stdout.split())
 
 
 def test_what_leads_every_tree_is_named(folder: Path) -> None:
@@ -120,7 +120,7 @@ def test_what_leads_every_tree_is_named(folder: Path) -> None:
     [
         ("trees,hfl", None, None, "'hfl' is none of trees, one-tier, hhfl, hsl, gossip, hga"),
         ("one-tier", None, None, "name `trees` too"),
-        ("trees,hga", None, None, "its server does not wait"),
+        ("trees,hga", None, None, "how fast are the regions?"),
         ("trees,hhfl", None, None, "needs --coverage"),
         ("trees,hsl", None, None, "needs --edges"),
         ("trees,gossip", None, "many", "'many' is no count"),

@@ -339,3 +339,80 @@ def test_hhfl_stands_in_the_table_where_the_pilot_raced_this_coverage(tmp_path: 
     other = families("ring:4,4,0")["hhfl"]
     assert other["rounds_from"] == "another quantity"
     assert "the pilot has another coverage" in other["why"]
+
+
+STEP = 1.5  # tasks between two steps of a server
+LINKS = {
+    f"network.{link}.{part}": number
+    for link in ("client_link", "server_link")
+    for part, number in (("up", "320 bit/s"), ("down", "160 bit/s"), ("latency", "0.25s"))
+}  # of the model of 40 bytes: 1 s up, 2 s down
+TASK = 4 * 0.25 + 2 * (1 + 2) + 2 * 3.0  # both links there and back, two local steps of 3 s
+
+
+def clocked(folder: Path) -> Path:
+    """Beside the trees a server with a buffer of 2 that steps every 1.5 tasks, for as long as 8 rounds of 4 tasks."""
+    times = [STEP * k for k in range(22)]
+    own = [2.0 * math.exp(-0.1 * t) for t in times]
+    one = {
+        "id": "fedbuff", "family": "hga", "title": "FedBuff, buffer 2 of 4", "alike": [], "chain": 2, "rate": 0.1,
+        "good_rates": None, "inside": True, "tried": [], "loss": [own, own], "accuracy": [], "envelope": own,
+        "final": None, "options": {"K_buf": 2, "M": 4}, "at_nodes": False, "times": times,
+    }  # fmt: skip
+    fleet = document()["fleet"] | {"slowdowns": [1.0, 1.0, 2.0, 4.0]}
+    return written(folder, beside=[one], fleet=fleet)
+
+
+def test_a_server_that_does_not_wait_takes_its_tasks_times_the_time_of_one(tmp_path: Path) -> None:
+    """At 2 exp(-0.2 8) it is after 16 tasks, so with its 11th step, at 16.5 tasks, with 22 models delivered."""
+    found = planner.recommend(
+        pilot=str(clocked(tmp_path)), rounds=ROUNDS, G=4, M=4, step_time="3s", settings=LINKS | {"model.size": MODEL}
+    )
+    by = {row.id: row for row in found.rows}
+    row = by["fedbuff"]
+    assert (row.rounds, row.rounds_from, row.baseline) == (None, "measured", True)
+    assert row.time_seconds == pytest.approx(16.5 * TASK)
+    assert row.traffic_bytes == pytest.approx(22 * (4 * 2 + 2) * 40)
+    assert by["star-star"].time_seconds == pytest.approx(8 * 4 * TASK)  # the slowest region's
+    alone = planner.recommend(
+        pilot=str(written(tmp_path)), rounds=ROUNDS, G=4, M=4, step_time="3s",
+        settings=LINKS | {"model.size": MODEL},
+    )  # fmt: skip
+    before = {row.id: row for row in alone.rows}
+    for name, slower in (("star-star", 4), ("star-ring", 4), ("ring-star", 2), ("ring-ring", 2)):
+        assert by[name].time_seconds == pytest.approx(slower * before[name].time_seconds)
+        assert by[name].rounds == before[name].rounds
+    assert row.ratio == pytest.approx(float(row.time_seconds) / min(float(r.time_seconds) for r in found.ranking))
+    assert "hga-fl" in {one.id for one in found.recommend.others}
+    assert any("Regions take 1, 1, 2 and 4 times" in one.text for one in found.warnings)
+
+
+def test_a_server_that_does_not_wait_can_be_named_as_faster(tmp_path: Path) -> None:
+    found = planner.recommend(
+        pilot=str(clocked(tmp_path)), rounds=ROUNDS, G=4, M=4, step_time="3s", tiers="star/star",
+        settings=LINKS | {"model.size": MODEL},
+    )  # fmt: skip
+    assert found.verdict.baseline is not None
+    assert float(found.verdict.baseline.ratio) == pytest.approx(16.5 / 32)
+    assert "FedBuff, whose server does not wait, takes 0.52x the time" in found.verdict.text
+
+
+def test_by_rounds_it_has_no_number(tmp_path: Path) -> None:
+    found = planner.recommend(pilot=str(clocked(tmp_path)), rounds=ROUNDS, **FLEET)
+    row = next(row for row in found.rows if row.id == "fedbuff")
+    assert (row.rounds, row.ratio) == (None, None)
+    assert row.time_seconds is not None
+
+
+def test_beyond_the_pilot_it_goes_on_like_the_trees(tmp_path: Path) -> None:
+    found = planner.recommend(
+        pilot=str(clocked(tmp_path)), rounds=2 * ROUNDS, G=4, M=4, step_time="3s",
+        settings=LINKS | {"model.size": MODEL},
+    )  # fmt: skip
+    row = next(row for row in found.rows if row.id == "fedbuff")
+    assert row.time_seconds == pytest.approx(32 * TASK, rel=1e-6)
+
+
+def test_speeds_of_the_regions_are_told_once(tmp_path: Path) -> None:
+    with pytest.raises(planner.ScenarioError, match="they had in the pilot"):
+        planner.recommend(pilot=str(clocked(tmp_path)), G=4, M=4, region_times="1s,1s,2s,4s")

@@ -1,0 +1,55 @@
+"""Systems whose server does not wait, where they raced in a pilot: the time to the target, which has no rounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from planner.io.wording import join, times
+from planner.predict.question import Question
+from planner.scenario.fields import Objective
+from planner.scenario.network import Network
+
+
+@dataclass(frozen=True)
+class Clocked:
+    """A server that steps by its regions' clock."""
+
+    id: str  # id, title: of the system
+    title: str
+    question: Question
+    tasks: float  # time to the target, in tasks of a region of slowdown 1; ``inf`` where it is not reached
+    deliveries: float  # models that regions have delivered by then
+
+    def amount(self, objective: Objective, network: Network) -> float:
+        """What it takes of an objective to the target; ``inf`` where that is not reached, or has no such number."""
+        seconds, traffic = task(self.question.varied(network=network))
+        return {"time": self.tasks * seconds, "traffic": self.deliveries * traffic}.get(objective, math.inf)
+
+
+def clocked(question: Question) -> tuple[Clocked, ...]:
+    """Every such system of the question's pilot, to its target."""
+    return tuple(
+        Clocked(id_, title, question, tasks, deliveries)
+        for id_, title, tasks, deliveries in question.predictor.clocked(question)
+    )
+
+
+def about(question: Question) -> list[str]:
+    """Say how long rounds take where regions differ in speed."""
+    slowdowns = question.slowdowns
+    if max(slowdowns, default=1.0) == 1 == min(slowdowns, default=1.0):
+        return []
+    each = join([f"{one:.3g}" for one in slowdowns])
+    return [
+        f"Regions take {each} times the scenario's time of a task, as in the pilot. A round takes "
+        f"{times(max(slowdowns))} as long with a star of regions, "
+        f"{times(sum(slowdowns) / len(slowdowns))} with a ring."
+    ]
+
+
+def task(question: Question, rounds: int | None = None) -> tuple[float, float]:
+    """Time and traffic of one region's task by the scenario's network, with other rounds inside where said."""
+    alone = question.varied(slowdowns=())
+    cost = alone.of_a_round("star-star", S1=1, P=question.values["P"] if rounds is None else rounds)
+    return cost.seconds, cost.bytes

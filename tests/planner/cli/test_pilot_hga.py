@@ -1,0 +1,173 @@
+"""Servers that do not wait, in a pilot: the literal algorithms on the same batches and delays, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("scipy")
+
+from reference_async import Server, Settings, arrivals  # noqa: E402
+from test_pilot_cli import ALONE, QUICK, _finished, hook, run  # noqa: E402
+
+from planner.data.pilot import Beside, Pilot, read_pilot  # noqa: E402
+from planner.errors import ScenarioError  # noqa: E402
+from planner.families.raced import read  # noqa: E402
+from planner.harness.pilot import Fleet  # noqa: E402
+from validation.problems.supplied import problem, supplied  # noqa: E402
+
+SLOW = (1.0, 1.5, 4.0)
+ASKED = ("--systems", "trees,hga", "--slowdowns", "1,1.5,4", "--topology", "star-star")
+IDS = ("hga-fl", "fedbuff", "ca2fl", "fedasync", "synchronous")
+NINE = Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3)))
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("hga")
+    done = run(hook(folder), *QUICK, *ASKED, "-P", "2", "-K", "1", "-o", "hga.json")
+    assert (done.returncode, done.stderr) == (0, "hfl-plan: wrote hga.json\n")
+    return folder, done.stdout
+
+
+def beside(pilot: Pilot) -> dict[str, Beside]:
+    return {one.id: one for one in pilot.beside}
+
+
+class Literal:
+    """The hook's model as one vector, its loss, and the gradients on the batches that the race draws."""
+
+    def __init__(self, folder: Path) -> None:
+        scope = runpy.run_path(str(folder / "hook.py"))
+        torch.manual_seed(0)
+        self.clients, self.module = scope["clients"](), scope["model"]()
+        self.shapes = {name: part.shape for name, part in self.module.named_parameters()}
+        self.inputs = torch.cat([x for _, x, _ in self.clients])
+        self.targets = torch.cat([y for _, _, y in self.clients])
+        self.draws = problem(supplied(self.module, self.clients, batch=4), measured=5000).draws
+
+    def spent(self, w: Any, x: Any, y: Any) -> Any:
+        parts = w.split([shape.numel() for shape in self.shapes.values()])
+        named = {name: part.view(shape) for (name, shape), part in zip(self.shapes.items(), parts, strict=True)}
+        return torch.nn.functional.cross_entropy(torch.func.functional_call(self.module, named, (x,)), y)
+
+    def loss(self, w: Any) -> float:
+        return sum(float(self.spent(w, x, y)) for _, x, y in self.clients) / len(self.clients)
+
+    def gradient(self, seed: int) -> Any:
+        def found(t: int, r: int, j: int, i: int, e: int, first: bool, x: Any) -> Any:
+            assert not first  # caches are empty at first: nobody works before the clock starts
+            rows = self.draws([seed], (t, r), 1)[0, 3 * j + i, e]
+            w = x.detach().requires_grad_()
+            return torch.autograd.grad(self.spent(w, self.inputs[rows], self.targets[rows]), w)[0]
+
+        return found
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_the_raced_curve_is_the_literal_algorithms(raced: tuple[Path, str], name: str) -> None:
+    pilot = read_pilot(raced[0] / "hga.json")
+    one, made = beside(pilot)[name], Literal(raced[0])
+    assert one.rate is not None
+    buffer = {"fedasync": 1, "synchronous": 3}.get(name, 2)
+    asynchronous = name == "fedasync"
+    told = Settings(
+        above=name, below="dyn" if name == "hga-fl" else "avg", M=3, N=3, R_sub=2, E=1, eta=one.rate, alpha=2.0,
+        eta_g=0.6 if asynchronous else 1.0, damp=lambda late: (1 + late) ** (-0.5 if asynchronous else 0),
+        filled=False,
+    )  # fmt: skip
+    order = list(islice(arrivals(3, buffer, lambda j, n: SLOW[j]), len(one.times) - 1))
+    assert one.times == pytest.approx([0.0, *(now for _, now in order)], rel=1e-6)
+    assert one.times[-1] <= 4 * 4.0 < next(islice(arrivals(3, buffer, lambda j, n: SLOW[j]), len(order), None))[1]
+    for seed, curve in zip(pilot.seeds.compared, one.loss, strict=True):
+        start = torch.cat([part.detach().flatten() for part in made.module.parameters()])
+        server = Server(start, told, made.gradient(seed))
+        losses = [made.loss(start), *(made.loss(server.step(who)) for who, _ in order)]
+        assert curve == pytest.approx(losses, rel=1e-4)
+
+
+def test_the_server_that_waits_is_star_star(raced: tuple[Path, str]) -> None:
+    pilot = read_pilot(raced[0] / "hga.json")
+    one, star = beside(pilot)["synchronous"], pilot.topologies[0]
+    assert one.loss == [pytest.approx(curve, rel=2e-5) for curve in star.loss]
+    assert one.envelope == pytest.approx(star.envelope, rel=1e-4)
+    assert one.times == pytest.approx([4.0 * r for r in range(5)])
+    for target in pilot.targets:
+        assert target.times["synchronous"].value == pytest.approx(4.0 * target.rounds["star-star"], rel=1e-3)
+        assert target.times.keys() == set(IDS)
+        assert target.beside == target.beside_ratios == {}  # they have no rounds
+
+
+def test_at_equal_speeds_a_buffer_of_all_is_the_mean(tmp_path: Path) -> None:
+    words = ("--systems", "trees,hga", "--speed-ratio", "1", "--buffer", "3", "--topology", "star-star", "-o", "a.json")
+    assert run(hook(tmp_path), *QUICK, *words).returncode == 0
+    by = beside(read_pilot(tmp_path / "a.json"))
+    assert by["fedbuff"].loss == [pytest.approx(curve, rel=1e-6) for curve in by["synchronous"].loss]
+    assert by["ca2fl"].loss == [pytest.approx(curve, rel=2e-5) for curve in by["synchronous"].loss]
+    assert by["fedbuff"].times == by["synchronous"].times == [0, 1, 2, 3, 4]
+    assert by["fedasync"].times == [0, *[1] * 3, *[2] * 3, *[3] * 3, *[4] * 3]
+
+
+def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> None:
+    pilot, said = read_pilot(raced[0] / "hga.json"), raced[1]
+    rows = [line.split() for line in said.splitlines() if line.strip().startswith("- ")]
+    assert len(rows) == len(IDS)
+    assert all(row[-2] == "-" for row in rows if row[1] != "Synchronous")  # rounds, then tasks
+    star = next(line.split() for line in said.splitlines() if "Star-Star" in line and "[" in line)
+    assert star[-2:] == ["4", "16"]
+    assert "have no rounds" in said
+    assert set(pilot.verdict.ahead) == set()
+
+
+def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
+    folder = raced[0]
+    options = (*QUICK, *ASKED, "-P", "2", "-K", "1", "-o", "again.json")
+    command = [sys.executable, "-m", "planner", "pilot", str(folder / "hook.py"), *options]
+    process = subprocess.Popen(command, cwd=folder, env={**os.environ, **ALONE}, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while _finished(folder / "again.json.runs") < 8 and process.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    kept = _finished(folder / "again.json.runs")
+    assert kept >= 8
+    assert not (folder / "again.json").exists()
+    assert run(folder / "hook.py", *options).returncode == 0
+    assert (folder / "again.json").read_bytes() == (folder / "hga.json").read_bytes()
+    assert _finished(folder / "again.json.runs") > kept
+
+
+@pytest.mark.parametrize(
+    ("words", "fleet", "said"),
+    [
+        ((None, None, None), NINE, "Give one of --slowdowns 1,1.2,8 and --speed-ratio 8"),
+        (("1,2,3", "8", None), NINE, "say the same"),
+        (("1,2", None, None), NINE, "--slowdowns: 2 numbers for 3 regions"),
+        (("1,2,x", None, None), NINE, "--slowdowns"),
+        (("1,2,3", None, 4), NINE, "--buffer: 4 is not from 1 to the 3 regions"),
+        ((None, "8", None), Fleet(9, 6, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3))), "everybody takes part"),
+        ((None, "8", None), Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (2, 3, 4))), "groups of one size"),
+        ((None, "8", None), Fleet(9, 9, (1, 1), 2, "fixed", None, ((1,), (9,))), "one group is no regions"),
+    ],
+)
+def test_what_cannot_race_is_refused(words: tuple[Any, Any, Any], fleet: Fleet, said: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        read("trees,hga", None, None, *words).racers(fleet)
+    assert said in str(refused.value)
+
+
+def test_speeds_are_for_those_who_race(raced: tuple[Path, str]) -> None:
+    done = run(raced[0] / "hook.py", "--slowdowns", "1,2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--slowdowns: is for --systems hga" in done.stderr
