@@ -30,10 +30,7 @@ class Setting(Part):
     now: str
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
-    flips: bool = field(
-        "whether it has none of the present first tie, or one topology for several, or several for one; of link "
-        "sharing that nobody gave, any other tie"
-    )
+    flips: bool = field("whether another tie decides: none of the present one, or one alone; of open link sharing, any")
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
