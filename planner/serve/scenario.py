@@ -49,6 +49,11 @@ def load(tables: Mapping[str, Any]) -> Scenario:
             "Drop the label counts on the page, or use `hfl-plan recommend --config`.",
             code="E005",
         )
+    if "fleet.list" in told:
+        raise ScenarioError(
+            "fleet.list: a page reads no list of clients. Use `hfl-plan recommend --config FILE` with the scenario.",
+            code="E005",
+        )
     if "problem.pilot" in told:
         raise ScenarioError("problem.pilot: a page reads no pilot. Use `hfl-plan recommend --pilot`.", code="E005")
     if told.get("plan.predictor") in SLOW:

@@ -142,6 +142,8 @@ def test_the_best_topology_changes_at_the_mark_and_not_before(path):
         {"problem.heterogeneity": "/etc/passwd.csv"},
         {"problem": {"pilot": "/etc/passwd"}},
         {"problem.pilot": "x.json"},
+        {"fleet": {"list": "/etc/passwd"}},
+        {"fleet.list": "/etc/passwd"},
     ],
 )
 def test_no_file_of_this_machine_is_read(said, monkeypatch):
