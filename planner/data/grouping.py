@@ -9,7 +9,10 @@ intra-group deviation: the sum of the two stays.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -29,6 +32,35 @@ SLIGHT = 1e-4  # gain of a sweep, relative to random groups, at which large prob
 SWEEPS = 200  # at most
 STILL = 1e-12  # relative gain below which nothing moves
 FRONT = 12  # weights of the cost that are tried
+
+
+class TakesLongError(NoAnswerError):
+    """Refuse to search on where nothing is found in time."""
+
+
+@dataclass
+class Patience:
+    """How long somebody waits for a search."""
+
+    until: float = math.inf  # by the monotonic clock
+    ended: bool = False  # whether a search was stopped
+
+
+_patience: ContextVar[Patience] = ContextVar("patience", default=Patience())  # noqa: B039 - this one never ends
+
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[Patience]:
+    """Stop searches inside a ``with`` block after so long: they take the best that they have found by then.
+
+    Where they have found nothing, they raise `TakesLongError`.
+    """
+    found = Patience(time.monotonic() + seconds)
+    token = _patience.set(found)
+    try:
+        yield found
+    finally:
+        _patience.reset(token)
 
 
 @dataclass
@@ -93,7 +125,14 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
     """The step between two groups that gains most, if any gains.
 
     Of groups with more than `WIDE` units a random part is looked at, where there is a generator.
+
+    Raises:
+        TakesLongError: inside `stopped_after`, when the time is over.
     """
+    patience = _patience.get()
+    if time.monotonic() > patience.until:
+        patience.ended = True
+        raise TakesLongError("the search for groups is stopped before it found any. Ask for fewer groups.")
     problem = state.problem
     left, right = (np.array(state.members[g], dtype=np.int64) for g in (a, b))
     if rng is not None:
@@ -473,6 +512,19 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
     Raises:
         NoAnswerError: where no grouping keeps the rules, or none is found.
     """
+    best: State | None = None
+    try:
+        for found in _better_and_better(problem, seed, restarts, start):
+            best = found
+    except TakesLongError:
+        if best is None:
+            raise
+    assert best is not None  # noqa: S101 - none is refused
+    return best
+
+
+def _better_and_better(problem: Problem, seed: int, restarts: int | None, start: Indices | None) -> Iterator[State]:
+    """The best grouping so far, after every search."""
     units = len(problem.size)
     if restarts is None:
         restarts = 20 if units <= 40 else 8 if units <= 120 else 3 if units <= 2000 else 1
@@ -491,6 +543,7 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
         improve(state, rng)
         if best is None or state.value() < best.value():
             best = state
+        yield best
     others = (construct(problem, rng, shuffled=True) for _ in range(50))
     best = best or next(filter(None, others), None) or search_exhaustively(problem)
     if best is None:
@@ -500,13 +553,14 @@ def solve(problem: Problem, seed: int = 0, restarts: int | None = None, start: I
             code="N006",
         )
     improve(best, rng)
+    yield best
     still = 0
     while problem.groups > 1 and units <= NEAR and still < PATIENCE * restarts:
         other = kicked(best, rng)
         gain = best.value() - other.value()
         still = 0 if gain > STILL * best.value() else still + 1
         best = other if gain >= 0 else best
-    return best
+        yield best
 
 
 def front(problem: Problem, seed: int = 0, restarts: int | None = None) -> list[State]:

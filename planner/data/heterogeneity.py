@@ -115,7 +115,7 @@ class Heterogeneity:
         table = self.measured.table if self.measured is not None else None
         if table is None:
             return self
-        return replace(self, measured=_of_counts(table, "clients" if weights == "equal" else "samples"))
+        return replace(self, measured=of_counts(table, "clients" if weights == "equal" else "samples"))
 
     def deviations_of_tiers(self, sigma: float) -> tuple[float, ...]:
         """The deviation of every tier that a file of nested groups says, top first; empty where there is no such file.
@@ -252,10 +252,11 @@ def _from_file(path: Path) -> FromFile:
         return _of_profile(read_profile(path))
     from planner.data.label_counts import read_counts
 
-    return _of_counts(read_counts(path), "groups")
+    return of_counts(read_counts(path), "groups")
 
 
-def _of_counts(table: LabelCounts, weighting: Weighting) -> FromFile:
+def of_counts(table: LabelCounts, weighting: Weighting) -> FromFile:
+    """Measure label counts that have groups, with few draws."""
     from planner.data.label_shift import DRAWS_SMALL, measure
     from planner.data.profile import from_counts
 

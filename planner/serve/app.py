@@ -1,7 +1,7 @@
-"""The server of the page: three files, four questions, and what is refused before a question is looked at.
+"""The server of the page: its files, five questions, and what is refused before a question is looked at.
 
 Only this machine may ask: the Host header names an address that was bound, a write comes from the page itself and is
-JSON of limited size, and no path of a request is ever a path of a file. Answers run in two threads.
+JSON of limited size, and no path of a request is ever a path of a file. Answers run in two threads, groupings in one.
 """
 
 from __future__ import annotations
@@ -72,10 +72,14 @@ def application(hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         "flips": lambda said: answer.flips(_tables(said), _text(said, "path")),
         "toml": lambda said: {"scenario": scenario.from_toml(_text(said, "text"))},
         "counts": lambda said: counts.measured(_text(said, "text").encode()),
+        "group": lambda said: counts.regrouped(
+            _text(said, "text").encode(), _text(said, "name"), _count(said, "groups"), _tables(said)
+        ),
     }
-    waiting = _Waiting()
+    quick, slow = _Waiting(WAITING, THREADS), _Waiting(most=2, threads=1)
     for name, asked in questions.items():
-        largest = 2 * counts.LARGEST if name == "counts" else scenario.LARGEST  # JSON escapes may double a text
+        largest = 2 * counts.LARGEST if name in ("counts", "group") else scenario.LARGEST  # escapes may double a text
+        waiting = slow if name == "group" else quick
         routes.append(Route(f"/api/{name}", partial(_asked, waiting, asked, largest), methods=["POST"]))
     routes.append(Route("/api/page", _described))
     return Starlette(
@@ -153,7 +157,8 @@ class Guard:
 class _Waiting:
     """How many questions wait or run, and the threads they run in."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int, threads: int) -> None:
+        self.most, self.threads = most, threads
         self.now = 0
         self.limiter: Any = None
 
@@ -162,15 +167,15 @@ async def _asked(waiting: _Waiting, asked: Callable[[dict[str, Any]], Any], larg
     """Read a question, run it in a thread, and answer as JSON."""
     from anyio import CapacityLimiter, to_thread
 
-    if waiting.now >= WAITING:
-        return _reply(_said("too many questions at once. Ask again in a second."), 503)
+    if waiting.now >= waiting.most:
+        return _reply(_said("too many questions at once. Ask again in some seconds."), 503)
     waiting.now += 1
     try:
         body = await _body(request, largest)
         if body is None:
             return _reply(_said(f"the question is over {largest >> 10} kB. Send less."), 413)
         if waiting.limiter is None:
-            waiting.limiter = CapacityLimiter(THREADS)
+            waiting.limiter = CapacityLimiter(waiting.threads)
         status, found = await to_thread.run_sync(partial(_answered, asked, body), limiter=waiting.limiter)
         return _reply(found, status)
     finally:
@@ -243,6 +248,13 @@ def _text(said: Mapping[str, Any], key: str) -> str:
     found = said.get(key)
     if not isinstance(found, str):
         raise ScenarioError(f"the question has no text {key!a}. Reload the page.")
+    return found
+
+
+def _count(said: Mapping[str, Any], key: str) -> int:
+    found = said.get(key)
+    if not isinstance(found, int) or isinstance(found, bool) or not 1 <= found <= counts.MOST_CLIENTS:
+        raise ScenarioError(f"{key}: is no whole number from 1 to {counts.MOST_CLIENTS:,}. Write how many.")
     return found
 
 

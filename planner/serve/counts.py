@@ -2,46 +2,155 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from planner.data import heterogeneity
-from planner.errors import ScenarioError
+from planner.data import grouping, heterogeneity
+from planner.data.label_counts import LabelCounts, read_counts
+from planner.errors import PlannerError, ScenarioError
+from planner.report.answers import group
+from planner.report.page import in_words
+from planner.serve import scenario
 
 LARGEST: Final = 4 << 20  # bytes
 NAME: Final = "counts.csv"  # what the file is called in refusals: its own name stays in the browser
+REGROUPED: Final = "regrouped.csv"
+MOST_CLIENTS: Final = 2000  # that are grouped on the page
+SECONDS: Final = 4.0  # of a search for groups: with reading and pricing, nobody waits longer than 5
+SHOWN: Final = 3  # decimal digits of deviations in words
 
 
 def measured(text: bytes) -> dict[str, Any]:
     """Measure label counts, and return the tiers and deviations that a scenario of them has.
 
+    Without groups there are no tiers; ``clients`` and ``groups`` say what can be grouped, None where nothing can.
+
     Raises:
         ScenarioError: With line and column of what is wrong.
     """
+    with _file(text) as path:
+        table = read_counts(path, grouped=False)
+        if not table.groups:
+            said = f"{len(table.clients)} clients, {len(table.labels)} labels, no groups."
+            return {"tiers": [], "text": said, "warnings": _warnings(table, path), **_groupable(table)}
+        found = heterogeneity.of_counts(table, "groups")
+    scale = 1.0 if found.absolute else heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], found.labels)
+    deviations = [scale * one for one in found.tiers] or [scale * found.delta, scale * found.zeta]
+    counts = [max(round(one), 1) for one in found.children] or [found.groups, max(round(found.clients[1]), 1)]
+    value, low, high = found.ratio
+    return {
+        "tiers": [_tier(count, deviation) for count, deviation in zip(counts, deviations, strict=True)],
+        "text": _in_words(len(counts), found.labels, value, low, high),
+        "warnings": _warnings(table, path),
+        **_groupable(table),
+    }
+
+
+def regrouped(text: bytes, name: str, groups: int, tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Group the clients of label counts, and say what that buys in the scenario of the page.
+
+    Args:
+        text: The counts, as CSV.
+        name: Of their file, for the command that does the same.
+        groups: How many.
+        tables: The scenario, of two tiers; the counts take the place of its fleet.
+
+    Returns:
+        What ``hfl-plan group`` says, the tiers that the scenario then has (none where pricing has no answer), the
+        counts in their new groups, and the command.
+
+    Raises:
+        ScenarioError: With line and column of what is wrong.
+        NoAnswerError: If a group would have no client, or no grouping is found as long as somebody waits.
+    """
+    command = shlex.join(["hfl-plan", "group", _safe(name), "--groups", str(groups), "-o", REGROUPED])
+    read = scenario.with_groups(tables)
+    with _file(text) as path:
+        clients = len(read_counts(path, grouped=False).clients)
+        if clients > MOST_CLIENTS:
+            raise ScenarioError(
+                f"groups: the page groups up to {MOST_CLIENTS:,} clients, and {NAME} has {clients:,}. Run `{command}`.",
+                code="E004",
+            )
+        try:
+            with grouping.stopped_after(SECONDS) as patience:
+                found, content = group.grouped(read, path, group.Wanted(groups=groups))
+        except grouping.TakesLongError:
+            raise grouping.TakesLongError(
+                f"groups: to put {clients:,} clients into {groups:,} groups takes longer than a page waits. "
+                f"Run `{command}`."
+            ) from None
+        warnings = [one.text.replace(str(path), NAME) for one in found.warnings]
+        if patience.ended:
+            warnings.insert(0, f"The search was stopped after {SECONDS:g} s. To its end: `{command}`.")
+    table, effect = group.document(found).table, found.group["effect"]
+    return {
+        "verdict": found.verdict.text,
+        "target": in_words(found),
+        "head": table.headings(),
+        "rows": [list(row) for row in table.texts()],
+        "facts": [list(fact) for fact in (*group.facts(found.group), *_deviations(effect))],
+        "warnings": warnings,
+        "tiers": _tiers(clients, groups, effect),
+        "csv": content,
+        "command": command,
+    }
+
+
+@contextmanager
+def _file(text: bytes) -> Iterator[Path]:
+    """Keep a text in a file for as long as it is read; refusals call it `NAME`."""
     if len(text) > LARGEST:
         raise ScenarioError(f"{NAME}: is over {LARGEST >> 20} MiB. Use `hfl-plan measure` for it.", code="E004")
     with tempfile.TemporaryDirectory(prefix="hfl-plan-") as folder:
         path = Path(folder, NAME)
         path.write_bytes(text)
         try:
-            form = heterogeneity.parse(str(path))
-        except ScenarioError as error:
-            raise ScenarioError(str(error).replace(str(path), NAME)) from None
-    found = form.measured
-    assert found is not None  # noqa: S101 - a file was parsed
-    scale = 1.0 if found.absolute else heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], found.labels)
-    deviations = [scale * one for one in found.tiers] or [scale * found.delta, scale * found.zeta]
-    counts = [max(round(one), 1) for one in found.children] or [found.groups, max(round(found.clients[1]), 1)]
-    value, low, high = found.ratio
-    return {
-        "tiers": [
-            {"count": count, "deviation": float(f"{deviation:.4g}")}
-            for count, deviation in zip(counts, deviations, strict=True)
-        ],
-        "text": _in_words(len(counts), found.labels, value, low, high),
-        "warnings": [warning.replace(str(path), NAME) for warning in found.warnings],
-    }
+            yield path
+        except PlannerError as error:
+            raise type(error)(str(error).replace(str(path), NAME), code=error.code) from None
+
+
+def _warnings(table: LabelCounts, path: Path) -> list[str]:
+    return [warning.replace(str(path), NAME) for warning in table.warnings]
+
+
+def _groupable(table: LabelCounts) -> dict[str, int | None]:
+    """How many clients there are, and how many groups they are in; None where tiers are nested, or clients too few."""
+    nested = len(table.tiers) > 2 or len(table.clients) < 2
+    return {"clients": None if nested else len(table.clients), "groups": len(table.groups)}
+
+
+def _tier(count: int, deviation: float) -> dict[str, Any]:
+    return {"count": count, "deviation": float(f"{deviation:.4g}")}
+
+
+def _tiers(clients: int, groups: int, effect: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The tiers of the new groups, top first, with the deviations by which they were priced."""
+    if effect is None:
+        return []
+    counts = groups, max(round(clients / groups), 1)
+    return [_tier(count, effect["after"][name]) for count, name in zip(counts, ("delta", "zeta"), strict=True)]
+
+
+def _deviations(effect: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """What becomes of the deviations that the sliders show, without the noise of counting."""
+    if effect is not None:
+        words = (
+            f"{where} {effect['before'][name]:.{SHOWN}g} -> {effect['after'][name]:.{SHOWN}g}"
+            for where, name in (("between groups", "delta"), ("inside groups", "zeta"))
+        )
+        yield "Sliders", f"difference of data {', '.join(words)}"
+
+
+def _safe(name: str) -> str:
+    """The name of a file as a command may have it, which is no option."""
+    plain = name if name.isprintable() and 0 < len(name) <= 255 else NAME
+    return f"./{plain}" if plain.startswith("-") else plain
 
 
 def _in_words(depth: int, labels: int, value: float | None, low: float | None, high: float | None) -> str:

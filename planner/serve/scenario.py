@@ -10,7 +10,7 @@ import copy
 import json
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,25 @@ def load(tables: Mapping[str, Any]) -> Scenario:
             f"fleet.tiers: the page shows up to {MOST_DEPTH} tiers. Use `hfl-plan recommend`.", code="E005"
         )
     return scenario
+
+
+def with_groups(tables: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Scenario]:
+    """Return what reads the scenario of a page with other groups, which it is given by key.
+
+    Raises:
+        ScenarioError: For what is no scenario, or has other tiers than groups and their clients.
+    """
+    depth = load(tables).depth
+    if depth != 2:
+        raise ScenarioError(
+            f"fleet.tiers: label counts are of clients in groups, two tiers, and the page has {depth}. "
+            f"{'Add' if depth < 2 else 'Remove'} one."
+        )
+    own = ("fleet.groups", "fleet.clients_per_group", "problem.heterogeneity")
+    found = copy.deepcopy(dict(tables))
+    flat = _flat(found, found.get("fleet", {}).pop("tiers"))
+    told = {key: value for key, value in leaves(flat) if value is not None and key not in own}
+    return lambda instead: resolve.load(None, {key: (key, value) for key, value in {**told, **instead}.items()})
 
 
 def from_toml(text: str) -> Tables:

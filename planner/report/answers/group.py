@@ -563,10 +563,11 @@ def document(answer: Grouping) -> Document:
     columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
     table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
-    return told(answer, table if answer.rows else (), kind="Groups", facts=_facts(answer.group))
+    return told(answer, table if answer.rows else (), kind="Groups", facts=facts(answer.group))
 
 
-def _facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Say how large the new groups are, how they differ, and how many moves lead there, each with its label."""
     sizes, before, after = d["size_of"].values(), d["before"], d["after"]
     of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"

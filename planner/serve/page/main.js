@@ -2,18 +2,20 @@
 import { Latest, Refused, ask } from "./ask.js";
 import { front } from "./chart.js";
 import { Fleet, make } from "./fleet.js";
+import { Grouping, download } from "./group.js";
 import { fromAddress, get, put, toAddress } from "./state.js";
 
 const REST = 250; // ms without a move before changes are searched for
 const SHOWN = ["verdict", "table", "fronts", "target"]; // that stay, paler, where a scenario is refused
 const $ = (id) => document.getElementById(id);
-let tables, example, fleet, answer = null, timer = 0, searching = null, movedAt = 0;
+let tables, example, fleet, grouping, answer = null, timer = 0, searching = null, movedAt = 0;
 
 const start = () => ({ ...structuredClone(example), plan: { objective: "time" } });
 
 function changed() {
   movedAt = performance.now();
   history.replaceState(null, "", toAddress(tables));
+  grouping.follow();
   clearTimeout(timer);
   searching?.abort();
   asked();
@@ -101,7 +103,7 @@ function show() {
   $("fronts").replaceChildren(...answer.cases.map((_, i) => front(answer, i)));
   $("warnings").replaceChildren(...items(answer.warnings));
   $("warnings-part").hidden = !answer.warnings.length;
-  $("command").textContent = answer.command;
+  $("command").textContent = grouping.command() + answer.command;
   fleet.sliders.forEach((one) => one.known(answer.known[one.path]));
   fleet.pictures(answer.known);
 }
@@ -178,6 +180,16 @@ function setHeterogeneity(word) {
   changed();
 }
 
+// Take over tiers that label counts say, with the names and links there are.
+function takeTiers(found) {
+  const old = get(tables, "fleet.tiers") ?? [];
+  const names = found.length === 2 ? ["group", "client"] : found.map((_, i) => (i === found.length - 1 ? "client" : `tier ${i + 1}`));
+  put(tables, "fleet.tiers", found.map((tier, i) => ({ name: names[i], ...(old.length === found.length ? old[i] : {}), ...tier })));
+  put(tables, "problem.heterogeneity", undefined);
+  restore();
+  changed();
+}
+
 async function take(file) {
   $("dropped").textContent = `Reading ${file.name} ...`;
   const toml = file.name.toLowerCase().endsWith(".toml");
@@ -190,28 +202,21 @@ async function take(file) {
     if (toml) {
       const found = await ask("toml", { text });
       tables = found.scenario;
+      grouping.offer(null);
       $("dropped").textContent = `Opened ${file.name}.`;
+      restore();
+      changed();
     } else {
-      const found = await ask("counts", { text });
-      const old = get(tables, "fleet.tiers") ?? [];
-      const names = found.tiers.length === 2 ? ["group", "client"] : found.tiers.map((_, i) => (i === found.tiers.length - 1 ? "client" : `tier ${i + 1}`));
-      put(tables, "fleet.tiers", found.tiers.map((tier, i) => ({ name: names[i], ...(old.length === found.tiers.length ? old[i] : {}), ...tier })));
-      put(tables, "problem.heterogeneity", undefined);
-      $("dropped").textContent = `Measured ${file.name}: ${found.text} ${found.warnings.join(" ")}`;
+      const found = await ask("counts", { text }), measured = found.tiers.length > 0;
+      if (measured) takeTiers(found.tiers);
+      grouping.offer({ name: file.name, text, clients: found.clients, groups: found.groups });
+      const then = measured ? "" : "Your fleet is unchanged until you group them below.";
+      $("dropped").textContent = `${measured ? "Measured" : "Read"} ${file.name}: ${[found.text, ...found.warnings, then].join(" ")}`;
     }
-    restore();
-    changed();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     $("dropped").textContent = `${file.name}: ${error.message} Your fleet is unchanged.`;
   }
-}
-
-function save() {
-  const from = answer?.toml ?? "";
-  const url = URL.createObjectURL(new Blob([from], { type: "application/toml" }));
-  make("a", { href: url, download: "scenario.toml" }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 async function copied(button, text) {
@@ -242,12 +247,14 @@ function listen() {
     changed();
   });
   $("file").addEventListener("change", () => $("file").files.length && take($("file").files[0]));
-  $("save").addEventListener("click", save);
+  $("save").addEventListener("click", () => download(answer?.toml ?? "", "scenario.toml", "application/toml"));
   $("link").addEventListener("click", () => copied($("link"), location.href));
   $("copy").addEventListener("click", () => copied($("copy"), $("command").textContent));
   $("reset").addEventListener("click", () => {
     history.pushState(null, "", toAddress(tables)); // "back" brings it back
     tables = start();
+    grouping.offer(null);
+    $("dropped").textContent = "";
     restore();
     changed();
   });
@@ -276,6 +283,7 @@ function open() {
     wrong = `This link holds no scenario that can be read: ${location.hash.slice(0, 80)}. Ask for it again, or build the fleet here.`;
   }
   restore();
+  grouping.follow();
   movedAt = performance.now();
   asked().then(() => wrong && refuse(new Refused({ text: wrong, key: "" }, 0)));
 }
@@ -283,5 +291,9 @@ function open() {
 const described = await (await fetch("/api/page")).json();
 example = described.example;
 fleet = new Fleet(described.controls, () => tables, changed);
+grouping = new Grouping(() => tables, (tiers) => {
+  history.pushState(null, "", toAddress(tables)); // "back" brings the old groups back
+  takeTiers(tiers);
+});
 listen();
 open();

@@ -9,6 +9,7 @@ import json
 import math
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -662,6 +663,24 @@ def test_where_the_effect_is_not_known(plan, file: Path, tmp_path: Path) -> None
     code, out, err = plan("group", str(file), "--set", "problem.sigmas=2")
     assert (code, out) == (2, "")
     assert "sigma" in err
+
+
+def test_a_search_that_is_stopped_keeps_the_best_that_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = itertools.count()
+    monkeypatch.setattr(grouping, "time", SimpleNamespace(monotonic=lambda: next(looks)))
+    rng = np.random.default_rng(0)
+    problem, _ = pose(rng.normal(size=(24, 3)), np.ones(24), 4, 6, 6)
+    with grouping.stopped_after(10**9) as patience:
+        whole = solve(problem).value()
+    assert not patience.ended
+    spent = next(looks)
+    with grouping.stopped_after(spent // 2) as patience:
+        half = solve(problem)
+    assert patience.ended and np.bincount(half.group_of).tolist() == [6] * 4
+    assert half.value() == pytest.approx(State(problem, half.group_of).value(), rel=1e-9) and half.value() >= whole
+    with pytest.raises(grouping.TakesLongError), grouping.stopped_after(0):
+        solve(problem)
+    assert solve(problem).value() == whole  # outside nothing is stopped
 
 
 def test_what_the_pages_show_is_printed(plan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -144,6 +144,87 @@ def test_choose_a_table_of_label_counts(opened):
     expect_answer(page)
 
 
+def group_wards(page, name="wards.csv", content=COUNTS):
+    """Choose a table by hand, and group its clients by keyboard: the number, and Enter."""
+    page.set_input_files("#file", {"name": name, "mimeType": "text/csv", "buffer": content.encode()})
+    page.locator("#group").wait_for()
+    page.locator("#groups").focus()
+    page.keyboard.press("Enter")
+
+
+def test_group_the_clients_of_a_table(opened, tmp_path):
+    page = opened()
+    page.select_option("#objective", "rounds")
+    group_wards(page)
+    page.locator("#take").wait_for()
+    assert "regrouping for rounds" in page.locator("#grouped").inner_text().replace("Toss-up", "regrouping")
+    before = settled(page)["fleet"]["tiers"]
+    # Of two wards of one label each, groups with clients of both differ little.
+    page.click("#take")
+    page.locator(
+        "#command", has_text="hfl-plan group wards.csv --groups 2 -o regrouped.csv\nhfl-plan recommend"
+    ).wait_for()
+    after = expect_answer(page) and settled(page)["fleet"]["tiers"]
+    assert [tier["count"] for tier in after] == [2, 3]
+    assert after[0]["deviation"] < before[0]["deviation"] / 3 and after[1]["deviation"] > before[1]["deviation"]
+    assert "Taken" in page.locator("#taken").inner_text()
+    with page.expect_download() as download:
+        page.click("#download")
+    assert download.value.suggested_filename == "regrouped.csv"
+    download.value.save_as(tmp_path / "regrouped.csv")
+    groups = {}
+    for line in (tmp_path / "regrouped.csv").read_text(encoding="utf-8").splitlines()[1:]:
+        client, group, *_ = line.split(",")
+        groups.setdefault(group, set()).add(client)
+    assert sorted(min(len(one & {"c1", "c2", "c3"}), len(one - {"c1", "c2", "c3"})) for one in groups.values()) == [
+        1,
+        1,
+    ]
+    write(page, "fleet.tiers[2].count", "4")
+    page.locator("#command", has_not_text="hfl-plan group").wait_for()  # these are no longer the groups
+    page.go_back()
+    assert settled(page)["fleet"]["tiers"] == before
+
+
+def test_a_grouping_of_another_fleet_is_marked(opened):
+    page = opened()
+    group_wards(page)
+    page.locator("#take").wait_for()
+    write(page, "model.size", "3MB")
+    assert "changed since" in page.locator("#taken").inner_text() and page.locator("#take").is_disabled()
+    page.get_by_role("button", name="Group these clients").click()
+    page.locator("#take:enabled").wait_for()
+    assert page.locator("#taken").inner_text() == ""
+
+
+def test_a_table_without_groups_leaves_the_fleet_until_it_is_grouped(opened):
+    page = opened()
+    before = settled(page)
+    group_wards(
+        page, content="\n".join(",".join(line.split(",")[:1] + line.split(",")[2:]) for line in COUNTS.split("\n"))
+    )
+    page.locator("#take").wait_for()
+    assert settled(page) == before and page.locator("#groups").input_value() == "3"
+    assert "3 random groups" in page.locator("#facts").inner_text()
+    page.fill("#groups", "2")
+    page.keyboard.press("Enter")
+    page.locator("#facts", has_text="2 random groups").wait_for()
+    page.click("#take")
+    page.locator("#command", has_text="--groups 2").wait_for()
+    assert [tier["count"] for tier in settled(page)["fleet"]["tiers"]] == [2, 3]
+
+
+@pytest.mark.parametrize("number", ["", "0", "7", "1.5"])
+def test_a_number_of_groups_that_cannot_be_is_refused(opened, number):
+    page = opened()
+    page.set_input_files("#file", {"name": "wards.csv", "mimeType": "text/csv", "buffer": COUNTS.encode()})
+    page.locator("#groups").fill(number)
+    page.keyboard.press("Enter")
+    assert "from 1 to 6" in page.locator("#grouped").inner_text()
+    assert page.locator("#groups").get_attribute("aria-invalid") == "true"
+    assert not page.locator("#grouping").is_visible()
+
+
 def test_drop_a_table_of_label_counts(opened):
     page = opened()
     page.evaluate(
@@ -247,6 +328,8 @@ def test_axe_finds_nothing_serious(opened, settings):
     page.wait_for_selector("#problem:visible")
     write(page, "model.size", "3MB")
     settled(page)
+    group_wards(page)
+    page.locator("#take").wait_for()
     page.evaluate(Path(source).read_text(encoding="utf-8"))
     found = page.evaluate(
         "axe.run().then((r) => r.violations.map((v) => [v.impact, v.id, v.nodes.map((n) => n.html)]))"

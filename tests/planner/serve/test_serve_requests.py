@@ -132,7 +132,7 @@ def test_every_key_with_a_wrong_value(value):
     ids=lambda body: body[:24].decode("latin-1"),
 )
 def test_bodies_that_are_no_question(body):
-    for name in ("answer", "flips", "toml", "counts"):
+    for name in ("answer", "flips", "toml", "counts", "group"):
         assert checked(ask(post(name, body))[0]).status_code == 422
 
 
@@ -149,6 +149,41 @@ def test_files_that_are_no_scenario(text):
 def test_tables_that_are_no_counts(text):
     reply = checked(ask(post("counts", {"text": text}))[0])
     assert reply.status_code == 422 and "hfl-plan-" not in reply.text  # the folder it was written to
+
+
+GROUPED = {"text": "client,a,b\nc1,9,1\nc2,9,1\nc3,1,9\nc4,1,9\n", "name": "wards.csv", "groups": 2, "scenario": GOOD}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"groups": 0}, "whole number"),
+        ({"groups": 2.5}, "whole number"),
+        ({"groups": True}, "whole number"),
+        ({"groups": "2"}, "whole number"),
+        ({"groups": 10**30}, "whole number"),
+        ({"groups": 5}, "at most 4"),
+        ({"name": 3}, "name"),
+        ({"scenario": {"fleet": {"tiers": [{"count": 2}] * 3}}}, "has 3. Remove one"),
+        ({"scenario": {"fleet": {"tiers": [{"count": 2}]}}}, "has 1. Add one"),
+        ({"scenario": {"fleet": {"list": "/etc/passwd"}}}, "reads no list"),
+        ({"text": "client,a\nc1,-3\n"}, "counts.csv:2"),
+        (
+            {"text": "client,a,b\n" + "".join(f"c{i},1,{i}\n" for i in range(2001))},
+            "hfl-plan group wards.csv --groups 2",
+        ),
+    ],
+    ids=lambda part: str(part)[:30],
+)
+def test_groupings_that_are_refused(changed, said):
+    reply = checked(ask(post("group", GROUPED | changed))[0])
+    assert reply.status_code == 422 and said in reply.json()["error"]["text"]
+    assert "hfl-plan-" not in reply.text  # the folder it was written to
+
+
+def test_groupings_wait_for_each_other_and_not_for_ever():
+    codes = sorted(reply.status_code for reply in ask(*(post("group", GROUPED) for _ in range(6))))
+    assert codes == [200, 200, 503, 503, 503, 503]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "evil.example:8765", "", "169.254.169.254"])
@@ -206,7 +241,7 @@ def test_methods_that_the_page_has_not():
     assert checked(ask({"method": "GET", "url": "/api/answer"})[0]).status_code == 405
 
 
-@pytest.mark.parametrize("name", ["answer", "flips", "toml", "counts"])
+@pytest.mark.parametrize("name", ["answer", "flips", "toml", "counts", "group"])
 @pytest.mark.parametrize("declared", [None, b"50000000", b"-1", b"abc", b"9" * 30])
 def test_a_body_of_50_mb_is_not_read(name, declared):
     taken = 0
@@ -220,7 +255,9 @@ def test_a_body_of_50_mb_is_not_read(name, declared):
     headers += [] if declared is None else [(b"content-length", declared)]
     status, _ = raw("POST", f"/api/{name}", headers, receive)
     assert status == 413
-    assert taken <= (9 << 20 if name == "counts" else 1 << 20)  # what is allowed, and the part that exceeds it
+    assert taken <= (
+        9 << 20 if name in ("counts", "group") else 1 << 20
+    )  # what is allowed, and the part that exceeds it
 
 
 def test_fifty_at_once_are_answered_as_one_by_one():

@@ -1,5 +1,7 @@
 """The page's scenario: no file of this machine, TOML that reads back, and a command line that asks the same."""
 
+import csv
+import json
 import shlex
 import tomllib
 from pathlib import Path
@@ -7,10 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli import run
 
 import planner
 from planner.decide.rank import recommend
-from planner.errors import ScenarioError
+from planner.errors import NoAnswerError, ScenarioError
 from planner.io.toml_text import toml
 from planner.scenario.resolve import load as load_file
 from planner.serve import answer, controls, counts, scenario
@@ -165,6 +168,83 @@ def test_label_counts_say_tiers_and_deviations():
     sigma = planner.load_scenario(G=2, M=2).number("sigma")
     assert found["tiers"][0]["deviation"] == pytest.approx(4 * sigma, rel=1e-3)
     assert found["tiers"][1]["deviation"] == pytest.approx(0, abs=1e-3)
+
+
+# Two wards of one label each. Of groups with a client of each ward both are as the whole, and every client stands from
+# its group as far as it stood from the whole: 4 sigma, as it has one label.
+WARDS = "client,group,a,b\nc1,east,100000,0\nc2,east,100000,0\nc3,west,0,100000\nc4,west,0,100000\n"
+LINKS = {
+    "fleet": {
+        "tiers": [
+            {"name": "ward", "count": 12, "link": {"up": "1Gbit/s"}, "deviation": 0.5},
+            {"count": 25, "passes": 2, "link": {"up": "20Mbit/s", "sharing": "per-server"}, "deviation": 1},
+        ],
+        "local_steps": 4,
+    },
+    "plan": {"objective": "rounds"},
+}
+AS_SETTINGS = {
+    "network.server_link.up": "1Gbit/s",
+    "network.client_link.up": "20Mbit/s",
+    "network.client_link.sharing": "per-server",
+    "fleet.group_rounds": 2,
+    "fleet.local_steps": 4,
+    "plan.objective": "rounds",
+}
+
+
+def grouped(text):
+    """The clients of every group of a file."""
+    found = {}
+    for row in csv.DictReader(text.splitlines()):
+        found.setdefault(row["group"], set()).add(row["client"])
+    return found
+
+
+def test_clients_are_put_into_groups_that_are_alike():
+    found = counts.regrouped(WARDS.encode(), "wards.csv", 2, LINKS)
+    assert all(len(one & {"c1", "c2"}) == 1 == len(one & {"c3", "c4"}) for one in grouped(found["csv"]).values())
+    assert [tier["count"] for tier in found["tiers"]] == [2, 2]
+    sigma = planner.load_scenario(G=2, M=2).number("sigma")
+    assert found["tiers"][0]["deviation"] == pytest.approx(0, abs=0.05)  # the noise of 100 000 samples
+    assert found["tiers"][1]["deviation"] == pytest.approx(4 * sigma, rel=1e-3)
+    assert dict(found["facts"])["Groups"] == "4 clients in 2 groups of 2"
+    assert found["verdict"].startswith(("Worth regrouping for rounds", "Toss-up for rounds"))
+    alike = counts.regrouped(found["csv"].encode(), "wards.csv", 2, LINKS)
+    assert alike["verdict"].startswith("Not worth regrouping for rounds")
+
+
+def test_the_command_says_and_writes_what_the_page_does(tmp_path, monkeypatch, capsys):
+    name = "-my wards; of 'two'.csv"
+    found = counts.regrouped(WARDS.encode(), name, 2, LINKS)
+    (tmp_path / name).write_text(WARDS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(found["command"])
+    settings = [word for key, value in AS_SETTINGS.items() for word in ("--set", f"{key}={value}")]
+    code, _, _ = run(*words[1:], *settings, capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0
+    assert (tmp_path / "regrouped.csv").read_text(encoding="utf-8") == found["csv"]
+    words = ["group", f"./{name}", "--groups", "2", *settings, "--format", "json"]
+    code, printed, _ = run(*words, capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0 and json.loads(printed)["verdict"]["text"] == found["verdict"]
+
+
+def test_counts_without_groups_can_be_grouped_and_nested_ones_not():
+    plain = "client,a,b\nc1,9,1\nc2,9,1\nc3,1,9\nc4,1,9\n"
+    found = counts.measured(plain.encode())
+    assert (found["tiers"], found["clients"], found["groups"]) == ([], 4, 0)
+    made = counts.regrouped(plain.encode(), "wards.csv", 2, LINKS)
+    assert sorted(map(len, grouped(made["csv"]).values())) == [2, 2]
+    assert "random groups" in dict(made["facts"])["Before"]
+    nested = "region,edge,client,a,b\nr1,e1,c1,9,1\nr1,e2,c2,9,1\nr2,e3,c3,1,9\nr2,e4,c4,1,9\n"
+    found = counts.measured(nested.encode())
+    assert len(found["tiers"]) == 3 and found["clients"] is None
+
+
+def test_a_search_that_takes_long_names_the_command(monkeypatch):
+    monkeypatch.setattr(counts, "SECONDS", -1)
+    with pytest.raises(NoAnswerError, match=r"Run `hfl-plan group wards\.csv --groups 2 -o regrouped\.csv`"):
+        counts.regrouped(WARDS.encode(), "wards.csv", 2, LINKS)
 
 
 def test_a_wrong_column_is_named_without_a_path_of_this_machine():
