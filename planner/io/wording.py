@@ -22,6 +22,7 @@ NAMES = {
     "order": "order of rings",
     "cost": "time model",
     "scatter": "curvature scatter",
+    "H": "deviation H of nodes",
 }
 
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page

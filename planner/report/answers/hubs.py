@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -67,12 +68,22 @@ def answered(found: Answer) -> Hubs:
         verdict=_verdict(found, rows),
         rows=rows,
         hubs=_data(found),
-        next=()
-        if question.limits.per_hub is not None
-        else (
-            NextStep(argv=("...", "--per-hub", f"{max(2, round(budgets.b_hs / 2))}"), why="limits the load of a hub"),
-        ),
+        next=tuple(_next(found)),
     )
+
+
+def _next(found: Answer) -> Iterator[NextStep]:
+    """Limit a hub to half its load or less, where other configurations that were looked at keep to it."""
+    if found.question.limits.per_hub is not None:
+        return
+    each, n = found.found, found.question.setting.learning.n
+    every = [each.budgets(i) for i in range(len(each.best["n_h"]))]
+    loads = [one.b_hs + 2 * one.b_hh + n * one.b_sh / one.n_h for one in every]
+    limit = max(
+        (math.ceil(load) for load in loads if math.ceil(load) <= (found.hubs.models_of_a_hub or 0) / 2), default=0
+    )
+    if limit:
+        yield NextStep(argv=("...", "--per-hub", str(limit)), why="limits the load of a hub")
 
 
 def _row(one: Protocol, name: str) -> Communication:
@@ -99,22 +110,23 @@ def _defined(found: Answer) -> str:
 
 
 def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
+    """Weigh hubs against what needs no coordinator, and say what one that is trusted would allow."""
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
-    if found.better is not None:
-        other = next(row for row in rows if row.id == found.better.protocol.lower().replace(" ", "-"))
-        drawn = ""
-        if found.better.protocol == "EL-Oracle":
-            drawn = " A trusted coordinator must draw its graph: without one it is no option."
-        amounts = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
-        ratio = Quantity(getattr(found.better, amounts) / getattr(found.hubs, amounts))
-        hubs = counted(budgets.n_h, "hub")
+    better, drawn, amounts = found.better, "", {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
+    hubs, taken = counted(budgets.n_h, "hub"), getattr(found.hubs, amounts)
+    if better is not None and better.protocol == "EL-Oracle":
+        ratio = Quantity(getattr(better, amounts) / taken)
+        drawn = (
+            f" With a trusted coordinator that draws its graph, EL-Oracle takes {times(ratio)} the {aim} of the hubs."
+        )
+        better = _local(found)
+    if better is not None and (ratio := Quantity(getattr(better, amounts) / taken)) < 1:
+        other = next(row for row in rows if row.id == better.protocol.lower().replace(" ", "-"))
         if ratio > 1 - NEAR:
-            traffic = f" and {times(found.better.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
-            text = (
-                f"Toss-up for {aim}: {hubs}, or {found.better.protocol} with {times(ratio)} the {aim}{traffic}.{drawn}"
-            )
+            traffic = f" and {times(better.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
+            text = f"Toss-up for {aim}: {hubs}, or {better.protocol} with {times(ratio)} the {aim}{traffic}.{drawn}"
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=ratio, text=text)
-        text = f"Use no hubs: {found.better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
+        text = f"Use no hubs: {better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')}: each averages {each} {n:,} nodes."
@@ -123,7 +135,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     least, most = found.ties
     if least < most:
         text += f" {least:,} to {most:,} hubs tie."
-    return Verdict(status="best", best=(rows[0].id,), text=text)
+    return Verdict(status="best", best=(rows[0].id,), text=text + drawn)
 
 
 def document(answer: Hubs) -> Document:
