@@ -425,8 +425,9 @@ def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
         "waiting": ("devices that wait", "footprint.idle_power=1W"),
         "network": ("a network", "network.client_link.energy=0.05kWh/GB"),
     }
+    device = "--device phone, or " if "training" in left else ""
     what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
-    return [f"{scenario.objective.capitalize()} leaves out {what}: no number is known. Give --set {ways}."]
+    return [f"{scenario.objective.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}."]
 
 
 def _about_whole_rounds(rows: Sequence[Row], rounds: Mapping[str, float]) -> list[str]:

@@ -176,7 +176,10 @@ def verdict(
     if len(cases) == 1 or all((case.status, case.best) == ("best", whole.best) for case in cases):
         return whole
     also = "; by time also on link sharing" if cases[0].status == "depends" else ""
-    return Verdict(status="depends", on="objective", cases=cases, text=f"Depends on the objective{also}.")
+    text = f"Depends on the objective{also}."
+    if all(one.status == "toss-up" for case in cases for one in (case.cases or (case,))):
+        text = f"Toss-up by every objective; which topologies tie depends on it{also.replace('; by', ', by')}."
+    return Verdict(status="depends", on="objective", cases=cases, text=text)
 
 
 def _by_sharing(objective: str, by: Mapping[str, Standing], beside: Sequence[Baseline | Clocked]) -> Verdict:

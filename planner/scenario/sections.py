@@ -9,7 +9,7 @@ from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
-from planner.io.wording import join
+from planner.io.wording import join, percent
 from planner.scenario import availability
 from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Probability, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner.scenario.members import Members, Weights
 
 Table = dict[str, Known]
+LARGE_SHARE = 0.5  # of the start: a target from which on an accuracy may be meant
 STEP = 0.1  # of a local step [s], where nobody said
 
 
@@ -58,6 +59,12 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     else:
         _deviations_of_tiers(form, tier_symbols(written.depth), known, warnings, written.name("problem.heterogeneity"))
     share = _target(written, measured, known)
+    if share is not None and share >= LARGE_SHARE:
+        said = percent(share)
+        warnings.append(
+            f"A target of {said} is a share of the loss at the start; for accuracy write --target-accuracy "
+            f"{said.replace(' ', '')}."
+        )
     given_order: Order | None = written.get("fleet.order")
     fleet = _piloted(written)
     order: Order = given_order or ("random" if partial else fleet.order if fleet else "fixed")

@@ -75,7 +75,7 @@ def answered(found: Answer) -> Asynchronous:
         asynchronous=_data(found),
         next=()
         if found.settings.max_staleness is not None
-        else (NextStep(argv=("...", "--max-staleness", "5"), why="the fastest buffer by time alone"),),
+        else (NextStep(argv=("...", "--max-staleness", "5"), why="the buffer with the most updates per second"),),
     )
 
 
@@ -120,7 +120,11 @@ def _row(found: Answer, buffer: Buffer, rounds: int | None = None) -> Buffered:
 
 def _verdict(found: Answer) -> Verdict:
     proved, timed, M = found.proved, found.timed, found.regions
-    by_clock = "" if timed is None else f" By time alone, a buffer of {timed.size} is fastest within that staleness."
+    by_clock = ""
+    if timed is not None:
+        by_clock = (
+            f" Within that staleness a buffer of {timed.size} takes in the most updates per second, proved or not."
+        )
     if proved is None:
         text = f"No buffer has a guarantee for this target.{by_clock}"
         return Verdict(status="unreachable", text=text)

@@ -108,6 +108,12 @@ def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], want
     assert "Traceback" not in err
 
 
+def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:
+    for target, wanted in (("85%", True), ("2%", False)):
+        said = " ".join(plan("recommend", "-G", "3", "-M", "3", "--target", target)[1].split())
+        assert (f"for accuracy write --target-accuracy {target}." in said) == wanted
+
+
 def test_no_word_is_dropped_in_silence(plan) -> None:
     code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
     assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
