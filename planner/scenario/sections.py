@@ -59,12 +59,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     else:
         _deviations_of_tiers(form, tier_symbols(written.depth), known, warnings, written.name("problem.heterogeneity"))
     share = _target(written, measured, known)
-    if share is not None and share >= LARGE_SHARE:
-        said = percent(share)
-        warnings.append(
-            f"A target of {said} is a share of the loss at the start; for accuracy write --target-accuracy "
-            f"{said.replace(' ', '')}."
-        )
+    warnings += _about_share(share)
     given_order: Order | None = written.get("fleet.order")
     fleet = _piloted(written)
     order: Order = given_order or ("random" if partial else fleet.order if fleet else "fixed")
@@ -112,6 +107,15 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         members=there,
         listed=written.listed,
     )
+
+
+def _about_share(share: float | None) -> list[str]:
+    """Point out a target that may be meant as an accuracy."""
+    if share is None or share < LARGE_SHARE:
+        return []
+    said = percent(share)
+    meant = f"--target-accuracy {said.replace(' ', '')}"
+    return [f"A target of {said} is a share of the loss at the start; for accuracy write {meant}."]
 
 
 def _compression(written: Written, network: Network, there: Members | None, warnings: list[str]) -> None:
