@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=3)
     turns = parser.parse_args().turns
-    hops = Transfers(preset("ebone"), UPDATE).matrix()
+    hops = Transfers(preset("ebone"), UPDATE).hops(np.arange(87), np.arange(87))
     graph = nx.from_numpy_array(hops)
     few, many = drawn(10), drawn(100)
     contestants: Mapping[str, Callable[[], object]] = {

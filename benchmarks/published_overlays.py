@@ -73,7 +73,7 @@ class Place:
 
     def ring_of_the_source(self) -> float:
         """The mean hop of Christofides' tour [s]."""
-        hops = self.work + self.transfers.matrix()
+        hops = self.work + self.transfers.hops(np.arange(self.n), np.arange(self.n))
         tour = nx.approximation.christofides(nx.from_numpy_array(np.where(np.eye(self.n, dtype=bool), 0, hops)))
         return sum(hops[a, b] for a, b in pairwise(tour)) / self.n
 

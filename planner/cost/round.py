@@ -29,8 +29,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from planner.cost import stragglers, uneven
 from planner.cost.patterns import FloatArray, schedules
 from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
@@ -38,7 +36,7 @@ from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
 if TYPE_CHECKING:
     from planner.cost.footprint import Footprint
 
-__all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "round_cost", "round_draws"]
+__all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "round_cost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +82,6 @@ def round_cost(spec: RoundSpec) -> RoundCost:
         )
     traffic = _traffic(spec)
     return RoundCost(seconds, sum(traffic), traffic, error, draws, spec.topology.id, spec.method)
-
-
-def round_draws(spec: RoundSpec) -> FloatArray:
-    """Durations of the round [s], one per draw of the compute times; shape (draws,).
-
-    Entry i of two calls with the same counts, straggler and seed belongs to the same compute times, whatever the
-    patterns and the network, so that differences may be taken entry by entry, over the shorter of the two where their
-    lengths differ. Without stragglers there is one entry, and it is exact.
-
-    Raises:
-        CostError: As :func:`round_cost`.
-    """
-    if spec.network.timer is not None:
-        found = np.array([_timed(spec)])
-    elif spec.topology.uneven:
-        found = _uneven(spec)
-    elif spec.compute.random:
-        found = stragglers.durations(spec)
-    else:
-        found = np.array([in_step(levels(spec), spec.work)])
-    return spec.stretch * found
 
 
 def _timed(spec: RoundSpec) -> float:

@@ -222,8 +222,7 @@ class _Members:
             if self.named is not None:
                 self.named.append(home)
         elif not again:
-            line = self.clients.lines[i]
-            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
+            self.clients.refuse(i, row, "client")
         elif self.named is not None and home != self.named[i]:
             fact = f"the home of client {client!a:.60} is {home!a:.60} here, and {self.named[i]!a:.60} before"
             row.refuse(fact, "Write one home", "home")

@@ -104,9 +104,9 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
     columns: dict[str, list[Any]] = {name: [] for name in told}
     for row in table.rows():
         client = row.name("client", "a client")
-        if not clients.add(client, row)[1]:
-            line = clients.lines[clients.index[client]]
-            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
+        at, new = clients.add(client, row)
+        if not new:
+            clients.refuse(at, row, "client")
         if len(clients) > LARGEST_FLEET:
             row.refuse(
                 f"the list has more than {LARGEST_FLEET:,} clients",
@@ -132,8 +132,8 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
         for name in told:
             text = row[name]
             if text not in known[name]:
-                at = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
-                known[name][text] = _field(name, text, at, readers)
+                where = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
+                known[name][text] = _field(name, text, where, readers)
             columns[name].append(known[name][text])
     if not len(clients):
         table.refuse("there is a header, and no client below it", "Add a line for each client")

@@ -264,7 +264,7 @@ class _Members:
             way = "Put it into one; of overlapping groups, see `hfl-plan bounds show hflbounds.hhfl-spectral`"
             row.refuse(f"{fact} on line {line}", way, self.tiers[tier])
         if not again:
-            row.refuse(f"client {client!a:.60} is on line {line} already", "Keep one line", "client")
+            self.clients.refuse(i, row, "client")
         return i
 
 

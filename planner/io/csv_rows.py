@@ -160,6 +160,10 @@ class Ids:
         self.lines.append(row.line)
         return len(self.names) - 1, True
 
+    def refuse(self, i: int, row: Row, column: str) -> NoReturn:
+        """Refuse a row whose name in a column, of index ``i``, is on another line."""
+        row.refuse(f"{column} {self.names[i]!a:.60} is on line {self.lines[i]} already", "Keep one line", column)
+
 
 class Cells:
     """Numbers of pairs that come in any order, each once; pairs that do not come are 0.

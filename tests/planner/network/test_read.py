@@ -29,16 +29,22 @@ def written(tmp_path: Path, text: str, name: str = "net.csv") -> Path:
     return path
 
 
+def hops_between(network):
+    """Seconds of a megabit between all places."""
+    every = np.arange(len(network.places))
+    return Transfers(network, 1e6).hops(every, every)
+
+
 def test_a_transfer_goes_over_links_and_the_slowest_decides(tmp_path: Path) -> None:
     network = read(written(tmp_path, TRIANGLE))
     assert network.places == ("Oslo", "Bergen", "Tromso")
     assert isinstance(network, Linked)
     assert network.path(0, 2) == [0, 1, 2]
-    hop = Transfers(network, 1e6).matrix()
+    hop = hops_between(network)
     assert hop[0, 2] == pytest.approx(0.014 + 1e6 / 50e6)
     assert hop[0, 0] == 0
     stored = read(written(tmp_path, TRIANGLE), Filling(stored=True))
-    assert Transfers(stored, 1e6).matrix()[0, 2] == pytest.approx(0.014 + 1e6 / 50e6 + 1e6 / 100e6)
+    assert hops_between(stored)[0, 2] == pytest.approx(0.014 + 1e6 / 50e6 + 1e6 / 100e6)
     limited = replace(network, up=np.full(3, 1e6), down=np.full(3, 2e6))
     assert Transfers(limited, 1e6).hops(ALL, ALL, out=3, into=4)[0, 2] == pytest.approx(0.014 + max(3.0, 2.0))
 
@@ -116,7 +122,7 @@ def test_matrices_are_measurements_that_may_differ_by_direction(tmp_path: Path) 
     latency = written(tmp_path, "latency_ms,A,B,C\nA,0,5,7\nB,6,0,8\nC,7,8,\n")
     rates = written(tmp_path, "bandwidth_mbit,C,A,B\nA,10,,40\nB,20,30,\nC,,10,20\n", "rates.csv")
     network = read(latency, beside=rates)
-    hops = Transfers(network, 1e6).matrix()
+    hops = hops_between(network)
     assert hops[0, 1] == pytest.approx(0.005 + 1 / 40)
     assert hops[1, 0] == pytest.approx(0.006 + 1 / 30)
     assert hops[0, 2] == pytest.approx(0.007 + 1 / 10)
@@ -124,7 +130,7 @@ def test_matrices_are_measurements_that_may_differ_by_direction(tmp_path: Path) 
     with pytest.raises(ScenarioError, match=r"missing\.csv:2: from 'A' to 'C' nothing was measured\. .*--fill detour"):
         read(missing, beside=rates)
     filled = read(missing, Filling(detour=True), beside=rates)
-    assert Transfers(filled, 1e6).matrix()[0, 2] == pytest.approx(0.013 + 1 / 20)  # over B, at its least bandwidth
+    assert hops_between(filled)[0, 2] == pytest.approx(0.013 + 1 / 20)  # over B, at its least bandwidth
     assert any("over others" in note for note in filled.notes)
 
 
@@ -142,7 +148,7 @@ def test_graphs_of_others_are_read_by_networkx(tmp_path: Path, suffix: str) -> N
     graph.add_edge("B", "C", latency=3.0, bandwidth=2e8)
     path = tmp_path / f"net.{suffix}"
     getattr(nx, f"write_{suffix}")(graph, path)
-    hops = Transfers(read(path, Filling(model=LatencyModel(1e-5, 0.0))), 1e6).matrix()
+    hops = hops_between(read(path, Filling(model=LatencyModel(1e-5, 0.0))))
     assert hops[0, 2] == pytest.approx(0.001 + 0.003 + 0.01)
 
 
