@@ -297,7 +297,7 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
     if len(axes) == 2:
-        argv = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
+        argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
         argv += ("--output", "map.svg") * (importlib.util.find_spec("matplotlib") is not None)
         yield NextStep(argv=argv, why="draws which topology is best over both")
     yield NextStep(argv=("...", "--explain"), why="all details")
