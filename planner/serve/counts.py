@@ -11,7 +11,9 @@ from typing import Any, Final
 
 from planner.data import grouping, heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
+from planner.decide.recommendation import SHARING
 from planner.errors import PlannerError, ScenarioError
+from planner.io.wording import names_or
 from planner.report.answers import group
 from planner.report.page import in_words
 from planner.serve import scenario
@@ -93,7 +95,7 @@ def regrouped(text: bytes, name: str, groups: int, tables: Mapping[str, Any]) ->
         "target": in_words(found),
         "head": table.headings(),
         "rows": [list(row) for row in table.texts()],
-        "facts": [list(fact) for fact in (*group.facts(found.group), *_deviations(effect))],
+        "facts": [list(fact) for fact in (*group.facts(found.group), *_deviations(effect), *_links(found))],
         "warnings": warnings,
         "tiers": _tiers(clients, groups, effect),
         "csv": content,
@@ -145,6 +147,14 @@ def _deviations(effect: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
             for where, name in (("between groups", "delta"), ("inside groups", "zeta"))
         )
         yield "Sliders", f"difference of data {', '.join(words)}"
+
+
+def _links(found: group.Grouping) -> Iterator[tuple[str, str]]:
+    """Say of which links the row by time is, where nobody said whether they are shared."""
+    if any(one.key == SHARING for one in found.assumptions):
+        others = [one.best_beyond for one in found.sensitivity if one.parameter == SHARING]
+        shared = "".join(f"; with shared links {names_or(ids)} is best after" for ids in others if ids)
+        yield "Links", f"own links, as sharing is not known{shared}"
 
 
 def _safe(name: str) -> str:

@@ -170,6 +170,9 @@ def test_label_counts_say_tiers_and_deviations():
     assert found["tiers"][1]["deviation"] == pytest.approx(0, abs=1e-3)
 
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
+MODES = ("per-client", "per-server")
+
 # Two wards of one label each. Of groups with a client of each ward both are as the whole, and every client stands from
 # its group as far as it stood from the whole: 4 sigma, as it has one label.
 WARDS = "client,group,a,b\nc1,east,100000,0\nc2,east,100000,0\nc3,west,0,100000\nc4,west,0,100000\n"
@@ -227,6 +230,17 @@ def test_the_command_says_and_writes_what_the_page_does(tmp_path, monkeypatch, c
     words = ["group", f"./{name}", "--groups", "2", *settings, "--format", "json"]
     code, printed, _ = run(*words, capsys=capsys, monkeypatch=monkeypatch)
     assert code == 0 and json.loads(printed)["verdict"]["text"] == found["verdict"]
+
+
+def test_the_time_is_of_own_links_where_sharing_is_not_known():
+    hospitals = EXAMPLES / "hospitals.csv"
+    tables = {"fleet": {"tiers": [{"count": 4}, {"count": 8}]}, "plan": {"objective": "time"}}
+    said = dict(counts.regrouped(hospitals.read_bytes(), "hospitals.csv", 4, tables)["facts"])["Links"]
+    best = {way: planner.group(hospitals, groups=4, link_sharing=way).rows[0].after for way in MODES}
+    assert best["per-client"] != best["per-server"] and said.startswith("own links")
+    assert f"with shared links {best['per-server'][0].title()} is best after" in said
+    tables["fleet"]["tiers"][1]["link"] = {"sharing": "per-server"}
+    assert "Links" not in dict(counts.regrouped(hospitals.read_bytes(), "hospitals.csv", 4, tables)["facts"])
 
 
 def test_counts_without_groups_can_be_grouped_and_nested_ones_not():
