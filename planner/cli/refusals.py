@@ -73,6 +73,8 @@ def of_command_line(error: Any) -> int:
         takes = where is not None and any("--config" in p.opts for p in where.command.get_params(where))
         if takes and word.lower().endswith(".toml") and " " not in word:
             help_ = f"A scenario is an option: --config {word}"
+        elif "..." in word.split():
+            help_ = "In its place write your own options, such as --config FILE.toml."
     elif kind == "MissingParameter" and getattr(error.param, "help", None):
         help_ = f"Give {error.param.help}; `{path} --help` shows all."
     return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")

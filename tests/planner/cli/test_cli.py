@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -36,6 +37,14 @@ def run(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 @pytest.fixture
 def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+def test_a_word_too_many_is_told_what_it_stands_for(plan: Any) -> None:
+    """Dots are copied from answers, and a scenario file is an option."""
+    helps = {"...": "your own options, such as --config FILE.toml", "my.toml": "--config my.toml"}
+    for word, way in helps.items():
+        code, out, err = plan("recommend", word, "--explain")
+        assert (code, out) == (2, "") and "[E014]" in err and way in err
 
 
 def test_the_main_job(plan) -> None:
