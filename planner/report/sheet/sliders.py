@@ -80,7 +80,8 @@ def _cases(answer: Recommendation, question: Question) -> Iterator[tuple[str, li
     beside = {one.id: one for one in baselines(question)}
     for value, words in CASES.items() if open_ else (("", ""),):
         there = question.varied(network=question.network.with_link("client_link", sharing=value)) if value else question
-        timed = [row for row in answer.rows if row.time_seconds is not None and row.rounds is not None]
+        sums = [row for row in answer.rows if not row.baseline or row.id in beside]  # others have a clock of their own
+        timed = [row for row in sums if row.time_seconds is not None]
         rows = [_row(row, there, beside, value) for row in timed]
         if not rows or any(row is None for row in rows):
             return

@@ -416,3 +416,33 @@ def test_beyond_the_pilot_it_goes_on_like_the_trees(tmp_path: Path) -> None:
 def test_speeds_of_the_regions_are_told_once(tmp_path: Path) -> None:
     with pytest.raises(planner.ScenarioError, match="they had in the pilot"):
         planner.recommend(pilot=str(clocked(tmp_path)), G=4, M=4, region_times="1s,1s,2s,4s")
+
+
+def test_sliders_of_a_report_leave_out_what_has_a_clock_of_its_own(tmp_path: Path) -> None:
+    """Times of HHFL and of servers that do not wait are no sum over a round's links."""
+    one, other = tmp_path / "clocked", tmp_path / "hhfl"
+    one.mkdir()
+    other.mkdir()
+    for file, name, told in (
+        (clocked(one), "FedBuff, buffer 2 of 4", {}),
+        (with_systems(other, {"hhfl": 1.6}, coverage=COVERAGE), "hhfl", {"coverage": COVERAGE}),
+    ):
+        report = tmp_path / "report.html"
+        own = planner.recommend(
+            pilot=str(file), G=4, M=4, uplink="20Mbit/s", link_sharing="per-client", report=report, force=True, **told
+        )
+        assert by_id(own)["hhfl" if told else "fedbuff"].time_seconds is not None
+        page = report.read_text()
+        moved = page.split('<section id="sliders"')[1].split("</section>")[0]
+        assert "Ring-Star" in moved
+        assert name not in moved
+
+
+def test_hhfl_has_no_time_where_regions_differ_in_speed(tmp_path: Path) -> None:
+    file = with_systems(tmp_path, {"hhfl": 1.6}, coverage=COVERAGE)
+    told = json.loads(file.read_text())
+    told["fleet"]["slowdowns"] = [1, 1, 2, 4]
+    file.write_text(json.dumps(told))
+    found = by_id(planner.recommend(pilot=str(file), coverage=COVERAGE, **FLEET))["hhfl"]
+    assert found.rounds_from == "another quantity"
+    assert "regions differ in speed" in found.why
