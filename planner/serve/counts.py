@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from planner.data import grouping, heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
+from planner.decide.groups import Wanted
 from planner.decide.recommendation import SHARING
 from planner.errors import PlannerError, ScenarioError
 from planner.io.wording import names_or
@@ -80,7 +81,7 @@ def regrouped(text: bytes, name: str, groups: int, tables: Mapping[str, Any]) ->
             )
         try:
             with grouping.stopped_after(SECONDS) as patience:
-                found, content = group.grouped(read, path, group.Wanted(groups=groups))
+                found, content = group.grouped(read, path, Wanted(groups=groups))
         except grouping.TakesLongError:
             raise grouping.TakesLongError(
                 f"groups: to put {clients:,} clients into {groups:,} groups takes longer than a page waits. "

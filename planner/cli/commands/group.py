@@ -50,7 +50,8 @@ def group(  # reason: one parameter for every option
         hfl-plan group examples/hospitals.csv
         hfl-plan group examples/hospitals.csv --moves 7 --output regrouped.csv
     """
-    from planner.report.answers.group import Wanted, grouped
+    from planner.decide.groups import Wanted
+    from planner.report.answers.group import grouped
     from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(
