@@ -296,7 +296,7 @@ def _access(n: int, filling: Filling) -> tuple[Floats, Floats, list[str]]:
     """Access of all places, and what to say of it."""
     up, down = filling.up or np.inf, filling.down or np.inf
     limited = np.isfinite([up, down]).any()
-    said = f"Access of all places is taken to be {_rate(up)} up, {_rate(down)} down." if limited else ""
+    said = f"Access of all places is taken to be {_rate(up)} up, {_rate(down)} down (--up, --down)." if limited else ""
     return np.full(n, up), np.full(n, down), [said] if said else ["Nothing limits the access of places."]
 
 

@@ -287,8 +287,8 @@ def _basis(question: Question) -> Iterator[str]:
     network, sites = question.network, question.sites
     if question.as_equal:
         yield question.as_equal
+    if len(network.notes) > 1:
+        yield " ".join(network.notes[::-1])  # access comes last there, and a round waits for it most
     fleet = f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"
     groups = f" in {counted(len(sites.groups), 'group')}" if question.grouped else ""
     yield f"{network.name}: {fleet}{groups}. {join(list(network.notes)) if len(network.notes) == 1 else ''}".rstrip()
-    if len(network.notes) > 1:
-        yield " ".join(network.notes)
