@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.data.coverage import read_layout
 from planner.data.pilot import Beside
-from planner.decide.recommendation import Other, Recommendation, Row
+from planner.decide.recommendation import InCase, Other, Recommendation, Row
 from planner.errors import ScenarioError
 from planner.families.hga import question as hga
 from planner.families.hhfl import question as hhfl
@@ -76,9 +76,23 @@ def _row(other: Other, answer: Recommendation, found: dict[str, Any]) -> Row:
         time_seconds=seconds,
         traffic_bytes=traffic,
         ratio=Quantity(own / best, "measured") if best else None,
+        cases=_cases(answer, seconds),
         round_seconds=found["round_seconds"],
         rounds_from=found["rounds_from"],
     )
+
+
+def _cases(answer: Recommendation, seconds: Quantity) -> tuple[InCase, ...]:
+    """The time in each case of link sharing: it is worked out for clients with links of their own."""
+    found = []
+    for value in answer.open_cases:
+        best = next(
+            case.time_seconds for row in answer.rows for case in row.cases if (case.value, case.rank) == (value, 1)
+        )
+        known = value == "per-client"
+        ratio = Quantity(seconds / best, "measured") if known and best else None
+        found.append(InCase(value=value, time_seconds=float(seconds) if known else None, ratio=ratio))
+    return tuple(found)
 
 
 def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from planner.decide.single_tier import SINGLE
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
@@ -158,20 +159,21 @@ def _cases(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> 
             yield name, case.text
         for inner in case.cases:
             yield f"{name}, {_name(inner, label)}", inner.text
-    if alone := list(_baselines(cases, label)):
-        yield "one tier", "; ".join(alone)
+    for kind, said in _baselines(cases, label).items():
+        yield kind, "; ".join(f"{who} {', '.join(each)}" for who, each in said.items())
 
 
-def _baselines(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[str]:
-    """Say in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``."""
-    found: dict[str, list[str]] = {}
+def _baselines(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> dict[str, dict[str, list[str]]]:
+    """Say by kind in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``."""
+    found: dict[str, dict[str, list[str]]] = {}
     for case in cases:
         name = _name(case, label)
         for inner, where in ((case, name), *((one, f"{name}, {_name(one, label)}") for one in case.cases)):
             if inner.baseline is not None:
                 who = inner.baseline.title.partition(",")[0]
-                found.setdefault(who, []).append(f"{times(inner.baseline.ratio)} ({where})")
-    yield from (f"{who} {', '.join(said)}" for who, said in found.items())
+                kind = found.setdefault("one tier" if inner.baseline.id in SINGLE else "no waiting", {})
+                kind.setdefault(who, []).append(f"{times(inner.baseline.ratio)} ({where})")
+    return found
 
 
 def _name(case: Verdict, label: Callable[[Verdict], str] | None) -> str:

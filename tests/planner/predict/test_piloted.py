@@ -350,10 +350,10 @@ LINKS = {
 TASK = 4 * 0.25 + 2 * (1 + 2) + 2 * 3.0  # both links there and back, two local steps of 3 s
 
 
-def clocked(folder: Path) -> Path:
+def clocked(folder: Path, pace: float = 1.0) -> Path:
     """Beside the trees a server with a buffer of 2 that steps every 1.5 tasks, for as long as 8 rounds of 4 tasks."""
     times = [STEP * k for k in range(22)]
-    own = [2.0 * math.exp(-0.1 * t) for t in times]
+    own = [2.0 * math.exp(-0.1 * pace * t) for t in times]
     one = {
         "id": "fedbuff", "family": "hga", "title": "FedBuff, buffer 2 of 4", "alike": [], "chain": 2, "rate": 0.1,
         "good_rates": None, "inside": True, "tried": [], "loss": [own, own], "accuracy": [], "envelope": own,
@@ -446,3 +446,23 @@ def test_hhfl_has_no_time_where_regions_differ_in_speed(tmp_path: Path) -> None:
     found = by_id(planner.recommend(pilot=str(file), coverage=COVERAGE, **FLEET))["hhfl"]
     assert found.rounds_from == "another quantity"
     assert "regions differ in speed" in found.why
+
+
+def test_where_sharing_decides_every_row_has_both_cases(tmp_path: Path) -> None:
+    one, other = tmp_path / "clocked", tmp_path / "hhfl"
+    one.mkdir()
+    other.mkdir()
+    links = {"G": 4, "M": 4, "uplink": "2Mbit/s", "step_time": "1s", "settings": {"model.size": "45MB"}}
+    found = planner.recommend(pilot=str(clocked(one, 4.0)), **links)
+    assert found.open_cases == ("per-client", "per-server")
+    own, shared = found.row("fedbuff").cases
+    assert shared.time_seconds > own.time_seconds == pytest.approx(float(found.row("fedbuff").time_seconds))
+    assert "  no waiting    FedBuff " in str(found)
+    file = with_systems(other, {"hhfl": 1.6}, coverage=COVERAGE)
+    found = planner.recommend(pilot=str(file), coverage=COVERAGE, **links)
+    assert found.open_cases
+    own, shared = found.row("hhfl").cases
+    assert own.time_seconds == pytest.approx(float(found.row("hhfl").time_seconds))
+    assert shared.time_seconds is None
+    assert {record["case"] for record in found.records() if record["id"] == "hhfl"} == {"per-client", "per-server"}
+    assert "hhfl" in str(found).lower()
