@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from hflbounds import tilt_tuned
 from hflbounds.exact import exact_bound
-from hflbounds.tilted import Measure, tilt_mean
+from hflbounds.tilted import Measure, affine_round, log_uniform, mean_over
 from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import ask
@@ -75,10 +75,11 @@ def mean(measure: Measure) -> Callable[[Topology, int, dict[str, Array]], Array]
     """The mean over a log-uniform spectrum, at its best step of a grid."""
 
     def value(topology: Topology, K: int, told: dict[str, Array]) -> Array:
-        found = np.empty(len(told["L"]))
+        found, h = np.empty(len(told["L"])), log_uniform()
+        one = affine_round(topology, K, h * STEPS[:, None], "shuffled")
         for rounds in np.unique(told["reference"]):
             mine = told["reference"] == rounds
-            table = tilt_mean(topology, K=K, R=rounds, step=STEPS, measure=measure)
+            table = mean_over(h, one, rounds, STEPS, measure)
             units = np.stack([told[name] ** (1 if name == "A" else 2) for name in ("A", "sigma", "delta", "zeta")])
             units = units / told["L"] ** np.array([[0], [1], [1], [1]])  # the gradient's are L times as large
             found[mine] = (units[:, mine].T @ table).min(-1)

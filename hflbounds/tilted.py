@@ -539,43 +539,6 @@ def _lowest(steps: Array, values: Array) -> Array:
 
 
 # ---------------------------------------------------------------- the mean over a spectrum: a prediction, no bound
-def tilt_mean(
-    topology: Topology,
-    *,
-    K: int,
-    R: Any,
-    step: Any,
-    measure: Measure = "loss",
-    decades: float = 4.0,
-    curvatures: int = 32,
-) -> Array:
-    """Average over curvatures that are uniform in their logarithm, each with an equal share of every constant.
-
-    What runs on losses of a broad spectrum show, where a bound says what cannot be exceeded on any.
-
-    Args:
-        topology: With sizes; fixed orders are shuffled once.
-        K: Local steps of a client.
-        R: Global rounds; broadcast with ``step``.
-        step: Raw learning rate times L.
-        measure: As of `coefficients`.
-        decades: Of the spectrum, from L down.
-        curvatures: Points of the mean.
-
-    Returns:
-        What ``A``, ``sigma^2/L`` and each ``delta^2/L`` are multiplied with for the loss (``A L``, ``sigma^2`` and
-        ``delta^2`` for the gradient): shape ``(2 + depth, ...)``, tiers top first.
-
-    Raises:
-        TopologyError, DomainError: As of `coefficients`.
-
-    Source: docs/theory/tilted-quadratics.md, section 6.
-    """
-    h = log_uniform(decades, curvatures)
-    v = np.asarray(step, dtype=float)[..., None]
-    return mean_over(h, affine_round(topology, K, h * v, "shuffled"), R, step, measure)
-
-
 def log_uniform(decades: float = 4.0, curvatures: int = 32) -> Array:
     """Curvatures over the largest, uniform in their logarithm.
 
@@ -596,16 +559,22 @@ def mean_over(
     of_gap: Array | None = None,
     tiers_alone: bool = False,
 ) -> Array:
-    """The `tilt_mean` of a round that was composed before.
+    """Average over curvatures, each with an equal share of every constant.
+
+    What runs on losses of a broad spectrum show, where a bound says what cannot be exceeded on any.
 
     Args:
         h: Curvatures over L, of the last axis of ``one``.
-        one: Of the tree, at ``step[..., None] * h``.
+        one: Of the tree, at ``step[..., None] * h``, with fixed orders shuffled once.
         R: As of `accumulated`; broadcast with ``step``.
         step: Raw learning rate times L.
         measure: As of `coefficients`.
         of_gap: The share of ``A`` that each curvature has, summing to 1; equal shares if None.
         tiers_alone: As of `accumulated`.
+
+    Returns:
+        What ``A``, ``sigma^2/L`` and each ``delta^2/L`` are multiplied with for the loss (``A L``, ``sigma^2`` and
+        ``delta^2`` for the gradient): shape ``(2 + depth, ...)``, tiers top first.
 
     Raises:
         DomainError: As of `accumulated`.
