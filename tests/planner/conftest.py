@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 import planner
 
 planner.Recommendation  # noqa: B018 - asking for it registers
+
+
+@pytest.fixture
+def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, str, str]]:
+    """Run the command in this process: exit code, stdout and stderr."""
+    from test_cli import run
+
+    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)

@@ -34,11 +34,6 @@ def run(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     return int(stop.value.code or 0), out, err
 
 
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
-
-
 def test_a_word_too_many_is_told_what_it_stands_for(plan: Any) -> None:
     """Dots are copied from answers, and a scenario file is an option."""
     helps = {"...": "your own options, such as --config FILE.toml", "my.toml": "--config my.toml"}

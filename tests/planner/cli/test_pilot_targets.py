@@ -11,26 +11,11 @@ import pytest
 
 import planner
 from planner import ScenarioError
-from planner.cli.app import main
 from planner.data.pilot import read_pilot
 from planner.predict.question import Question, ask
 
 PILOT = str(Path(__file__).parents[3] / "examples" / "digits_pilot.json")
 FLEET = ("--G", "4", "--M", "4", "--pilot", PILOT)
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The command, in this process: exit status, output, errors."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["hfl-plan", *words])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        out, err = capsys.readouterr()
-        return int(stopped.value.code or 0), out, err
-
-    return run
 
 
 @pytest.mark.parametrize("target", ["3", "100%"])

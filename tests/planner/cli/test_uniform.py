@@ -16,7 +16,6 @@ import pytest
 import typer
 
 import planner
-from planner.cli import app as cli
 from planner.cli.app import Commands
 from planner.io import codes
 from planner.scenario.start import QUESTIONS, written
@@ -40,17 +39,6 @@ def leaves() -> dict[str, Any]:
 
 def parameters(command: Any) -> list[Any]:
     return command.get_params(typer.Context(command))
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        return int(stop.value.code or 0), *capsys.readouterr()
-
-    return call
 
 
 @pytest.mark.parametrize("name", sorted(leaves()))

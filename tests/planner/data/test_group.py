@@ -17,7 +17,6 @@ import pytest
 from documents import own
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import run
 from test_docs import assert_shown, consoles
 
 from hflbounds.topology import tier_symbols
@@ -34,11 +33,6 @@ PAGES = Path(__file__).parents[3] / "docs"
 
 MODES = ("per-client", "per-server")
 Sizes = tuple[int, ...]
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 def deviation(points: np.ndarray, mass: np.ndarray, group_of: np.ndarray) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import own
-from test_cli import loaded, run
+from test_cli import loaded
 
 import planner
 from planner.cli import refusals
@@ -25,11 +25,6 @@ from planner.data.profile import Profile, from_counts, read_profile
 from planner.errors import ScenarioError
 from planner.io.json_documents import schema_of
 from planner.report.answers import measure as answer
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 def deviations(table: LabelCounts, weighting: Weighting = "groups", counts: Counts = "sample") -> tuple[float, ...]:

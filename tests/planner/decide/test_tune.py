@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_cli import run
 
 from planner.decide import tuning
 from planner.decide.rank import recommend
@@ -46,11 +45,6 @@ def scenario(**changes: str):
 
 def choice(seconds: float, traffic: float, K: int = 1) -> Choice:
     return Choice("star-star", 1, K, 1.0, seconds, traffic, seconds, traffic)
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 POINTS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=25)

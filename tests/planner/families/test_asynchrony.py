@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 from documents import own
-from test_cli import ROOT, run
+from test_cli import ROOT
 from test_docs import assert_shown, consoles
 
 from hflbounds import get
@@ -20,11 +20,6 @@ from planner.families.hga.model import clock, durations, pace, printed_limits, r
 
 WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
 FIXED = [*WORDS, "--region-times", "10s,12s,80s"]
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 # ---------------------------------------------------------------- the clock

@@ -7,7 +7,6 @@ import io
 
 import pytest
 from documents import own
-from test_cli import run
 
 from planner.report.render import formats
 
@@ -16,11 +15,6 @@ COMMANDS = {
     "hubs": (("--nodes", "20", "--edges", "80"), lambda d: [d["best"], *d["others"]]),
     "async": (("-G", "3", "-M", "4", "--speed-ratio", "3"), lambda d: d["buffers"]),
 }
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import ROOT, run
+from test_cli import ROOT
 
 import planner
 from hflbounds import Tier, Topology
@@ -22,11 +22,6 @@ from planner.scenario.network import Compute
 EXAMPLE = ROOT / "examples"
 SITES = EXAMPLE / "consortium.csv"
 CONFIG = EXAMPLE / "consortium.toml"
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize("tiers", [("star", "star"), ("star", "ring"), ("ring", "star"), ("ring", "ring")])

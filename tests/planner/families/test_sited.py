@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import ROOT, run
+from test_cli import ROOT
 
 from hflbounds import get
 from planner.families.hsl.model import ORACLE, Learning, rounds
@@ -21,11 +21,6 @@ from planner.report.render import formats
 EXAMPLE = ROOT / "examples"
 FLEET = ("-c", str(EXAMPLE / "consortium.toml"), "--fleet", str(EXAMPLE / "consortium.csv"), "--up", "100Mbit/s")
 COUNTS = ("--counts", str(EXAMPLE / "consortium_labels.csv"))
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_cli import ROOT, run
+from test_cli import ROOT
 from test_docs import assert_shown, consoles
 
 import planner
@@ -40,11 +40,6 @@ FLEET = {
     "plan.predictor": ("predictor", "bound"),
 }
 WORDS = ("--G", "4", "--M", "3", "--heterogeneity", "both", "--predictor", "bound", "--rounds", "50")
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 def a_picture():

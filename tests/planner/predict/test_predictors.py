@@ -602,23 +602,6 @@ def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan:
     assert len(err.strip().splitlines()) <= 2
 
 
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Exit code, stdout and stderr of a call in this process."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        import sys
-
-        from planner.cli import app as cli
-
-        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        return (int(stop.value.code or 0), *capsys.readouterr())
-
-    return run
-
-
 def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
     import jsonschema
 

@@ -10,7 +10,6 @@ import csv
 import itertools
 import json
 import math
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -216,21 +215,6 @@ def test_a_share_is_of_the_gap_at_the_start_and_a_number_is_a_loss() -> None:
     assert min(asked(**GIVEN, problem__target=1.4).rounds().values()) > 0
     start = predictors()["spectrum"].start({"A": 1.5, "L": 4.0}, "gradient")  # mean of 2 h A over the curvatures
     assert start == pytest.approx(2 * 4 * 1.5 * np.mean(10 ** np.linspace(-4, 0, 32)))
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Exit code, stdout and stderr of a call in this process."""
-
-    def run(*words: str) -> tuple[int, str, str]:
-        from planner.cli import app as cli
-
-        monkeypatch.setattr(sys, "argv", ["hfl-plan", *words])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        return (int(stop.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 BY_LOSS = ["--G", "4", "--M", "5", "--predictor", "spectrum", "--metric", "loss"]

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from test_cli import ROOT, run
+from test_cli import ROOT
 from test_document import HOSTILE, WHOLE
 from test_uniform import leaves, parameters
 
@@ -76,11 +76,6 @@ def downloads(reader: Reader) -> dict[str, str]:
             assert head == "data:text/csv;charset=utf-8"
             found[link["download"]] = base64.b64decode(data).decode()
     return found
-
-
-@pytest.fixture
-def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
 @pytest.fixture(scope="module")
