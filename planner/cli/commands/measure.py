@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Option
 
 from planner.cli.options import CountsFile, Gram, Seed, SkipEmpty, declare
-from planner.cli.output import Result
+from planner.cli.output import Asked, Result
 
 
 @declare(files={".json": "the profile, aggregates only, for `recommend --data`"})
@@ -29,6 +29,7 @@ def measure(  # reason: one parameter for every option
     ] = None,
     skip_empty: SkipEmpty = False,
     seed: Seed = 0,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
     """Measure from label counts how clients and groups differ.
 
@@ -40,5 +41,6 @@ def measure(  # reason: one parameter for every option
     from planner.report.sheet.gallery import of_counts
 
     wanted = Wanted(gram, scale, weighting, counts_are, groups_are, skip_empty, seed)
-    document, profile = measured(counts, wanted)
+    kept = asked.file if asked.file is not None and asked.file.suffix.lower() == ".json" else None
+    document, profile = measured(counts, wanted, kept)
     return Result(document, {".json": profile}, pictures=of_counts(counts))

@@ -80,8 +80,10 @@ class Wanted:
         return cast(Weighting | None, self.weighting), cast(Counts, self.counts_are), length
 
 
-def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
+def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Measurement, str]:
     """Find the deviations of the groups of a file, with intervals, and what makes them; and the profile of the file.
+
+    ``kept`` is where the profile is going to be written, if anywhere.
 
     Raises:
         ScenarioError: for options and files that cannot be meant.
@@ -120,7 +122,7 @@ def measured(path: Path, wanted: Wanted) -> tuple[Measurement, str]:
         "skew": [asdict(one) for one in skew.skews(table, weighting)],
     }
     cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted))
-    return _answer(path, data, cautions), profile
+    return _answer(path, data, cautions, kept), profile
 
 
 def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Concentration | None, ...], int]:
@@ -259,7 +261,7 @@ def _plain(found: Interval | Concentration) -> dict[str, Any]:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Measurement:
+def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: Path | None) -> Measurement:
     whole = sum(tier["squared"]["value"] or 0.0 for tier in data["tiers"])
     rows = tuple(
         Deviation(
@@ -273,8 +275,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Mea
         )
         for tier, skewed in zip(data["tiers"], data["skew"], strict=True)
     )
-    weights = ("--weights", "samples") if data["weighting"] == "samples" else ()
-    following = [NextStep(argv=("hfl-plan", "recommend", "--data", str(path), *weights), why="takes these deviations")]
+    following = [_recommended(path, data, kept)]
     if not data["scale"]["known"]:
         following.append(NextStep(argv=("...", "--gram", "GRAM.csv"), why="gives the absolute scale"))
     return Measurement(
@@ -285,6 +286,14 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str]) -> Mea
         details=dict(_details(data, cautions)),
         next=tuple(following),
     )
+
+
+def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> NextStep:
+    """What takes these deviations: the profile, or the counts where these tell as much."""
+    if kept is None and data["scale"]["known"]:
+        return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
+    weights = ("--weights", "samples") if kept is None and data["weighting"] == "samples" else ()
+    return NextStep(argv=("hfl-plan", "recommend", "--data", str(kept or path), *weights), why="takes these deviations")
 
 
 def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:

@@ -492,6 +492,18 @@ def test_scale_and_gram_say_the_same(plan, tmp_path: Path, counts: LabelCounts) 
     assert turned["unit"] == "gradients"
 
 
+def test_a_measured_scale_goes_on_by_the_profile(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    words = ["measure", str(file), "--scale", "3"]
+    assert [step["argv"] for step in json.loads(plan(*words, "--json")[1])["next"]] == [
+        ["...", "--output", "profile.json"]
+    ]
+    told = json.loads(plan(*words, "--json", "--output", str(profile))[1])
+    assert told["next"][0]["argv"] == ["hfl-plan", "recommend", "--data", str(profile)]
+    scenario = json.loads(plan(*told["next"][0]["argv"][1:], "--json")[1])["scenario"]
+    assert scenario["zeta"]["value"] == pytest.approx(told["measure"]["scale"]["zeta"], rel=1e-5)  # as a profile rounds
+
+
 def test_who_dominates(plan, tmp_path: Path) -> None:
     counts = np.array([[5, 5], [5, 5], [5, 5], [100, 0], [5, 5], [5, 5]])
     file = write(tmp_path, table(counts, np.array([0, 0, 1, 1, 2, 2])))
