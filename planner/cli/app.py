@@ -140,7 +140,11 @@ def _refuse_synonyms(names: Iterable[str]) -> None:
 
     first, *others = names or ("",)
     if others:
-        raise ScenarioError(f"{first}: {others[0]} says the same. Give one of the two.", code="E002")
+        other = others[0]
+        raise ScenarioError(
+            f"{first}: {other} says the same. Give one of the two: {other} in place of {first}, or {first} alone.",
+            code="E002",
+        )
 
 
 def alone(args: list[str], i: int) -> bool:

@@ -121,6 +121,7 @@ def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:
 def test_no_word_is_dropped_in_silence(plan) -> None:
     code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
     assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
+    assert "--data in place of -H" in err
     assert plan("recommend", "-M", "3", "--groups=3", "-G", "4")[2].startswith(
         "error[E002]: --groups: -G says the same"
     )
