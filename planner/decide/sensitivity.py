@@ -295,6 +295,7 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     short = {name: word for word, name in NICKNAMES.items() if "-" not in word}
     counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
     numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
+    numbers = [name for name in numbers if not name.startswith("absence.")]  # no option is named so
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
     if len(axes) == 2:
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))

@@ -17,6 +17,8 @@ NAMES = {
     "server_link.sharing": "sharing of server links",
     "model_size": "model size",
     "step_time": "step time",
+    "absence.client": "client absence",
+    "absence.server": "server absence",
     "client_link.hop": "client hop",
     "server_link.hop": "server hop",
     "order": "order of rings",

@@ -698,3 +698,11 @@ def test_a_change_within_the_toss_up_is_no_contradiction(
         importlib.util, "find_spec", lambda name, *more: None if name == "matplotlib" else found(name, *more)
     )
     assert ".svg" not in run(*words, capsys=capsys, monkeypatch=monkeypatch)[1]
+
+
+def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
+    words = ("flip", "-G", "6", "-M", "10", "-H", "inter", "--availability", "95%", "-p", "absence.server")
+    found = json.loads(plan(*words, "--json")[1])
+    assert [row["parameter"] for row in found["rows"]] == ["absence.server"]
+    offered = [word for step in found["next"] for word in step["argv"]]
+    assert "--map" in offered and not any("absence" in word for word in offered)
