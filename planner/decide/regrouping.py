@@ -17,7 +17,7 @@ from hflbounds.evaluate.compare import ties
 from planner.cost.round import CostError
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.decide.counts import with_one_target
-from planner.decide.verdict import LEVEL
+from planner.decide.verdict import LEVEL, standing
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import Objective
@@ -71,6 +71,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
         then = replace(then, known={**then.known, "target": met})
     questions = ask(first), ask(then)
     parts = [_ranked(q, objective, first.resolution) for q in questions]
+    undecided = _undecided(questions[0], first), _undecided(questions[1], then)
     changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
     return {
         "objective": objective,
@@ -82,11 +83,20 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
         },
         "resolution": first.resolution,
         "error": max(predictor_record.pair_factor(q, LEVEL) for q in questions),
-        "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0]},
-        "after": {"grouping": after[0], **_deviations(questions[1]), **parts[1]},
+        "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0], "toss_up": undecided[0]},
+        "after": {"grouping": after[0], **_deviations(questions[1]), **parts[1], "toss_up": undecided[1]},
         "first_place_changes": changed,
         "changes_below_delta": change_of_leaders(questions, objective, parts[0]["recommended"]) if changed else None,
     }
+
+
+def _undecided(question: Question, scenario: Scenario) -> list[str]:
+    """The topologies of which `recommend` says a toss-up, best first; none where it tells them apart."""
+    try:
+        best = standing(question, scenario, scenario.objective).best
+    except CostError:
+        return []
+    return list(best) if len(best) > 1 else []
 
 
 def _deviations(question: Question) -> dict[str, float]:

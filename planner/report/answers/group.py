@@ -276,6 +276,10 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
+    others = {when: [t for t in effect[when]["toss_up"] if t not in asked.after] for when in ("before", "after")}
+    undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
+    if undecided and set(asked.before) & set(asked.after):
+        stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = (
         "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {percent(-asked.gain)} more is needed"
     )

@@ -714,6 +714,15 @@ def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
     assert proved["verdict"]["status"] != "toss-up"
 
 
+def test_who_stays_first_of_a_toss_up_is_not_called_best(plan, file: Path) -> None:
+    shared = ("--link-sharing", "per-client", "--objective", "time")
+    known = json.loads(plan("recommend", "--data", str(file), *shared, "--json")[1])["verdict"]
+    assert known["status"] == "toss-up"
+    found = effect_of(plan, str(file), *shared)
+    assert found["effect"]["before"]["toss_up"] == known["best"]
+    assert "(before: a toss-up with " in found["verdict"]["text"] and "stays best" not in found["verdict"]["text"]
+
+
 def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     counts, file = tmp_path / "counts.csv", tmp_path / "plan.toml"
     lines = [f"c{i},{'abc'[i // 3]},{10 * (i // 3 + 1)},{40 - 10 * (i // 3)}" for i in range(9)]
