@@ -120,14 +120,15 @@ def _row(found: Answer, buffer: Buffer, rounds: int | None = None) -> Buffered:
 
 def _verdict(found: Answer) -> Verdict:
     proved, timed, M = found.proved, found.timed, found.regions
-    by_clock = ""
-    if timed is not None:
-        by_clock = (
-            f" Within that staleness a buffer of {timed.size} takes in the most updates per second, proved or not."
-        )
     if proved is None:
-        text = f"No buffer has a guarantee for this target.{by_clock}"
+        text = "No buffer has a guarantee for this target."
+        if timed is not None:
+            text += f" Within that staleness a buffer of {timed.size} takes in the most updates per second."
         return Verdict(status="unreachable", text=text)
+    by_clock = ""
+    if timed is not None and timed.size != proved.size:
+        less = "has no guarantee" if timed.seconds is None else "its guarantee comes later"
+        by_clock = f" A buffer of {timed.size} takes in more updates per second, but {less}."
     who = f"Wait for all {M} regions" if proved.size == M else f"Use a buffer of {proved.size} of {M} regions"
     more, best, faster = "", f"buffer-{proved.size}", _faster(found)
     if faster is not None and proved.seconds and faster[1].seconds:
@@ -147,18 +148,19 @@ def document(answer: Asynchronous) -> Document:
         some = [row for row in shown if row.steps is not None or id(row) in kept]
         shown = some if len(some) <= SHOWN else [row for row in some if id(row) in kept] + some[: SHOWN - len(kept)]
         shown.sort(key=lambda row: (-row.buffer, row.id not in answer.verdict.best))
+    limited = answer.asynchronous["max_staleness"] is not None  # then that of the table is what is limited
     rows = tuple(
         (
             row.title,
             cell(duration, row.step_seconds),
-            f"{row.staleness_mean:.2g}",
+            f"{row.staleness_most}" if limited else f"{row.staleness_mean:.2g}",
             cell(count, row.steps),
             cell(duration, row.time_seconds) if row.time_seconds is not None else "no guarantee",
             "<- best" if row.id in answer.verdict.best else "",
         )
         for row in shown
     )
-    names = ("time per step", "staleness", "steps", "time")
+    names = ("time per step", f"{'largest' if limited else 'mean'} staleness", "steps", "time")
     table = Table(
         (Column("buffer"), *(Column(name, "number") for name in names), Column("")), rows, indent=2, apart=False
     )

@@ -342,3 +342,12 @@ def test_three_tiers_are_refused_as_such(plan) -> None:
 def test_the_target_of_a_bound_is_told_in_plain_words(plan) -> None:
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
     assert found["target"]["defined_by"].startswith("what is proved of synchronous Star-Star after ")
+
+
+def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
+    out = " ".join(plan(*FIXED)[1].split())
+    assert "mean staleness" in out and "1 of 3 ~5.1 s 2 - no guarantee" in out
+    for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
+        out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
+        assert out.startswith(f"Wait for all 3 regions{wanted} Target")
+        assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
