@@ -268,7 +268,8 @@ def _warnings(answer: Answer) -> list[str]:
         )
     elif question.scenario.objective != "rounds" and "b_hs" not in question.limits.fixed:
         said.append(
-            "Nodes that a hub averages were tried at the most that fits, to 8, and on a grid of ratio 1.5 between."
+            "Not every number of nodes that a hub averages was tried. All up to 8 were, then 11, 17, 25 and so on, "
+            "and the most that fits. A better one may lie between."
         )
     if any(one.mean_deviation is None for one in (answer.hubs, *answer.others)):
         said.append(

@@ -392,3 +392,8 @@ def test_warnings_are_asked_for_where_there_are_none(plan) -> None:
     code, out, err = plan("recommend", "-G", "2", "-M", "2", "--explain", "warnings")
     assert (code, out) == (2, "")
     assert "there are no warnings here" in err
+
+
+def test_which_loads_of_hubs_were_tried_is_said_in_words(plan) -> None:
+    out = plan("hubs", "--nodes", "40", "--edges", "300", "--explain", "warnings")[1]
+    assert "All up to 8 were, then 11, 17, 25" in " ".join(out.split())
