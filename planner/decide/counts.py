@@ -48,8 +48,8 @@ Integers = NDArray[np.int64]
 class _Plan:
     """Counts, and what a topology takes with them."""
 
-    total: float  # of the objective
-    rounds: float  # to the target
+    total: float  # of the objective, in whole rounds, as rows have it
+    rounds: float  # to the target; they need not be whole
     topology: str
     counts: Mapping[str, int]  # those searched, by letter
     division: int  # the place of its division
@@ -100,7 +100,7 @@ class _Seen:
             for i in np.flatnonzero(np.isfinite(rounds)):
                 counts = {symbol: int(numbers[i]) for symbol, numbers in mesh.items()}
                 try:
-                    total[i] = rounds[i] * question.price(topology, scenario.objective, **counts)
+                    total[i] = ceil_rounds(rounds[i]) * question.price(topology, scenario.objective, **counts)
                 except CostError as error:
                     self.why[division] = str(error).rstrip(".")
             self._keep(division, topology, rounds, total, mesh)
@@ -278,7 +278,7 @@ def _replaced(scenario: Scenario, seen: _Seen, first: _Plan) -> str:
     symbols = [symbol for symbol in scenario.replaced if own[symbol] != first.counts[symbol]]
     said = f"{_named(scenario.replaced)} of the file, by the ranges searched"
     totals = [
-        float(n) * question.price(t, scenario.objective, **own)
+        ceil_rounds(float(n)) * question.price(t, scenario.objective, **own)
         for t, n in question.rounds(**own).items()
         if math.isfinite(float(n))
     ]
@@ -558,7 +558,8 @@ def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
         return ""
     other: Objective = "traffic" if seen.scenarios[0].objective in ("time", "rounds") else "time"
     amount = {
-        plan.division: plan.rounds * seen.questions[plan.division].price(plan.topology, other, **plan.counts)
+        plan.division: ceil_rounds(plan.rounds)
+        * seen.questions[plan.division].price(plan.topology, other, **plan.counts)
         for plan in level
     }
     least = min(level, key=lambda plan: amount[plan.division])
