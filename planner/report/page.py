@@ -14,6 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
@@ -235,7 +236,8 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
-        yield "Changes", "; ".join(found[:most]) + left
+        own = "own links: " if SHARING in decided and "settles" in found[0] else ""  # the case whose toss-up is meant
+        yield "Changes", own + "; ".join(found[:most]) + left
 
 
 def titles(answer: Answer) -> dict[str, str]:
@@ -259,6 +261,8 @@ def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({}), be
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {' or '.join(which) or 'target not reached'}"
     what, even, now = input_words(one.parameter), one.break_even, one.now
+    if (one.parameter, even) == ("tiers", "1"):
+        what, even = "one", "tier"
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
         return f"{what} {even} {beyond.replace('->', 'settles it for') if settles else beyond}"
