@@ -77,12 +77,14 @@ def test_the_nearest_changes_are_changes_by_the_question_posed_anew(depth: int) 
     for name, each in inputs(question, "time").items():
         if name == "R" or "^2/" in name:
             continue
-        for change, solved in nearest(each, question, "time", [first]):
+        for change, method in nearest(each, question, "time", [first]):
             seen += 1
             side = 1 if change.at > each.value else -1
-            beyond = times(moved(question, name, change.at * (1 + side * 1e-6) if solved else change.at))
+            beyond = times(moved(question, name, change.at * (1 + side * 1e-6) if method == "solved" else change.at))
             assert min(beyond, key=lambda t: beyond[t]) == change.to[0] != first, name
-            before = times(moved(question, name, change.at * (1 - side * 1e-6) if solved else change.before))
+            before = times(
+                moved(question, name, change.at * (1 - side * 1e-6) if method == "solved" else change.before)
+            )
             assert min(before, key=lambda t: before[t]) == first, name
     assert seen >= 3
 
