@@ -104,7 +104,7 @@ class Schedule(ABC):
 
         The durations are ``scale`` times those of the digest.
         """
-        raise NotImplementedError(self.id)
+        raise NotImplementedError(f"{self.id!r} does not say how transfers that begin together share a rate.")
 
     @abstractmethod
     def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
