@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 from planner.cli.output import MISUSE, NO_ANSWER, WIDTH
@@ -21,8 +22,19 @@ THEORY = {
     "SolverError": "N004",
 }
 """Codes of what `hflbounds` refuses, by the names of its errors."""
-GONE = {"diff": "Use `hfl-plan compare A B`: it says which difference decides."}
-"""Commands of earlier versions, and what does their work."""
+MEANT = {
+    "diff": "Use `hfl-plan compare A B`: it says which difference decides.",
+    "search": "Use `hfl-plan bounds list --search WORDS`.",
+    "--profile": "A profile is given as --heterogeneity profile.json.",
+}
+"""Commands and options that there are not, and what does their work."""
+OPTIONS = {
+    ".toml": ("--config", "A scenario"),
+    ".csv": ("--heterogeneity", "A file of label counts"),
+    ".json": ("--heterogeneity", "A profile"),
+    "": ("--search", "What to search for"),
+}
+"""Options by the ending of a word that was given without one."""
 USAGE = {
     "NoSuchOption": "E012",
     "MissingParameter": "E011",
@@ -57,22 +69,24 @@ def of_command_line(error: Any) -> int:
     kind = next((name for name in (c.__name__ for c in type(error).__mro__) if name in USAGE), "")
     code, where = USAGE.get(kind, "E010"), getattr(error, "ctx", None)
     path = where.command_path if where is not None else "hfl-plan"
+    known = [name for p in where.command.get_params(where) for name in p.opts] if where is not None else []
     fact, help_ = parted(error.format_message().removeprefix("Invalid value: ").removeprefix("Invalid value for "))
     if kind == "NoSuchOption":
         fact = f"there is no option {error.option_name}"
-        known = [name for p in where.command.get_params(where) for name in p.opts] if where is not None else []
-        help_ = suggest(error.option_name, known) or f"`{path} --help` lists the options."
+        help_ = (
+            MEANT.get(error.option_name) or suggest(error.option_name, known) or f"`{path} --help` lists the options."
+        )
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
         fact = f"there is no command {word!a:.60}"
         near = suggest(word, where.command.commands if where is not None else ())
-        help_ = GONE.get(word) or near or f"`{path} --help` lists them."
+        help_ = MEANT.get(word) or near or f"`{path} --help` lists them."
     elif kind == "BadArgumentUsage" or fact.startswith("Got unexpected extra"):
         code = "E014"
         word = fact.partition(" (")[2].rpartition(")")[0]
-        takes = where is not None and any("--config" in p.opts for p in where.command.get_params(where))
-        if takes and word.lower().endswith(".toml") and " " not in word:
-            help_ = f"A scenario is an option: --config {word}"
+        option, what = OPTIONS.get(PurePath(word.lower()).suffix, ("", ""))
+        if option in known and " " not in word:
+            help_ = f"{what} is an option: {option} {word}"
         elif "..." in word.split():
             help_ = "In its place write your own options, such as --config FILE.toml."
     elif kind == "MissingParameter" and getattr(error.param, "help", None):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planner.errors import NoAnswerError, ScenarioError
 from planner.harness import need, refusals, stoppable
 from planner.io.progress import progress
+from planner.io.wording import counted
 
 if TYPE_CHECKING:
     from validation.claims import Claim, Judgement
@@ -123,7 +124,7 @@ def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = 
             with Store(store) as there:
                 there.ask([claim.id for claim in chosen], size)  # type: ignore[arg-type]
             judged = sweep(chosen, size, store, memory=size_of_one, progress=_progress, **settings)  # type: ignore[arg-type]
-        told = f"{len(judged)} claims, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
+        told = f"{counted(len(judged), 'claim')}, {size}, in {time.monotonic() - begun:.0f} s; results in {store}."
         return _validation(chosen, judged, store, told)
 
 

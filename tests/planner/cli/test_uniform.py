@@ -184,6 +184,10 @@ def test_explain_lists_and_explains(plan) -> None:
         ("picture tornados -o a.svg -G 3 -M 4", "Did you mean tornado?"),
         ("validate run raw-rate", "perhaps raw-rates"),
         ("recommend -G 3 -M 4 -o time", "For the objective write --objective."),
+        ("recommend counts.csv", "--heterogeneity counts.csv"),
+        ("recommend --profile profile.json", "--heterogeneity profile.json"),
+        ("bounds list star-ring", "--search star-ring"),
+        ("bounds search star-ring", "bounds list --search"),
     ],
 )
 def test_what_is_misspelt_gets_a_suggestion(plan, words: str, wanted: str) -> None:
