@@ -287,15 +287,18 @@ def _goal(question: Question) -> float:
     task, goal = question.task, question.target
     if goal is None:
         goal = reached_apart(question.layout, question.gaps, task, question.rounds)
+    elif goal >= task.A * (1 - 1e-12):
+        raise NoAnswerError(
+            f"--target: {goal:.4g} is met before the first round, where the loss gap is A = {task.A:.4g}. Give a "
+            "smaller one.",
+            code="N007",
+        )
     if goal < task.first_bound * (1 - 1e-12):
         return goal
-    said = f"where the bound is L A/mu = {task.first_bound:.4g}"
-    if question.target is None:
-        raise NoAnswerError(
-            f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, {said}: "
-            "there is no target to compare at. Give more rounds."
-        )
-    raise NoAnswerError(f"--target: {goal:.4g} is met before the first round, {said}. Give a smaller one.", code="N007")
+    raise NoAnswerError(
+        f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, where it "
+        f"is L A/mu = {task.first_bound:.4g}: there is no target to compare at. Give more rounds."
+    )
 
 
 def _probability(question: Question, needed: float) -> float | None:

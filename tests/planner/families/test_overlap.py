@@ -575,6 +575,7 @@ def test_links_to_keep_are_a_coverage_again(plan, tmp_path: Path) -> None:
     ("words", "code", "said"),
     [
         (["--target", "200"], 1, "met before the first round"),
+        (["--target", "2.4"], 1, "where the loss gap is A = 2.3"),
         (["--target", "1e-40"], 1, "takes more than 1e+15 cloud rounds"),
         (["--sigma", "1e90"], 1, "no lower than at the start"),
         (["--target", "x"], 2, "--target: 'x' is not a number"),
