@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
@@ -17,7 +17,7 @@ from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
-from planner.io.wording import counted, names_or, percent, times, title
+from planner.io.wording import counted, one_of, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
@@ -115,9 +115,18 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
     given = given or min(present, key=budget.overrun, default=None)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
+    tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
     rows = [
-        _plan(question, one, budget, tie=ties.get(one), given=one == given, recommended=one == chosen)
-        for one in (*([given] if given is not None and given not in ties else ()), *best)
+        _plan(
+            question,
+            one,
+            budget,
+            tie=ties.get(one),
+            given=one == given,
+            recommended=one == chosen,
+            toss_up=one in tied,
+        )
+        for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, *best))
     ]
     rates = _rates(question, chosen, tried.among)
     near = predictor_record.of(asked)
@@ -129,7 +138,6 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
-    tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -191,7 +199,8 @@ def _id(choice: Choice) -> str:
     return f"{choice.topology},K={choice.K},P={choice.P}"
 
 
-def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, given: bool, recommended: bool) -> Plan:
+def _plan(question: Question, one: Choice, budget: Budget, **marks: Any) -> Plan:
+    """One choice as a row, with its marks: tie, given, recommended, toss_up."""
     more = {name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))}
     return Plan(
         id=_id(one),
@@ -205,29 +214,26 @@ def _plan(question: Question, one: Choice, budget: Budget, *, tie: int | None, g
         round_seconds=one.seconds_per_round,
         round_bytes=one.bytes_per_round,
         steps_in_a_round=tuning.steps_in_a_round(question, one.P, one.K),
-        given=given,
-        recommended=recommended,
-        tie=tie,
         within_budget=budget.overrun(one) <= 1,
-        **asdict(tuning.rate(question, one)) | more,
+        **marks | asdict(tuning.rate(question, one)) | more,
     )
 
 
-def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget) -> tuple[str, ...]:
-    """Topologies within the budget that `recommend` cannot tell from the chosen one at its K and P, with that one."""
+def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget) -> tuple[Choice, ...]:
+    """What `recommend` cannot tell from the choice at its K and P, within the budget, with that choice, best first."""
     at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
     here = standing(at, scenario, aim)
     same = tuning.choices(question, [chosen.P], [chosen.K], here.best)
-    within = {one.topology for one in same if budget.overrun(one) <= 1}
+    within = {one.topology: one for one in same if budget.overrun(one) <= 1}
     each = algorithms(at, [topology for topology in here.best if topology in within])
-    return each if len(each) > 1 and chosen.topology in here.best else ()
+    return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
 
 
 def _verdict(
     chosen: Choice,
     given: Choice | None,
     best: Sequence[Choice],
-    tied: Sequence[str],
+    tied: Sequence[Choice],
     aim: Aim,
     budget: Budget,
     resolution: float,
@@ -254,7 +260,7 @@ def _verdict(
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(chosen, best, aim, budget))
     if tied:
-        parts.append(f"Toss-up of topologies for {aim}: {names_or(tied)}.")
+        parts.append(f"Toss-up of topologies for {aim}: {one_of([one.topology for one in tied])}.")
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),

@@ -37,6 +37,7 @@ class Plan(Part):
     money: Quantity | None = field("in the currency of the prices", default=None)
     given: bool = field("whether these are K and P of the scenario, with its best topology", default=False)
     recommended: bool = False
+    toss_up: bool = field("whether it cannot be told from the recommended one, at its K and P", default=False)
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
     within_budget: bool = True
     steps_in_a_round: int = field("local steps of a client in a global round: K times the passes of all tiers")
@@ -96,7 +97,8 @@ class Tuned(Told):
     """Choices of topology, local steps and group rounds.
 
     Attributes:
-        rows: The present choice, and those of which none is better in both time and traffic, the fastest first.
+        rows: The present choice, a toss-up of topologies, and the choices of which none is better in both time and
+            traffic, the fastest first.
         tune: How they were found.
     """
 

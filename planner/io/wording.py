@@ -59,6 +59,14 @@ def names_or(topologies: Sequence[str]) -> str:
     return " or ".join(filter(None, (", ".join(map(title, topologies[:-1])), title(topologies[-1]))))
 
 
+LISTED = 4  # topologies that a sentence names
+
+
+def one_of(topologies: Sequence[str]) -> str:
+    """The names of topologies of which any will do, or their number where there are many."""
+    return f"any of {len(topologies)} topologies" if len(topologies) > LISTED else names_or(topologies)
+
+
 def times(ratio: float | None) -> str:
     """A ratio with two digits and its interval, if it has one: ``2.9x [1.4, 6]``."""
     if ratio is None:

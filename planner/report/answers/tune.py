@@ -61,16 +61,15 @@ def _more(answer: Tuned) -> list[Aim]:
 
 
 def _page_rows(answer: Tuned) -> list[Plan]:
-    """The present and the recommended choice, and one of each tie, at most so many, spread over the front."""
-    first = [row for row in answer.rows if row.given] + [
-        row for row in answer.rows if row.recommended and not row.given
-    ]
+    """The present and the recommended choice, a toss-up, and one of each tie of the front."""
+    order = ("given", "recommended", "toss_up")
+    first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:SHOWN]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
     others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken]
     room = SHOWN - len(first)
     if len(others) > room:
-        others = [others[round(i * (len(others) - 1) / (room - 1))] for i in range(room)]
+        others = [others[round(i * (len(others) - 1) / max(room - 1, 1))] for i in range(room)]
     return [*first, *others]
 
 
@@ -95,7 +94,7 @@ def _note(row: Plan, chosen: Plan, origin: str) -> str:
         )
         if own < best * (1 - LESS)
     ]
-    return ", ".join(less)
+    return ", ".join(["toss-up"] * row.toss_up + less)
 
 
 def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
@@ -150,4 +149,4 @@ def _front(answer: Tuned) -> Section:
         for row in answer.rows[:LISTED]
     ]
     table = Table(columns, tuple(rows), label="Front of time and traffic", indent=2, apart=False)
-    return Section("front", "Pareto front of time and traffic, after the present choice", (table,))
+    return Section("front", "Pareto front of time and traffic, after the present choice and any toss-up", (table,))

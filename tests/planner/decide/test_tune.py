@@ -450,3 +450,23 @@ def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) 
     assert f"K = {near['local_steps']}, P = {near['group_rounds']} takes {quicker:.2g}x the time" in text
     free = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"))
     assert " takes " not in free["verdict"]["text"]
+
+
+def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
+    """With the cost that `recommend` gives it at the recommended K and P."""
+    fleet = ("--config", "examples/hospitals.toml")
+    code, page, _ = plan("tune", *fleet)
+    found = json.loads(plan("tune", *fleet, "--json")[1])
+    tossed = " ".join(page.split()).partition("Toss-up of topologies for time: ")[2].partition(".")[0]
+    names = set(re.split(", | or ", tossed))
+    assert code == 0
+    assert len(names) == 3
+    rows = {row["title"]: row for row in found["rows"] if row["toss_up"]}
+    assert rows.keys() == names
+    (chosen,) = (row for row in found["rows"] if row["recommended"])
+    steps = ("--local-steps", str(chosen["local_steps"]), "--group-rounds", str(chosen["group_rounds"]))
+    there = json.loads(plan("recommend", *fleet, *steps, "--json")[1])["rows"]
+    for name, row in rows.items():
+        (same,) = (one for one in there if one["title"] == name)
+        assert row["time_seconds"]["value"] == pytest.approx(same["time_seconds"]["value"], rel=1e-9)
+        assert re.search(rf"^  {name} .*(toss-up|recommended)", page, re.MULTILINE)
