@@ -17,7 +17,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import names, names_or, percent, times, title
+from planner.io.wording import names, names_or, one_of, percent, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
@@ -36,7 +36,6 @@ LESS = {
     "carbon": "less carbon than",
     "money": "cheaper than",
 }
-LISTED = 4  # topologies that a sentence names
 
 
 @dataclass(frozen=True)
@@ -247,8 +246,7 @@ def algorithms(question: Question, topologies: Sequence[str]) -> tuple[str, ...]
 def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) -> str:
     """``Star-Ring, 2.9x [1.4, 6] faster than Star-Star``, or a toss-up."""
     if found.status == "toss-up":
-        each = algorithms(here.question, found.best)
-        return f"toss-up, {f'any of {len(each)} topologies' if len(each) > LISTED else names_or(each)}"
+        return f"toss-up, {one_of(algorithms(here.question, found.best))}"
     lead = (
         f", {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
         if found.ratio is not None
@@ -314,6 +312,11 @@ def _without_servers(found: Verdict, here: Standing) -> str:
     servers = " without group servers" if here.scenario.depth == 2 else " without servers in between"
     if found.baseline.id not in SINGLE:
         servers = ", whose server does not wait,"
+    elif found.status == "toss-up":  # what is no slower than any of them, and simpler
+        return (
+            f"{name} takes {times(found.baseline.ratio)} the {here.objective}: use it unless you need "
+            f"{servers.removeprefix(' without ')}."
+        )
     return f"{name}{servers} takes {times(found.baseline.ratio)} the {here.objective}."
 
 

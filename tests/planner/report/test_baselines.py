@@ -56,12 +56,29 @@ def test_the_verdict_says_by_how_much_a_baseline_wins() -> None:
     assert said in answer.verdict.text
 
 
+@pytest.mark.parametrize(("tiers", "servers"), [("12/25", "group servers"), ("3/4/5", "servers in between")])
+def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers: str, servers: str) -> None:
+    answer = answered(
+        groups=None,
+        clients_per_group=None,
+        tiers=tiers,
+        heterogeneity=None,
+        objective="time",
+        link_sharing="per-client",
+    )
+    tied = [row for row in answer.rows if row.id in answer.verdict.best]
+    assert len(tied) > 1
+    assert all(answer.row("fedavg").time_seconds < row.time_seconds for row in tied)
+    ratio = times(answer.row("fedavg").time_seconds / min(row.time_seconds for row in tied))
+    assert f"FedAvg takes {ratio} the time: use it unless you need {servers}." in answer.verdict.text
+
+
 def test_nothing_is_said_where_topologies_win() -> None:
     """Clients that take long to reach the server alone, and group servers that are next to it."""
     answer = answered(objective="time", link_sharing="per-client", heterogeneity="both", settings=QUICK)
     fastest = min(row.time_seconds for row in answer.ranking)
     alone = min(row.time_seconds for row in answer.rows if row.baseline)
-    assert (answer.verdict.baseline is not None) == ("without group servers" in answer.verdict.text)
+    assert (answer.verdict.baseline is not None) == ("group servers" in answer.verdict.text)
     assert (answer.verdict.baseline is not None) == (alone < fastest / 1.02)
 
 
