@@ -153,13 +153,14 @@ def in_words(answer: Answer) -> str:
 
 
 def _cases(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
-    """A line for each case; for a case of cases a line for each of these."""
+    """A line for each case, for a case of cases a line for each of these; one for all that say the same."""
+    said: dict[str, list[str]] = {}
     for case in cases:
         name = _name(case, label)
-        if not case.cases:
-            yield name, case.text
-        for inner in case.cases:
-            yield f"{name}, {_name(inner, label)}", inner.text
+        for inner in case.cases or (case,):
+            where = name if inner is case else f"{name}, {_name(inner, label)}"
+            said.setdefault(inner.text, []).append(where)
+    yield from ((", ".join(names), text) for text, names in said.items())
     for kind, said in _baselines(cases, label).items():
         yield kind, "; ".join(f"{who} {', '.join(each)}" for who, each in said.items())
 
@@ -210,7 +211,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
 
 NAMED = 6  # letters of a symbol
 LONGEST = 100  # letters of a warning on a page
-MOST, LESS = 130, 50  # letters of all assumptions on a page, and where it has many cases
+MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
 
 def _amount(one: Assumption) -> str:

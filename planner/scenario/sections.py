@@ -487,13 +487,13 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     measured = form.measured
     assert measured is not None  # noqa: S101 - by construction
     value, low, high = measured.ratio
-    said = "delta = 0" if value is None else f"zeta^2 / delta^2 = {value:.3g}"
+    said = "delta = 0" if value is None else f"zeta^2/delta^2 = {value:.3g}"
     if value is not None and low is not None and high is not None:
         said += f" (95 % {low:.2g} to {high:.2g})"
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     warnings.append(
-        f"Label counts give the ratio alone, {said}. The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
+        f"Label counts give ratios alone, {said}. The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
         "`hfl-plan measure --gram` or `--scale` gives the scale."
     )
     return "default", f"{form.text}: {said}; the scale is assumed, {ASSUMED}"

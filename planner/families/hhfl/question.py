@@ -296,8 +296,8 @@ def _goal(question: Question) -> float:
     if goal < task.first_bound * (1 - 1e-12):
         return goal
     raise NoAnswerError(
-        f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, where it "
-        f"is L A/mu = {task.first_bound:.4g}: there is no target to compare at. Give more rounds."
+        f"--rounds: after {question.rounds:,.0f} cloud rounds HFL's bound is no lower than at the start, where it is "
+        f"L A/mu = {task.first_bound:.4g}. That is no target to compare at: give more rounds."
     )
 
 

@@ -44,7 +44,8 @@ SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 CURRENCY = "money (your currency)"
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
-LINES = 25  # of a page
+LINES, WORDS = 25, 220  # of a page
+BETWEEN = (", ", ",", None)  # the ends of an interval, as the table is wide; None for no intervals
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -52,12 +53,18 @@ AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffi
 def document(answer: Recommendation) -> Document:
     """Lay a recommendation out, with as many topologies as leave a page its lines."""
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
-    for shown in range(SHOWN, LEAST - 1, -1):
-        table = _table(answer, shown)
+    few = len(answer.ranking) <= LEAST + 1
+
+    def laid(shown: int, betweens: Sequence[str | None]) -> tuple[Document, str]:
+        table = _table(answer, shown, betweens)
         found = page(answer, table, sections, label=_label, facts=facts, kind="Recommendation")
-        if len(answer.ranking) <= LEAST + 1 or render(found, width=COLUMNS, color=False).count("\n") <= LINES:
+        return found, render(found, width=COLUMNS, color=False)
+
+    for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
+        found, text = laid(shown, BETWEEN)
+        if text.count("\n") <= LINES:
             break
-    return found
+    return found if len(text.split()) <= WORDS else laid(shown, (None,))[0]
 
 
 def _label(case: Verdict) -> str:
@@ -67,16 +74,20 @@ def _label(case: Verdict) -> str:
 # ---------------------------------------------------------------- the page
 
 
-def _table(answer: Recommendation, most: int) -> list[Block]:
+def _table(answer: Recommendation, most: int, betweens: Sequence[str | None]) -> list[Block]:
     """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
-    whole = _rows(answer, most, intervals=True)
-    left = len(answer.ranking) - most
-    shown = whole if whole.width() <= COLUMNS else _rows(answer, most, intervals=False)
+    tables = (_rows(answer, most, between) for between in betweens)
+    left, shown = len(answer.ranking) - most, next(tables)
+    while shown.width() > COLUMNS and (narrower := next(tables, None)):
+        shown = narrower
     return [shown, *([Sentences(f"{left} more topologies: --explain table", "dim")] if left > 0 else [])]
 
 
-def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
-    """What decides and its ratio to the best come first, for own and for shared links where that is open."""
+def _rows(answer: Recommendation, most: int, between: str | None) -> Table:
+    """What decides and its ratio to the best come first, for own and for shared links where that is open.
+
+    ``between`` stands between the ends of an interval; None for no intervals.
+    """
     shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
     cases = answer.open_cases
     decides: str = "time" if cases else answer.objective
@@ -91,7 +102,7 @@ def _rows(answer: Recommendation, most: int, *, intervals: bool) -> Table:
     return Table(
         (Column("topology"), *columns),
         tuple(
-            (row.title, *_by_case(row, decides, cases, intervals), *(_amount(row, name) for name in others))
+            (row.title, *_by_case(row, decides, cases, between), *(_amount(row, name) for name in others))
             for row in shown
         ),
         label="Topologies, best first",
@@ -113,12 +124,13 @@ def _above(answer: Recommendation, cases: Sequence[str]) -> tuple[tuple[int, str
     return ((1, f"{CASES['per-client']}, {groups} x {clients}"),)
 
 
-def _by_case(row: Row, decides: str, cases: Sequence[str], intervals: bool) -> Iterator[Cell]:
+def _by_case(row: Row, decides: str, cases: Sequence[str], between: str | None) -> Iterator[Cell]:
     """The amount that decides, and how many times that of the best it is, in every case."""
     known = [(row.replaced(time_seconds=one.time_seconds), one.ratio) for one in row.cases if one.value in cases]
     for one, ratio in known or [(row, row.ratio)]:
         yield _amount(one, decides)
-        yield None if ratio is None else Amount(times(ratio if intervals else float(ratio)), ratio)
+        text = times(ratio if between is not None or ratio is None else float(ratio))
+        yield None if ratio is None else Amount(text.replace(", ", between or ""), ratio)
 
 
 def _amount(row: Row, name: str) -> Cell:

@@ -68,3 +68,32 @@ def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
     said = " ".join(planner.recommend(data="examples/hospitals.csv").explain("warnings").split())
     low, high = said.partition("(95 % ")[2].partition(")")[0].split(" to ")
     assert f"[{low}, {high}]" in str(planner.measure("examples/hospitals.csv"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter"},
+        {"data": "examples/hospitals.csv"},
+        {"groups": 8, "clients_per_group": 8, "heterogeneity": "iid"},
+    ],
+)
+def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict[str, Any]) -> None:
+    page = planner.recommend(**given)
+    lines = str(page).splitlines()
+    assert max(map(len, lines)) <= 80 and len(str(page).split()) <= 220
+    for case in ("per-client", "per-server"):
+        alone = planner.recommend(**given, link_sharing=case, objective="time")
+        cells = [row[2] for row in document(alone).table.rows]
+        assert sum("[" in cell for cell in cells) >= 3
+        for row, cell in zip(document(alone).table.rows, cells, strict=True):
+            (line,) = [one for one in lines if one.startswith(f"{row[0]}  ")]
+            assert cell.replace(", ", ",") in line.replace(", ", ",")
+
+
+def test_objectives_with_one_verdict_share_a_line() -> None:
+    page = planner.recommend(groups=10, clients_per_group=10, heterogeneity="inter")
+    by = {case.value: case.text for case in page.verdict.cases}
+    assert by["rounds"] == by["traffic"] != by["time"]
+    assert f"rounds, traffic     {by['rounds']}\n" in str(page)
+    assert str(page).count(by["rounds"]) == 1
