@@ -26,7 +26,9 @@ KICKED = 2  # swaps at random from which the search goes on
 NEAR = 400  # units up to which searches start near the best
 PATIENCE = 8  # kicks in a row without a gain, for each restart, after which it ends
 WIDE = 384  # units of a group that are compared with those of another at a time
-STEEPEST = 10**5  # units times groups up to which a steepest descent is made
+STEEPEST = 10**5  # units times groups up to which a steepest descent is made unasked
+PAIRS = 5 * 10**7  # pairs of units of different groups up to which it is
+BLOCK = 2**20  # swaps that are compared at once
 SEARCH = 10**5  # placements an exhaustive search tries before it gives up
 SLIGHT = 1e-4  # gain of a sweep, relative to random groups, at which large problems stop
 SWEEPS = 200  # at most
@@ -171,25 +173,26 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
             i = int(change.argmin())
             if change[i] < best[0]:
                 best = (float(change[i]), ((int(units[i]), other),))
-    if len(right):
-        cross = xl @ xr.T
-        step = ql[:, None] + qr[None, :] - 2 * cross  # |x_j - x_i|^2
-        new_a = sum_a @ sum_a + 2 * (ar[None, :] - al[:, None]) + step
-        new_b = sum_b @ sum_b - 2 * (br[None, :] - bl[:, None]) + step
-        shifted = mr[None, :] - ml[:, None]
+    rows = max(BLOCK // max(len(right), 1), 1)
+    for start in range(0, len(left) if len(right) else 0, rows):
+        part = slice(start, start + rows)
+        step = ql[part, None] + qr[None, :] - 2 * (xl[part] @ xr.T)  # |x_j - x_i|^2
+        new_a = sum_a @ sum_a + 2 * (ar[None, :] - al[part, None]) + step
+        new_b = sum_b @ sum_b - 2 * (br[None, :] - bl[part, None]) + step
+        shifted = mr[None, :] - ml[part, None]
         change = (new_a / (mass_a + shifted) + new_b / (mass_b - shifted) - now) / scale
         if problem.costs is not None:
-            change += cl[:, None] + cr[None, :]
+            change += cl[part, None] + cr[None, :]
         if nl.max() > 1 or nr.max() > 1:
-            moved = nr[None, :] - nl[:, None]
+            moved = nr[None, :] - nl[part, None]
             fits = (state.size[a] + moved <= problem.most[a]) & (state.size[b] - moved <= problem.most[b])
             fits &= (state.size[a] + moved >= problem.least[a]) & (state.size[b] - moved >= problem.least[b])
             change = np.where(fits, change, np.inf)
         if problem.apart:
-            _forbid(state, left, right, a, b, change)
+            _forbid(state, left[part], right, a, b, change)
         i, j = divmod(int(change.argmin()), len(right))
         if change[i, j] < best[0]:
-            best = (float(change[i, j]), ((int(left[i]), b), (int(right[j]), a)))
+            best = (float(change[i, j]), ((int(left[start + i]), b), (int(right[j]), a)))
     return Step(-best[0], best[1]) if best[1] else None
 
 
@@ -380,6 +383,12 @@ def kicked(state: State, rng: np.random.Generator) -> State:
             touched |= {a, b}
     improve(state, rng, among=sorted(touched))
     return state
+
+
+def is_quickly_descended(problem: Problem) -> bool:
+    """Whether a steepest descent is made of it unasked."""
+    units, groups = len(problem.size), problem.groups
+    return units * groups <= STEEPEST and units**2 * (groups - 1) <= 2 * groups * PAIRS
 
 
 def descent(state: State, most: int | None = None) -> list[Step]:

@@ -170,7 +170,7 @@ class Task:
             names=table.clients,
         )  # fmt: skip
         start, broken = _start(problem, unit, present, rules)
-        if start is not None and len(problem.size) * count > grouping.STEEPEST and wanted.moves is None:
+        if start is not None and wanted.moves is None and not grouping.is_quickly_descended(problem):
             start, broken = None, "too large for a list; --moves 100 makes one"
         if wanted.moves is not None and start is None:
             raise NoAnswerError(

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import shlex
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -242,6 +243,37 @@ def _no_better_neighbour(state: State, points, mass, costs, pair, least: int, mo
             if value(other) < now * (1 - 1e-9):
                 return False
     return True
+
+
+def test_swaps_compared_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(3).dirichlet(np.full(4, 0.3), 24)
+    apart = [(0, 5), (1, 2), (7, 9)]
+    problem, _ = pose(points, np.ones(24), 3, 8, 8, together=[], apart=apart, names=[str(i) for i in range(24)])
+    start = np.arange(24) % 3
+    whole = grouping.descent(State(problem, start))
+    assert len(whole) > 3
+    for rows in (1, 3):
+        monkeypatch.setattr(grouping, "BLOCK", 8 * rows)
+        found = grouping.descent(State(problem, start))
+        assert [step.moves for step in found] == [step.moves for step in whole]
+        assert [step.gain for step in found] == pytest.approx([step.gain for step in whole], rel=1e-9)
+
+
+def test_two_large_groups_take_little_memory_and_no_descent_unasked() -> None:
+    """All swaps of 3,000 clients with 3,000 at once would be some arrays of 72 MB each."""
+    points = np.random.default_rng(0).dirichlet(np.ones(3), 6_000)
+    problem, _ = pose(points, np.ones(6_000), 2, 3_000, 3_000, names=[str(i) for i in range(6_000)])
+    state = State(problem, np.arange(6_000) % 2)
+    tracemalloc.start()
+    try:
+        assert best_step(state, 0, 1) is not None
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+    assert grouping.is_quickly_descended(problem)
+    many = np.random.default_rng(0).dirichlet(np.ones(3), 20_000)
+    problem, _ = pose(many, np.ones(20_000), 2, 10_000, 10_000, names=[str(i) for i in range(20_000)])
+    assert not grouping.is_quickly_descended(problem)
 
 
 def test_no_regrouping_changes_the_sum_of_both_deviations() -> None:
