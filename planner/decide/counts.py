@@ -21,11 +21,10 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import SHARING, Division, Recommendation
 from planner.decide.single_tier import baselines
-from planner.decide.verdict import LEVEL, sharing_is_open, single, standing
+from planner.decide.verdict import is_close, sharing_is_open, single, standing
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, Verdict
 from planner.io.wording import join, times, title
-from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
@@ -362,16 +361,11 @@ def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int
 
 
 def _undecided(seen: _Seen, first: _Plan, other: _Plan) -> bool:
-    """Whether a division is as good as the best within the resolution, or within the predictor's error.
-
-    Plans of one algorithm have one prediction of rounds, so that the error leaves their order as it is.
-    """
+    """Whether a division is as good as the best within the resolution, or within the predictor's error."""
     ratio, scenario = other.total / first.total if first.total else 1.0, seen.scenarios[first.division]
-    if ratio <= 1 + scenario.resolution:
-        return True
     patterns = {p for plan in (first, other) for p in Topology.parse(plan.topology).patterns}
     one = not any(p.ordered for p in patterns) and first.rounds == other.rounds
-    return not one and ratio <= predictor_record.pair_factor(seen.questions[first.division], LEVEL)
+    return is_close(seen.questions[first.division], ratio, scenario.resolution, one=one)
 
 
 def _own(scenario: Scenario) -> dict[str, int]:

@@ -156,6 +156,14 @@ def standings(here: Standing, rounds: Mapping[str, float]) -> dict[str, dict[str
     return found
 
 
+def is_close(question: Question, ratio: float, resolution: float, *, one: bool) -> bool:
+    """Whether a total so many times the least ties with it within the resolution, or within the predictor's error.
+
+    Plans of ``one`` algorithm have one prediction of rounds, so that the error leaves their order as it is.
+    """
+    return ratio <= 1 + resolution or (not one and ratio <= predictor_record.pair_factor(question, LEVEL))
+
+
 def sharing_is_open(question: Question, scenario: Scenario) -> bool:
     """Whether nobody said if clients share their link, and it may matter."""
     several = question.values[question.symbols[-1].drawn] > 1

@@ -56,6 +56,28 @@ def best_layout(  # reason: what is placed, what is kept, how it is searched
     return _Search(sites, transfers, tuple(patterns), passes, seed, progress).run(server, group_servers)
 
 
+def as_good(sites: Sites, transfers: Transfers, patterns: Sequence[str], placed: Placed, slack: float) -> Indices:
+    """Other places of the top server with a round that is at most the share ``slack`` longer, the shortest first.
+
+    Servers of groups stay; in a ring of the top tier the order stays too, but begins at the server. Better servers of
+    groups may make more places as good.
+    """
+    layout, kind = placed.layout, checked(patterns)[0]
+    if layout.group_servers is None:
+        order = layout.orders[0]
+        places, stays = sites.at[order], sites.work[order]
+    else:
+        ends = layout.group_servers
+        places, stays = ends[layout.group_order], placed.round.by_group[layout.group_order]
+        if not kind.ordered:
+            stays = stays - transfers.from_server(layout.server, places) - transfers.to_server(layout.server, places)
+    tried = _tops(transfers, places)
+    seconds = kind.at_each(transfers, tried, places, stays, Tour(tuple(range(len(places))), 0.0, 0.0))
+    found = seconds.argsort(kind="stable")
+    near = (seconds[found] <= placed.round.seconds * (1 + slack)) & (tried[found] != layout.server)
+    return np.asarray(tried[found][near])
+
+
 @dataclass(frozen=True, eq=False)
 class _Search:
     sites: Sites
@@ -86,7 +108,7 @@ class _Search:
                 price = kinds[1].at_each(self.transfers, tried, places, work, tours[g])
             prices.append(self.passes * price)
         at = np.array([tried[price.argmin()] for tried, price in zip(options, prices, strict=True)])
-        tops = np.array([server]) if server is not None else self._tops(at)
+        tops = np.array([server]) if server is not None else _tops(self.transfers, at)
         if kinds[0].ordered:
             some = tops[:: max(1, len(tops) // TRIED)]
             starts = [at, *(chosen for _, chosen in self._below(some, options, prices, 1))]
@@ -137,7 +159,7 @@ class _Search:
         """One tier: all clients and the top server."""
         sites, kind = self.sites.together(), checked(self.patterns)[0]
         tour = self._tour(sites.at, kind.ordered)
-        tried = np.array([server]) if server is not None else self._tops(sites.at)
+        tried = np.array([server]) if server is not None else _tops(self.transfers, sites.at)
         prices = kind.at_each(self.transfers, tried, sites.at, sites.work, tour)
         top = int(tried[prices.argmin()])
         order, gap = self._ordered(top, sites.at, kind.ordered)
@@ -225,13 +247,14 @@ class _Search:
         n = len(self.transfers.network.places)
         return np.arange(n) if n <= MANY else np.unique(places)
 
-    def _tops(self, below: Indices) -> Indices:
-        """Places that are tried for the top server: all, or a spread of those below where there are very many."""
-        n = len(self.transfers.network.places)
-        if n <= MANY:
-            return np.arange(n)
-        some = np.unique(below)
-        return some if len(some) <= MANY else some[np.linspace(0, len(some) - 1, MANY).astype(np.intp)]
+
+def _tops(transfers: Transfers, below: Indices) -> Indices:
+    """Places that are tried for the top server: all, or a spread of those below where there are very many."""
+    n = len(transfers.network.places)
+    if n <= MANY:
+        return np.arange(n)
+    some = np.unique(below)
+    return some if len(some) <= MANY else some[np.linspace(0, len(some) - 1, MANY).astype(np.intp)]
 
 
 def kept(sites: Sites, patterns: Sequence[str], server: int, group_servers: Indices | None) -> Layout:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -15,16 +15,17 @@ from planner.data import grouping, grouping_rules
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import Grouped, Kind
 from planner.decide.single_tier import single_tier
+from planner.decide.verdict import is_close
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hsl.model import Learning, reached_by_server
 from planner.families.sited import mixing
 from planner.families.sited.question import Question, framed
 from planner.network import overlays
 from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
-from planner.network.placement import Placed, best_layout, kept
+from planner.network.placement import Placed, as_good, best_layout, kept
 from planner.network.sites import Sites
 from planner.network.tours import tour_length
-from planner.network.trees import Layout, ring_order, round_of
+from planner.network.trees import PASSES, Layout, ring_order, round_of
 from planner.network.underlay import Indices
 
 MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
@@ -41,6 +42,7 @@ class Tree:
     rounds: float  # predicted to the common target
     best: Placed  # the best placement
     given: float | None  # seconds of a round of what is kept, rings in the order of the fleet; None where nothing is
+    as_good: Indices  # other places of the top server whose round is as long, but for the resolution
 
     @property
     def total(self) -> float:
@@ -83,7 +85,20 @@ def _trees(question: Question, told: Told) -> Iterator[Tree]:
         seconds = (
             None if given is None else round_of(fleet, question.transfers, patterns, given, question.passes).seconds
         )
-        yield Tree(patterns, title, counts["-".join(patterns)], best, seconds)
+        others = as_good(fleet, question.transfers, patterns, best, question.scenario.resolution)
+        yield Tree(patterns, title, counts["-".join(patterns)], best, seconds, others)
+
+
+def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
+    """The first of some trees, and those that predictions of rounds cannot tell from it."""
+    first = found[0]
+
+    def close(other: Tree) -> bool:
+        patterns = {*first.patterns, *other.patterns}
+        one = not any(PASSES[pattern].ordered for pattern in patterns) and first.rounds == other.rounds
+        return is_close(question.asked, other.total / first.total, question.scenario.resolution, one=one)
+
+    return [one for one in found if one is first or close(one)]
 
 
 def titled(patterns: tuple[str, ...]) -> str:
@@ -158,6 +173,7 @@ class Waits:
     """What the round of a tree waits for."""
 
     tree: Tree  # which, at the placement that is timed
+    level: list[Tree]  # that, and those that predictions of rounds cannot tell from it
     seconds: float  # of its round
     layout: Layout  # that placement
     upgrades: list[Upgrade]  # what is in use, by what twice as fast would save
@@ -167,13 +183,14 @@ class Waits:
 
 def waits(question: Question, told: Told = quiet) -> Waits:
     """What decides the round of the best tree: of what is kept, where something is."""
-    best = trees(question, told)[0]
+    found = trees(question, told)
+    best = found[0]
     fleet = fleet_of(question, best.patterns)
     layout = _given(question, fleet, best.patterns) or best.best.layout
     asked = fleet, question.transfers, best.patterns, layout, question.passes
     timed = round_of(*asked)
     by_group = dict(zip(fleet.groups, timed.by_group.tolist(), strict=True))
-    return Waits(best, timed.seconds, layout, upgrades(*asked), left_out(*asked), by_group)
+    return Waits(best, undecided(question, found), timed.seconds, layout, upgrades(*asked), left_out(*asked), by_group)
 
 
 # ---------------------------------------------------------------- overlays
@@ -188,6 +205,7 @@ class Plan:
     rounds: float  # over those of the server
     by: str  # what says the rounds: ``theorem`` or the id of a predictor
     models: float  # models sent in a round
+    level: bool = False  # of trees: whether it is the best of them, or predictions of rounds cannot tell it from that
     consensus_ratio: float | None = None  # what a round leaves of the distance to the mean; None for trees
     gap: float = 0.0  # share by which a ring may be longer than the shortest
 
@@ -209,7 +227,8 @@ def plans(question: Question, told: Told = quiet) -> list[Plan]:
             f"--fleet: overlays are looked at for up to {MOST_NODES} nodes, and there are {len(sites.clients):,}. "
             "Take a part of the fleet."
         )
-    counts = rounds(question)
+    counts, there = rounds(question), trees(question, told)
+    level = undecided(question, there)
     found = [
         Plan(
             one.title,
@@ -217,8 +236,9 @@ def plans(question: Question, told: Told = quiet) -> list[Plan]:
             one.rounds / counts["star"],
             question.asked.predictor.id,
             _models(question, one),
+            one in level,
         )
-        for one in trees(question, told)
+        for one in there
     ]
     learning = Learning(
         len(sites.clients), scenario.number("L"), scenario.number("A"), scenario.number("sigma"),
@@ -231,7 +251,7 @@ def plans(question: Question, told: Told = quiet) -> list[Plan]:
         told(overlays.NAMES[one.id])
         ratio = mixing.rounds(learning, one.consensus_ratio, target) / server
         found.append(
-            Plan(overlays.NAMES[one.id], one.cycle, ratio, "theorem", one.models, one.consensus_ratio, one.gap)
+            Plan(overlays.NAMES[one.id], one.cycle, ratio, "theorem", one.models, False, one.consensus_ratio, one.gap)
         )
     return sorted(found, key=lambda plan: plan.time)
 

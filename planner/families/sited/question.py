@@ -99,11 +99,13 @@ class Question:
     @property
     def as_equal(self) -> str:
         """What rounds do not see of an unequal fleet, in a sentence; empty for an equal one."""
-        if not self.grouped or np.ptp(np.bincount(self.sites.group)) == 0:
+        sizes, samples = np.ptp(np.bincount(self.sites.group)), np.ptp(self.sites.samples)
+        if not samples and (not self.grouped or not sizes):
             return ""
         return (
-            "Rounds are predicted for equal groups whose clients count alike. `hfl-plan recommend --fleet` predicts "
-            "them for groups and samples as listed, where rings may stall."
+            f"Rounds are predicted for {'equal groups whose ' * self.grouped}clients {'that ' * (not self.grouped)}"
+            "count alike. `hfl-plan recommend --fleet` predicts them for groups and samples as listed, where rings may "
+            "stall."
         )
 
     @cached_property

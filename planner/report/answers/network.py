@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from planner.decide.explain import known_values
-from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits
+from planner.decide.verdict import LISTED
+from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, undecided
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
@@ -39,12 +40,20 @@ def places(question: Question, found: list[Tree]) -> Listing:
     if best.given is None:
         table = table.of((0, 1, 2, 5, 6))
     data = [_tree_data(question, one) for one in found]
-    return _document(question, "place", _placed(question, best), data, [table])
+    return _document(question, "place", _placed(question, found), data, [table])
 
 
-def _placed(question: Question, best: Tree) -> str:
-    where = question.network.places[best.best.layout.server]
-    said = f"Least time: {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
+def _placed(question: Question, found: list[Tree]) -> str:
+    best, names = found[0], question.network.places
+    where, others = names[best.best.layout.server], best.as_good.tolist()
+    if len(others) == 1:
+        where += f" or {names[others[0]]}"
+    elif others:
+        every = len(others) == len(names) - 1
+        where += " or any other place" if every else f" or {len(others)} places as good"
+    level = undecided(question, found)
+    begin = f"Toss-up for time: {_any_of(level)}. First:" if len(level) > 1 else "Least time:"
+    said = f"{begin} {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
     if best.saves is None or best.given is None:
         return f"{said}."
     kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
@@ -53,9 +62,16 @@ def _placed(question: Question, best: Tree) -> str:
     )
 
 
+def _any_of(level: Sequence[Tree]) -> str:
+    named = [one.title.partition(",")[0] for one in level]
+    return f"any of {len(named)} topologies" if len(named) > LISTED else f"{', '.join(named[:-1])} or {named[-1]}"
+
+
 def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     layout, seconds = one.best.layout, one.best.round.seconds
-    where = shortened(question.network.places[layout.server], 24)
+    others, whole = len(one.as_good), len(question.network.places)
+    more = f" or {'any' if others == whole - 1 else f'{others} more'}" if others else ""
+    where = shortened(question.network.places[layout.server], 24 - len(more)) + more
     return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", _about(one.total))
 
 
@@ -69,6 +85,7 @@ def _tree_data(question: Question, one: Tree) -> dict[str, Any]:
         "time_seconds": one.total,
         "tour_gap": float(one.best.gap),
         "exact": one.best.exact,
+        "servers_as_good": [question.network.places[place] for place in one.as_good.tolist()],
         **_layout_data(question, one.best.layout),
     }
 
@@ -154,8 +171,10 @@ def waits(question: Question, found: Waits) -> Listing:
         "left_out": [{"client": o.client, "saves": o.saves, "samples": o.samples} for o in found.left_out],
         **_layout_data(question, found.layout),
     }
-    note = "Routes, servers and orders stay as they are; a better link may also draw new routes to it."
-    return _document(question, "links", _decides(question, found), upgrades, tables, note, **own)
+    notes = ["Routes, servers and orders stay as they are; a better link may also draw new routes to it."]
+    if len(found.level) > 1:
+        notes.insert(0, f"By time it is a toss-up, {_any_of(found.level)}; --tiers asks about one of them.")
+    return _document(question, "links", _decides(question, found), upgrades, tables, *notes, **own)
 
 
 def _percent(share: float) -> str:
@@ -181,11 +200,13 @@ def plans(question: Question, found: list[Plan]) -> Listing:
     )  # fmt: skip
     rows = tuple(_plan(one, server) for one in found)
     quickest = min(found, key=lambda one: one.seconds)
-    best = min((one for one in found if one.by != "theorem"), key=lambda one: one.time)
+    best, *level = (one for one in found if one.level)
+    lead = f"Least expected time: {best.name}, {best.time / server.time:.2g}x that of a server that averages all."
+    if level:
+        lead = f"Toss-up for time: {' or '.join(one.name.partition(',')[0] for one in (best, *level))}."
     said = (
-        f"Least expected time: {best.name}, {best.time / server.time:.2g}x that of a server that averages all. "
-        f"The shortest round is that of {quickest.name}, {server.seconds / quickest.seconds:.3g}x shorter than the "
-        "server's."
+        f"{lead} The shortest round is that of {quickest.name}, {server.seconds / quickest.seconds:.3g}x shorter than "
+        "the server's."
     )
     data = [
         {
@@ -217,11 +238,11 @@ def groupings(question: Question, found: list[Grouping]) -> Listing:
     present = next(one for one in found if one.kind == "present")
     best = found[0]
     gain = 1 - best.best.total / present.best.total
-    said = (
-        f"Not worth regrouping: {present.best.title} in the present groups is as fast as any."
-        if best is present or gain < 0.01
-        else f"New groups take {percent(gain)} off the time to the target, with {best.best.title}."
-    )
+    said = f"New groups take {percent(gain)} off the time to the target, with {best.best.title}."
+    if best is present or gain < 0.01:
+        said = f"Not worth regrouping: {present.best.title} in the present groups is as fast as any."
+    elif len(undecided(question, [best.best, present.best])) > 1:
+        said = f"Toss-up of new and present groups: {said[0].lower()}{said[1:-1]}, less than predictions can tell."
     columns = (
         Column("groups"), Column("delta^2", "number"), Column("topology"), Column("round", "duration"),
         Column("rounds", "count"), Column("time", "duration"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -16,6 +17,7 @@ from planner.families.hsl.model import ORACLE, Learning, rounds
 from planner.families.sited import answer, mixing
 from planner.families.sited.question import Wanted, pose
 from planner.network.trees import round_of
+from planner.predict.evidence.predictor_record import pair_factor
 from planner.report.render import formats
 
 EXAMPLE = ROOT / "examples"
@@ -75,6 +77,47 @@ def test_what_rounds_of_an_unequal_fleet_leave_out_is_said_first(plan, tmp_path:
     )
     _, out, _ = plan("network", "place", "geant", "--fleet", str(equal), "--explain", "notes")
     assert "equal groups" not in out
+
+
+def test_samples_that_differ_are_no_equal_clients(plan, tmp_path: Path) -> None:
+    fleet = tmp_path / "fleet.csv"
+    rows = [
+        f"c{i},g{i % 2},{node},{samples}" for i, (node, samples) in enumerate(zip("ABCD", (9, 9, 9, 1), strict=True))
+    ]
+    fleet.write_text("\n".join(["client,group,node,samples", *rows]))
+    network = tmp_path / "net.csv"
+    network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")
+    words = ("network", "place", str(network), "-H", "both", "--explain", "notes", "--fleet", str(fleet))
+    assert "Rounds are predicted for equal groups whose clients count alike." in " ".join(plan(*words)[1].split())
+    fleet.write_text(fleet.read_text().replace(",1", ",9"))
+    assert "count alike" not in plan(*words)[1]
+
+
+def test_what_predictions_cannot_tell_apart_is_a_toss_up(plan) -> None:
+    """In the example Star-Ring takes less than twice what Sequential does; Star-Star takes over ten times."""
+    question = asked()
+    found = answer.trees(question)
+    factor = pair_factor(question.asked, 0.8)
+    within = [one.title for one in found if one.total <= factor * found[0].total]
+    assert 1 < len(within) < len(found)
+    assert [one.title for one in answer.undecided(question, found)] == within
+    _, out, _ = plan("network", "place", "geant", *FLEET)
+    assert out.startswith("Toss-up for time: Sequential")
+    _, out, _ = plan("network", "links", "geant", *FLEET, "--explain", "notes")
+    assert "By time it is a toss-up, Sequential" in out
+    _, out, _ = plan("network", "links", "geant", *FLEET, "--tiers", "star", "--explain", "notes")
+    assert "toss-up" not in out
+
+
+def test_stars_with_the_same_rounds_are_told_apart_by_their_rounds_seconds() -> None:
+    question = asked()
+    found = {one.patterns: one for one in answer.trees(question)}
+    one = found["star", "star"]
+    slower = dataclasses.replace(found["star",], rounds=1.1 * one.total / found["star",].best.round.seconds)
+    assert len(answer.undecided(question, [one, slower])) == 2
+    same = dataclasses.replace(one, best=dataclasses.replace(one.best, round=dataclasses.replace(
+        one.best.round, seconds=1.1 * one.best.round.seconds)))  # fmt: skip
+    assert len(answer.undecided(question, [one, same])) == 1
 
 
 def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -> None:

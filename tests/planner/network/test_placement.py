@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from planner.errors import ScenarioError
 from planner.network.bottlenecks import left_out, upgrades
 from planner.network.hops import Transfers
-from planner.network.placement import best_layout, kept
+from planner.network.placement import as_good, best_layout, kept
 from planner.network.sites import Sites, everywhere, read_sites
 from planner.network.trees import Layout, round_of
 from planner.network.underlay import LATENCY, Cities, Pairs
@@ -110,6 +110,37 @@ def test_a_round_is_what_its_hops_add_up_to(patterns: tuple[str, ...], seed: int
     )
     assert found.seconds == pytest.approx(expected, rel=1e-12)
     assert sum(leg.seconds * leg.times for leg in found.legs) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("patterns", TREES)
+@pytest.mark.parametrize("seed", range(4))
+def test_places_called_as_good_are(patterns: tuple[str, ...], seed: int) -> None:
+    """With the same servers of groups: from a star every such place, from a ring only such."""
+    places, slack = 4, 0.3
+    fleet, transfers = drawn(seed, places, clients=5)
+    found = best_layout(fleet, transfers, patterns, 2)
+    ends = () if found.layout.group_servers is None else tuple(found.layout.group_servers.tolist())
+    least = np.full(places, np.inf)
+    inner = [order.tolist() for order in found.layout.orders]
+    for server, at, orders, group_order in all_layouts(fleet, patterns, places):
+        if at == ends and (len(patterns) == 1 or orders == inner):
+            seconds = literal(fleet, transfers, patterns, server, at, orders, group_order, 2)
+            least[server] = min(least[server], seconds)
+    near = {v for v in range(places) if least[v] <= found.round.seconds * (1 + slack)} - {found.layout.server}
+    said = as_good(fleet, transfers, patterns, found, slack).tolist()
+    assert set(said) <= near
+    assert least[said].tolist() == sorted(least[said].tolist()) or patterns[0] == "ring"
+    if patterns[0] == "star":
+        assert set(said) == near
+
+
+def test_a_ring_through_every_place_may_begin_at_any() -> None:
+    at = np.array([[0, 0], [0, 9], [9, 9], [9, 0]])
+    rate = np.full(4, 1e7)
+    network = Cities(name="", places=tuple("abcd"), up=rate, down=rate, at=at, bandwidth=1e9, model=LATENCY)
+    fleet, transfers = everywhere(network, 0.1), Transfers(network, 1e6)
+    found = best_layout(fleet, transfers, ("ring",))
+    assert sorted([found.layout.server, *as_good(fleet, transfers, ("ring",), found, 1e-9)]) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("patterns", TREES)
