@@ -103,7 +103,7 @@ def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
 
 def titled(patterns: tuple[str, ...]) -> str:
     """The name of a tree."""
-    alone = {"star": "FedAvg, 1 tier", "ring": "Sequential, 1 tier"}
+    alone = {"star": "FedAvg, 1 tier", "ring": "Sequential"}
     return alone[patterns[0]] if len(patterns) == 1 else Topology.parse("/".join(patterns)).title
 
 
