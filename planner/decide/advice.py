@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import could_be_controlled
@@ -46,9 +46,20 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
     return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
 
 
-def steps(scenario: Scenario, question: Question, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
-    """What to find out first, and then which commands to run."""
-    yield from _asked(scenario, verdict, how_sure)
+def steps(
+    scenario: Scenario,
+    question: Question,
+    verdict: Verdict,
+    changes: Iterable[Sensitivity],
+    how_sure: Uncertainty | None,
+) -> Iterator[NextStep]:
+    """What to find out first, and then which commands to run; ``changes`` are what would change the verdict."""
+    of_a_preset = scenario.known[SHARING].origin == "derived"
+    if any(one.on == SHARING for one in (verdict, *verdict.cases)) or (
+        of_a_preset and any(one.parameter == SHARING for one in changes)
+    ):
+        yield ask_sharing(scenario)
+    yield from _asked(scenario, how_sure)
     if (
         question.members is not None
         and verdict.status == "best"
@@ -84,10 +95,8 @@ def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tup
     return (Sensitivity(parameter=SHARING, now=now, break_even="per-server", best_beyond=beyond, method="setting"),)
 
 
-def _asked(scenario: Scenario, verdict: Verdict, how_sure: Uncertainty | None) -> Iterator[NextStep]:
-    """The unknown that decides most, as a question."""
-    if any(one.on == SHARING for one in (verdict, *verdict.cases)):
-        yield ask_sharing(scenario)
+def _asked(scenario: Scenario, how_sure: Uncertainty | None) -> Iterator[NextStep]:
+    """The number that decides most, as a question."""
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
     counted = {"zeta", "delta"} if scenario.ratio_error is not None else set()  # label counts were given

@@ -75,6 +75,7 @@ def recommend(  # reason: one field of the answer after the other
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")
+    changes = tuple(_sensitivity(flips, how_sure))
     records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
@@ -102,9 +103,9 @@ def recommend(  # reason: one field of the answer after the other
         warnings=tuple(
             _warnings(question, scenario, rows, here.best, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
         ),
-        sensitivity=tuple(_sensitivity(flips, how_sure)),
+        sensitivity=changes,
         evidence=tuple(records),
-        next=tuple(steps(scenario, question, said, how_sure)),
+        next=tuple(steps(scenario, question, said, changes, how_sure)),
         recommend=Working(
             predictor=question.predictor.id,
             quantity=question.quantity.words,

@@ -162,6 +162,17 @@ def test_shared_uplinks_are_asked_about() -> None:
     assert not any("--link-sharing" in step.argv for step in silent.next)
 
 
+@pytest.mark.parametrize(("said", "asked"), [({}, True), ({"link_sharing": "per-client"}, False)])
+def test_what_only_a_preset_says_of_sharing_is_asked_where_it_decides(said: dict[str, str], asked: bool) -> None:
+    fleet = {"groups": 10, "clients_per_group": 10, "heterogeneity": "both", "client_link": "5g"}
+    found = planner.recommend(**fleet, **said)
+    shared = planner.recommend(**fleet, link_sharing="per-server")
+    assert set(found.recommended) != set(shared.recommended)
+    assert [step.argv[0] for step in found.next if step.asks].count("--link-sharing") == asked
+    lan = planner.recommend(**{**fleet, "client_link": "datacenter"})
+    assert not any("--link-sharing" in step.argv for step in lan.next)
+
+
 def test_one_group_makes_the_top_tier_a_tie() -> None:
     result = guaranteed(G=1, M=30, H="both")
     rows = {row.id: row for row in result.ranking}
