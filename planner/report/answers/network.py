@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from planner.decide.explain import known_values
-from planner.decide.verdict import LISTED
 from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, undecided
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
+from planner.io.wording import LISTED, counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
 from planner.report.document import Amount, Cell, Column, Section, Sentences, Table
 from planner.report.families import defaults
