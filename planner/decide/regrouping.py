@@ -17,7 +17,7 @@ from hflbounds.evaluate.compare import ties
 from planner.cost.round import CostError
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.decide.counts import with_one_target
-from planner.decide.verdict import LEVEL, standing
+from planner.decide.verdict import LEVEL, OBJECTIVES, standing
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.fields import Objective
@@ -90,13 +90,16 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     }
 
 
-def _undecided(question: Question, scenario: Scenario) -> list[str]:
-    """The topologies of which `recommend` says a toss-up, best first; none where it tells them apart."""
-    try:
-        best = standing(question, scenario, scenario.objective).best
-    except CostError:
-        return []
-    return list(best) if len(best) > 1 else []
+def _undecided(question: Question, scenario: Scenario) -> dict[str, list[str]]:
+    """By objective the topologies of which `recommend` says a toss-up, best first; none where it tells them apart."""
+    found: dict[str, list[str]] = {}
+    for objective in OBJECTIVES:
+        try:
+            best = standing(question, scenario, objective).best
+        except CostError:
+            best = ()
+        found[objective] = list(best) if len(best) > 1 else []
+    return found
 
 
 def _deviations(question: Question) -> dict[str, float]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SHOWN = 5  # moves that are listed in text
 AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
 SAME = "none"  # gain
+MARK = "*"  # of what is one of a toss-up
 
 
 class Gain(Part):
@@ -45,6 +46,9 @@ class Gain(Part):
     after: tuple[str, ...]
     after_amount: Quantity | None
     gain: float | None = field("share of the amount that regrouping saves")
+    toss_up_before: tuple[str, ...] = field("topologies that cannot be told from the best; empty where one can")
+    toss_up_after: tuple[str, ...]
+    within_error: bool = field("whether the gain is below the error of the predictor")
 
 
 class Grouping(Told):
@@ -245,7 +249,17 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
         found.append((best, None if least is None else Quantity(least)))
     (before, was), (after, now) = found
     gain = None if was is None or now is None or not was else 1 - now / was
-    return Gain(id=objective, before=before, before_amount=was, after=after, after_amount=now, gain=gain)
+    return Gain(
+        id=objective,
+        before=before,
+        before_amount=was,
+        after=after,
+        after_amount=now,
+        gain=gain,
+        toss_up_before=tuple(effect["before"]["toss_up"][objective]),
+        toss_up_after=tuple(effect["after"]["toss_up"][objective]),
+        within_error=gain is not None and effect["resolution"] < gain < 1 - 1 / effect["error"],
+    )
 
 
 def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
@@ -267,7 +281,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     if asked.gain is None:
         return Verdict(status="unreachable", text="No topology reaches the target, before or after.")
     less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
-    if effect["resolution"] < asked.gain < 1 - 1 / effect["error"]:
+    if asked.within_error:
         off = f"the predictor's error, {times(effect['error'])}"
         gain = times(1 / (1 - asked.gain))
         text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is below {off}."
@@ -276,7 +290,8 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
-    others = {when: [t for t in effect[when]["toss_up"] if t not in asked.after] for when in ("before", "after")}
+    tossed = {"before": asked.toss_up_before, "after": asked.toss_up_after}
+    others = {when: [t for t in tied if t not in asked.after] for when, tied in tossed.items()}
     undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
@@ -292,15 +307,24 @@ def document(answer: Grouping) -> Document:
     shown = {"time": duration, "traffic": size, "rounds": count}
 
     def cells(row: Gain) -> Iterator[str]:
-        for best, amount in ((row.before, row.before_amount), (row.after, row.after_amount)):
-            yield names_or(best) if len(best) == 1 else f"tie of {len(best)}" if best else "none"
+        for best, tied, amount in (
+            (row.before, row.toss_up_before, row.before_amount),
+            (row.after, row.toss_up_after, row.after_amount),
+        ):
+            named = names_or(best) if len(best) == 1 else f"tie of {len(best)}" if best else "none"
+            yield named + MARK * bool(tied)
             yield cell(shown[row.id], amount)
-        yield "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else f"{percent(row.gain)}"
+        gain = "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else percent(row.gain)
+        yield gain + MARK * row.within_error
 
     columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
     table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
-    return told(answer, table if answer.rows else (), kind="Groups", facts=facts(answer.group))
+    tossed = any(row.toss_up_before or row.toss_up_after for row in answer.rows)
+    means = ["one of a toss-up (--explain toss-ups)"] * tossed
+    means += ["a gain below the predictor's error"] * any(row.within_error for row in answer.rows)
+    legend = [(MARK, " or ".join(means))] * bool(means)
+    return told(answer, table if answer.rows else (), kind="Groups", facts=(*legend, *facts(answer.group)))
 
 
 def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -343,6 +367,8 @@ def _details(d: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[st
                 for row in effect["before"]["ranking"]
             ),
         )
+        tossed = {f"By {by}, {when}": effect[when]["toss_up"][by] for by in AMOUNTS for when in ("before", "after")}
+        yield "toss-ups", tuple(f"{when}: {names_or(tied)}." for when, tied in tossed.items() if tied)
         where = effect["changes_below_delta"]
         if where is not None:
             yield "break-even", (f"The best topology changes where delta falls below about {where:.2g}.",)

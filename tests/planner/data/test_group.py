@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 import shlex
 import tracemalloc
 from pathlib import Path
@@ -751,8 +752,27 @@ def test_who_stays_first_of_a_toss_up_is_not_called_best(plan, file: Path) -> No
     known = json.loads(plan("recommend", "--data", str(file), *shared, "--json")[1])["verdict"]
     assert known["status"] == "toss-up"
     found = effect_of(plan, str(file), *shared)
-    assert found["effect"]["before"]["toss_up"] == known["best"]
+    assert found["effect"]["before"]["toss_up"]["time"] == known["best"]
     assert "(before: a toss-up with " in found["verdict"]["text"] and "stays best" not in found["verdict"]["text"]
+
+
+def test_every_row_marks_the_toss_ups_that_recommend_says(plan, file: Path) -> None:
+    """Before regrouping the question is that of the counts themselves."""
+    page, found = plan("group", str(file))[1], own(plan("group", str(file), "--json")[1])
+    marked = []
+    for row in found["rows"]:
+        words = ("--data", str(file), "--link-sharing", "per-client", "--objective", row["id"], "--json")
+        known = json.loads(plan("recommend", *words)[1])["verdict"]
+        assert row["toss_up_before"] == (known["best"] if known["status"] == "toss-up" else [])
+        (line,) = re.findall(rf"^  {row['id']} .*", page, re.MULTILINE)
+        before, after = re.findall(r"[A-Z][a-z]+-[A-Z][a-z]+\*?", line)
+        assert before.endswith("*") == bool(row["toss_up_before"])
+        assert after.endswith("*") == bool(row["toss_up_after"])
+        assert line.endswith("*") == row["within_error"]
+        marked += [row["id"]] * bool(row["toss_up_before"])
+    assert marked
+    assert "\n*  " in page
+    assert plan("group", str(file), "--explain", "toss-ups")[1].count("before: ") == len(marked)
 
 
 def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
