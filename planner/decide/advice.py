@@ -20,7 +20,8 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
     (("zeta", "delta"), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
     (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
-    (("sigma", "L A", "L", "A"), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
+    (("sigma",), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
+    (("L A", "L", "A"), "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question

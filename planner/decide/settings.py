@@ -16,11 +16,14 @@ from planner.decide.verdict import sharing_is_open, standing
 from planner.io.answers import Quantity
 from planner.io.parts import Part, field
 from planner.predict.question import Question, ask, ceil_rounds
-from planner.scenario.fields import CostMethod, Objective
+from planner.scenario.fields import CostMethod, Objective, OnFailure
 from planner.scenario.resolve import Scenario
 
 Word = tuple[str, str, str, Question, Objective]
 """Of a setting: parameter, word now, another word, the question with it, the objective."""
+
+
+FAIL_OR_SKIP: frozenset[OnFailure] = frozenset({"fail", "skip"})  # what a ring does where a device stays away
 
 
 class Setting(Part):
@@ -69,6 +72,10 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
     if question.depth == 2 and network.server_link is not None:
         changed = network.with_servers(network.tiers == 1)
         yield "tiers", str(network.tiers), str(changed.tiers), question.varied(network=changed), objective
+    if (comes := question.availability) is not None and comes.policy in FAIL_OR_SKIP:
+        (policy,) = FAIL_OR_SKIP - {comes.policy}
+        instead = replace(comes, policy=policy, quorum=None)
+        yield "on_failure", comes.policy, policy, replace(question, availability=instead), objective
     methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
     for method in methods:
         if method != scenario.cost:

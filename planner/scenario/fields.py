@@ -625,7 +625,8 @@ FIELDS: Final = (
     Field(
         "problem.curvature_scatter",
         SCATTER,
-        "scatter of a mini-batch's curvature over the curvature; 0 for noise that does not depend on the model",
+        "scatter of a mini-batch's curvature over the curvature; 0 for noise that does not depend on the model, at "
+        "which predicted rounds jump",
         _usual("scatter"),
         "--curvature-scatter",
         "scatter",

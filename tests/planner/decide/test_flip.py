@@ -380,6 +380,20 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
 
 
+@pytest.mark.parametrize(("now", "other"), [("fail", "skip"), ("skip", "fail")])
+def test_what_is_done_where_devices_stay_away_is_a_setting(now: str, other: str) -> None:
+    """Asked anew with the other word."""
+    given: dict[str, Any] = {"groups": 4, "clients_per_group": 5, "heterogeneity": "inter", "uplink": "20Mbit/s",
+                             "link_sharing": "per-server", "availability": "97%"}  # fmt: skip
+    then = planner.recommend(**given, on_failure=other)
+    found = planner.flip(**given, on_failure=now)
+    (setting,) = (one for one in found.flip.settings if one.parameter == "on_failure")
+    assert (setting.now, setting.other) == (now, other)
+    assert setting.best == then.recommended
+    assert setting.time_seconds == pytest.approx(then.rows[0].time_seconds, rel=1e-9)
+    assert setting.flips and (len(then.recommended) == 1) != (len(found.flip.first) == 1)
+
+
 def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
     found = planner.flip(config="examples/phones.toml")
     nearest = min(math.exp(abs(row.distance)) for row in found.rows if row.distance is not None)

@@ -97,3 +97,13 @@ def test_objectives_with_one_verdict_share_a_line() -> None:
     assert by["rounds"] == by["traffic"] != by["time"]
     assert f"rounds, traffic     {by['rounds']}\n" in str(page)
     assert str(page).count(by["rounds"]) == 1
+
+
+def test_the_question_is_of_the_input_that_decides_most() -> None:
+    """Where noise was given, what is open is the curvature and the start of the loss: the largest index has both."""
+    answer = planner.recommend(config="examples/hospitals.toml")
+    indices = {one.parameter: one.sobol_total for one in answer.sensitivity if one.sobol_total is not None}
+    assert max(indices, key=lambda name: indices[name]) == "L A"
+    assert answer.scenario["sigma"].origin == "given"
+    (asked, *_) = (step for step in answer.next if step.asks)
+    assert asked.why == "How large are L and A of your model?"
