@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -64,13 +65,7 @@ TAKEN_FOR = {
 SWAPS = {getattr(quantities, one): getattr(quantities, other) for one, other in TAKEN_FOR.items()}
 
 
-@cache
-def everything() -> tuple[Verdict, ...]:
-    return tuple(audit(catalogue().values()))
-
-
-def test_every_check_passes_on_everything_found_and_looked_at_something() -> None:
-    verdicts = everything()
+def test_every_check_passes_on_everything_found_and_looked_at_something(verdicts: tuple[Verdict, ...]) -> None:
     assert not [v for v in verdicts if v.failure]
     assert all(v.facts for v in verdicts)
     assert len(verdicts) >= sum(len(checks_of(bound)) for bound in catalogue().values())
@@ -84,10 +79,12 @@ def test_a_check_with_nothing_to_check_fails() -> None:
     assert "order" not in verdicts  # one topology alone owes nothing to the others
 
 
-def test_families_with_shared_constants_owe_every_identity_and_the_others_what_they_can() -> None:
+def test_families_with_shared_constants_owe_every_identity_and_the_others_what_they_can(
+    verdicts: tuple[Verdict, ...],
+) -> None:
     """An identity that would compare nothing is not run, rather than passed."""
     found: dict[str, set[str]] = {}
-    for verdict in everything():
+    for verdict in verdicts:
         if len(families().get(verdict.subject, ())) == 4:
             found.setdefault(verdict.subject, set()).add(verdict.check)
     always = {"scaling", "many_rounds"}
@@ -329,10 +326,10 @@ class Planted:
     survivors: list[str] = field(default_factory=list)
 
 
-def plant(bounds: list[Bound]) -> Planted:
+def plant(bounds: list[Bound], every: int = 1) -> Planted:
     found = Planted()
     for original in bounds:
-        for what, wrong in misprints(original):
+        for what, wrong in islice(misprints(original), 0, None, every):
             with suppress(ArithmeticError, ValueError):
                 if wrong is not None and equivalent(wrong, original):
                     continue
@@ -359,7 +356,8 @@ SAMPLE = (
 
 
 def test_at_least_95_percent_of_planted_misprints_are_caught() -> None:
-    found = plant([catalogue()[name] for name in SAMPLE])
+    """Of every third; the slow test below plants all, in every bound."""
+    found = plant([catalogue()[name] for name in SAMPLE], every=3)
     assert found.count > 300
     assert found.by_audit >= 0.95 * found.count, "\n".join(found.survivors)
 
