@@ -8,6 +8,9 @@ from hypothesis import settings
 # Several workers share the cores: threads that wait for one another there take most of the time of the tests on torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Many tests start the command in a process of its own, and each would compile the whole package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A machine with other load takes as long as it takes: no example may fail by the clock on the wall.
 settings.register_profile("no deadline", deadline=None)
 settings.load_profile("no deadline")
