@@ -75,7 +75,7 @@ def about_shares(question: Question) -> list[str]:
     found = {topology: share for topology, share in shares.items() if share}
     if not found:
         return []
-    moved = f"{percent(min(found.values()))}" + (f" to {percent(max(found.values()))}" if len(found) > 1 else "")
+    moved = " to ".join(dict.fromkeys(percent(end(found.values())) for end in (min, max)))
     return [
         f"{names(list(found))}: a ring counts its children alike, and the list does not. Such a "
         f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. A part of "

@@ -73,7 +73,7 @@ class CsvTable:
         first = next(self._lines(), None)
         if first is None:
             raise ScenarioError(
-                f"{path}: is empty. Write a header: client,group,cat,dog and a line per client.", code="E032"
+                f"{path}: is empty. Write a header with the names of the columns, and a line for each row.", code="E032"
             )
         self.first, fields = first
         self.header = [name.strip() for name in fields]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -97,16 +97,17 @@ class Question:
         return [*(two if self.grouped else []), ("star",), ("ring",)]
 
     @property
-    def as_equal(self) -> str:
-        """What rounds do not see of an unequal fleet, in a sentence; empty for an equal one."""
+    def simplified(self) -> Iterator[str]:
+        """What rounds and trees do not see of the fleet, in sentences."""
         sizes, samples = np.ptp(np.bincount(self.sites.group)), np.ptp(self.sites.samples)
-        if not samples and (not self.grouped or not sizes):
-            return ""
-        return (
-            f"Rounds are predicted for {'equal groups whose ' * self.grouped}clients {'that ' * (not self.grouped)}"
-            "count alike. `hfl-plan recommend --fleet` predicts them for groups and samples as listed, where rings may "
-            "stall."
-        )
+        if samples or (self.grouped and sizes):
+            yield (
+                f"Rounds are predicted for {'equal groups whose ' * self.grouped}clients "
+                f"{'that ' * (not self.grouped)}count alike. `hfl-plan recommend --fleet` predicts them for groups and "
+                "samples as listed, where rings may stall."
+            )
+        if any("/" in group for group in self.sites.groups):
+            yield "Trees on a network have two tiers at most: a group is its whole path, such as north/edge 3."
 
     @cached_property
     def asked(self) -> Asked:

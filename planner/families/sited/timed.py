@@ -131,7 +131,7 @@ def on_network(question: Question) -> Scenario:
         scenario, network=Network((link, link), timer=timing), known=known,
         warnings=(
             *(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
-            *filter(None, [question.as_equal]),
+            *question.simplified,
         ),
     )  # fmt: skip
 

@@ -105,12 +105,17 @@ def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
 def layout_as_csv(question: Question, tree: Tree) -> str:
     """Write a placement as a fleet that is read again: clients of a group in the order of their ring."""
     sites, places = question.sites, question.network.places
+    own = bool(np.ptp(sites.work) > 0)  # else all steps are as long as the scenario says
+    steps = sites.work / question.scenario.number("K")
     rows = (
-        (sites.clients[i], sites.groups[int(sites.group[i])], places[int(sites.at[i])], f"{sites.samples[i]:.12g}")
+        (
+            sites.clients[i], sites.groups[int(sites.group[i])], places[int(sites.at[i])], f"{sites.samples[i]:.12g}",
+            *([f"{steps[i]:.12g}s"] * own),
+        )
         for order in tree.best.layout.orders
         for i in order.tolist()
-    )
-    return csv_text([("client", "group", "node", "samples"), *rows])
+    )  # fmt: skip
+    return csv_text([("client", "group", "node", "samples", *(["step_time"] * own)), *rows])
 
 
 def orders(question: Question, found: list[Ordered]) -> Listing:
@@ -305,8 +310,7 @@ def _about(seconds: float) -> Amount:
 
 def _basis(question: Question) -> Iterator[str]:
     network, sites = question.network, question.sites
-    if question.as_equal:
-        yield question.as_equal
+    yield from question.simplified
     if len(network.notes) > 1:
         yield " ".join(network.notes[::-1])  # access comes last there, and a round waits for it most
     fleet = f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"

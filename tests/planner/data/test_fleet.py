@@ -71,6 +71,7 @@ def test_groups_one_by_one_are_the_same_fleet_as_their_clients(tmp_path: Path) -
         ("client,grp\na,x\n", r"fleet.csv:1: there is no column 'group'"),
         ("name,group\na,x\n", r"fleet.csv:1: there is no column 'client'"),
         ("client,group\n", r"fleet.csv:1: there is a header, and no client below it"),
+        ("", r"fleet.csv: is empty. Write a header with the names of the columns"),
     ],
 )
 def test_what_is_wrong_is_refused_where_it_stands(tmp_path: Path, text: str, said: str) -> None:

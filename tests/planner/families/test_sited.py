@@ -79,6 +79,25 @@ def test_what_rounds_of_an_unequal_fleet_leave_out_is_said_first(plan, tmp_path:
     assert "equal groups" not in out
 
 
+def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
+    network, fleet, best = (tmp_path / f"{name}.csv" for name in ("net", "fleet", "best"))
+    network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")
+    rows = [
+        f"c{i},eu/{'xy'[i % 2]},{node},{step}"
+        for i, (node, step) in enumerate(zip("ABCD", ("2s", "", "", "9s"), strict=True))
+    ]
+    fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
+    words = ("network", "place", str(network), "-H", "both", "--tiers", "ring/ring", "--json", "--local-steps", "7")
+    first = json.loads(plan(*words, "--fleet", str(fleet), "--layout", str(best))[1])
+    again = json.loads(plan(*words, "--fleet", str(best))[1])
+    assert again["rows"][0]["seconds_per_round"] == pytest.approx(first["rows"][0]["seconds_per_round"], rel=1e-9)
+    assert first["rows"][0]["seconds_per_round"] > 7 * (2 + 9)
+    steps = {row["client"]: row["step_time"] for row in csv.DictReader(best.read_text().splitlines())}
+    assert steps == {"c0": "2s", "c1": "0.1s", "c2": "0.1s", "c3": "9s"}
+    _, out, _ = plan(*words[:5], "--fleet", str(fleet), "--explain", "notes")
+    assert "a group is its whole path" in " ".join(out.split())
+
+
 def test_samples_that_differ_are_no_equal_clients(plan, tmp_path: Path) -> None:
     fleet = tmp_path / "fleet.csv"
     rows = [
