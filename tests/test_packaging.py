@@ -58,6 +58,17 @@ def test_the_recipe_of_conda_asks_for_what_the_project_asks_for() -> None:
     assert recipe["about"]["summary"] == PROJECT["description"]
 
 
+def test_the_recipe_of_conda_renders() -> None:
+    pytest.importorskip("rattler_build", reason="pip install py-rattler-build")
+    from rattler_build import RenderConfig, Stage0Recipe, VariantConfig
+
+    (variant,) = Stage0Recipe.from_file(ROOT / "packaging" / "recipe.yaml").render(VariantConfig(), RenderConfig())
+    recipe = variant.recipe.to_dict()
+    assert recipe["package"] == {"name": PROJECT["name"], "version": PROJECT["version"]}
+    assert recipe["build"]["noarch"] == "python"
+    assert recipe["requirements"]["host"][0] == f"python {PROJECT['requires-python'].removeprefix('>=')}.*"
+
+
 def test_the_container_holds_what_the_wheel_is_made_of() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
