@@ -242,6 +242,26 @@ def test_frames_of_both_libraries_go_in_and_out(name: Any) -> None:
 
 
 @pytest.mark.frames
+@pytest.mark.parametrize("name", frames.LIBRARIES)
+def test_frames_of_samples_are_measured_as_arrays_are(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    hook = """
+import numpy as np, torch, {name} as frames
+def model():
+    return torch.nn.Linear(4, 2)
+def clients():
+    draw = np.random.default_rng(0)
+    samples = [(f"g{{i % 2}}", draw.normal(size=(12, 4)), draw.integers(0, 2, size=12)) for i in range(4)]
+    return [(group, {X}, {y}) for group, X, y in samples]
+"""
+    found = []
+    for i, (X, y) in enumerate((("X", "y"), ("frames.DataFrame(X)", "frames.Series(y)"))):
+        (file := tmp_path / f"hook{i}.py").write_text(hook.format(name=name, X=X, y=y))
+        found.append(planner.estimate(file, steps=4, points=2).rows)
+    assert found[0] == found[1]
+
+
+@pytest.mark.frames
 def test_an_index_with_a_name_or_of_more_than_numbers_is_a_column() -> None:
     pd = importlib.import_module("pandas")
     counts = pd.read_csv(io.StringIO(COUNTS))
