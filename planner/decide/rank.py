@@ -14,6 +14,7 @@ from planner.decide import participation
 from planner.decide.advice import assumptions, steps
 from planner.decide.clocked import Clocked, clocked
 from planner.decide.clocked import about as about_regions
+from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import Flip, nearest_flips
@@ -134,9 +135,10 @@ def _warnings(  # reason: one source of warnings each
     asked: bool,
 ) -> Iterator[Caution]:
     texts = [
+        *scenario.warnings,
+        *about_compression(question, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),
         *_cut_off(question, scenario, recommended),
-        *scenario.warnings,
         *_about_status(question),
         *_about_target(question, met),
         *doubt,

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
+from planner.decide.compression import about_compression
 from planner.decide.explain import known_values, target_of
 from planner.decide.recommendation import SHARING
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
@@ -133,8 +134,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     shared = sharing_is_open(question, scenario)
     beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
     warnings = [
-        *_beyond_record(question, rows),
         *scenario.warnings,
+        *about_compression(question, chosen.topology, aim),
+        *_beyond_record(question, rows),
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]

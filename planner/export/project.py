@@ -131,7 +131,7 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
             said.append(f"The recommendation changes: on this network {best} is best by {plan.answer.objective}.")
     if plan.scenario.availability is not None:
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
-    if not all(link.whole for link in plan.scenario.network.named.values()):
+    if not plan.scenario.network.whole:
         said.append("Models are sent whole: their compression is not exported.")
     if not plan.weights and _uneven(plan):
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")

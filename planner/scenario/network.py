@@ -68,6 +68,10 @@ class Link:
         """Whether models are sent as they are."""
         return self.payload_up == self.payload_down == 1.0
 
+    def sent_whole(self) -> Link:
+        """Return the link without compression."""
+        return replace(self, payload_up=1.0, payload_down=1.0)
+
 
 class Timer(Protocol):
     """Times a global round of a tree on a network whose hops are known, in seconds."""
@@ -107,6 +111,15 @@ class Network:
                 "Give it, or set tiers to 1 if there are no group servers."
             )
         return cls((server_link, client_link)) if tiers == 2 else cls((None, client_link), server_link)
+
+    @property
+    def whole(self) -> bool:
+        """Whether models are sent as they are on every link."""
+        return all(link is None or link.whole for link in self.links)
+
+    def sent_whole(self) -> Network:
+        """Return the network without compression."""
+        return replace(self, links=tuple(link and link.sent_whole() for link in self.links))
 
     @property
     def tiers(self) -> int:

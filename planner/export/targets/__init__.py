@@ -44,7 +44,7 @@ def through_one_server(network: Network) -> Network:
 
 
 def _relayed(link: Link) -> Link:
-    return replace(link, hop="relayed", payload_up=1.0, payload_down=1.0)
+    return replace(link.sent_whole(), hop="relayed")
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 import planner
 from hflbounds.topology import all_topologies
 from planner.cost.round import RoundSpec, round_cost
+from planner.io.wording import title
 from planner.predict.question import ask
 from planner.scenario.network import Compute, Link, Network, Straggler
 
@@ -87,10 +88,30 @@ def test_rounds_stay_and_the_answer_says_so() -> None:
     whole, packed = (planner.recommend(**fleet, **more) for more in ({}, {"payload": "8bit"}))
     assert [packed.row(row.id).rounds for row in whole.rows] == [row.rounds for row in whole.rows]
     assert packed.row("star-star").time_seconds < whole.row("star-star").time_seconds
-    assert any("what it does to the number of rounds is not predicted" in w.text for w in packed.warnings)
+    assert "what compression adds to them is not predicted" in packed.warnings[0].text
+    assert "what compression adds to them" in " ".join(str(packed).split())  # not cut off
+    assert not any("ompress" in w.text for w in whole.warnings)
     assert ask(planner.load_scenario(**fleet, payload="8bit")).of_a_round("star-star").bytes_by_tier[-1] == (
         pytest.approx(whole.row("star-star").round_bytes_by_tier[-1] / 4, rel=1e-12)
     )
+
+
+@pytest.mark.parametrize(("objective", "key"), [("time", "round_seconds"), ("traffic", "round_bytes")])
+def test_the_break_even_of_compression_is_that_of_two_answers(objective: Any, key: str) -> None:
+    fleet = {"G": 3, "M": 4, "objective": objective, "settings": {"plan.draws": 0}}
+    whole, packed = (planner.recommend(**fleet, **more) for more in ({}, {"payload": "top-2%/4bit"}))
+    best = packed.rows[0].id
+    factor = getattr(whole.row(best), key) / getattr(packed.row(best), key)
+    assert factor > 1.5
+    said = f"By {objective} compression pays until it makes the rounds of {title(best)} {factor:.2g} times as many."
+    assert packed.warnings[1].text == said
+
+
+def test_compression_of_links_that_carry_nothing_is_not_spoken_of() -> None:
+    servers = {"network.server_link.payload": "8bit", "network.tiers": 1, "plan.draws": 0}
+    scenario = planner.load_scenario(G=3, M=4, settings=servers)
+    assert scenario.network.whole
+    assert not any("ompress" in text for text in scenario.warnings)
 
 
 def test_a_list_of_equal_groups_is_the_fleet_without_one(tmp_path: Any) -> None:

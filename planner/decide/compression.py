@@ -1,0 +1,24 @@
+"""What compressed models may cost in rounds before they stop paying: their break-even."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from planner.io.wording import title
+
+if TYPE_CHECKING:
+    from planner.predict.question import Question
+    from planner.scenario.fields import Objective
+
+
+def about_compression(question: Question, topology: str, objective: Objective) -> Iterator[str]:
+    """Say by what factor compression may raise the rounds of a topology before it stops paying."""
+    network = question.network
+    if network.whole or objective == "rounds":
+        return
+    whole = question.varied(network=network.sent_whole())
+    pays = whole.price(topology, objective) / question.price(topology, objective)
+    if pays > 1:
+        rounds = f"the rounds of {title(topology)} {pays:.2g} times as many"
+        yield f"By {objective} compression pays until it makes {rounds}."
