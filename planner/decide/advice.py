@@ -101,9 +101,12 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None) -> Iterator[NextSte
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
     counted = {"zeta", "delta"} if scenario.ratio_error is not None else set()  # label counts were given
+    said = set()
     for share, name in sorted(known, reverse=True):
         if name in counted:
             continue
         for unknown, why, argv in QUESTIONS:
-            if share >= LITTLE and any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown):
+            of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)
+            if share >= LITTLE and of_it and why not in said:
+                said.add(why)
                 yield NextStep(argv=argv, why=why, asks=True)

@@ -107,3 +107,12 @@ def test_the_question_is_of_the_input_that_decides_most() -> None:
     assert answer.scenario["sigma"].origin == "given"
     (asked, *_) = (step for step in answer.next if step.asks)
     assert asked.why == "How large are L and A of your model?"
+
+
+def test_no_question_is_asked_twice() -> None:
+    """Both directions of a link are answered by one option."""
+    answer = planner.recommend(groups=10, clients_per_group=10, heterogeneity="inter")
+    large = {one.parameter for one in answer.sensitivity if (one.sobol_total or 0) >= 0.1}
+    assert large >= {"server_link.up", "server_link.down"}
+    asked = [step.why for step in answer.next if step.asks]
+    assert len(set(asked)) == len(asked) > 1
