@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.errors import PlannerError, ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, Row
@@ -248,7 +249,7 @@ class _Links:
             notes=(
                 _note("latency", self.count, self.filled["latency"], f"by {model}"),
                 _note("bandwidth", self.count, self.filled["bandwidth"], f"taken to be {_rate(filling.bandwidth)}"),
-                *note,
+                note,
             ),
         )
         _in_one_piece(found, self.source)
@@ -292,12 +293,28 @@ def _rate(value: float | None) -> str:
     return "not limited" if value is None or np.isinf(value) else format_rate(value)
 
 
-def _access(n: int, filling: Filling) -> tuple[Floats, Floats, list[str]]:
+def _access(n: int, filling: Filling) -> tuple[Floats, Floats, str]:
     """Access of all places, and what to say of it."""
-    up, down = filling.up or np.inf, filling.down or np.inf
-    limited = np.isfinite([up, down]).any()
-    said = f"Access of all places is taken to be {_rate(up)} up, {_rate(down)} down (--up, --down)." if limited else ""
-    return np.full(n, up), np.full(n, down), [said] if said else ["Nothing limits the access of places."]
+    up, down = np.full(n, filling.up or np.inf), np.full(n, filling.down or np.inf)
+    return up, down, _about_access(up, down, np.zeros(n, dtype=bool))
+
+
+def _about_access(up: Floats, down: Floats, given: NDArray[np.bool_]) -> str:
+    """Say of how many places the access was given, and what that of the others is taken to be."""
+    told, n = int(given.sum()), len(given)
+    said = f"The access of {'all ' * (told == n)}{told:,} {f'of {n:,} ' * (told < n)}places was given."
+    rates = set(zip(up[~given].tolist(), down[~given].tolist(), strict=True))
+    if len(rates) != 1:  # no others, or others with rates of their own
+        return said
+    ((one, other),) = rates
+    limited = np.isfinite([one, other]).any()
+    others = "the others" if told else "all places" if limited else "places"
+    rest = (
+        f"Access of {others} is taken to be {_rate(one)} up, {_rate(other)} down (--up, --down)."
+        if limited
+        else f"Nothing limits the access of {others}."
+    )
+    return f"{said} {rest}" if told else rest
 
 
 # ---------------------------------------------------------------- coordinates and access
@@ -309,7 +326,7 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     lat, lon = (next((name for name in (short, long) if name in table), short) for short, long in COORDINATES)
     for column in (lat, lon):
         table.need(column)
-    ids, at = Ids(), []
+    ids, at, given = Ids(), [], []
     columns = [_column(table, quantity) for quantity in (UP, DOWN)]
     rates: list[list[float]] = []
     usual = filling.up or np.inf, filling.down or np.inf
@@ -320,6 +337,7 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
             row.refuse(f"there are over {MAX_PLACES:,} places", "Join places that are near each other")
         at.append([_degrees(row, lat, 90), _degrees(row, lon, 180)])
         own = [_of(row, quantity, column) for quantity, column in zip((UP, DOWN), columns, strict=True)]
+        given.append(own != [None, None])
         rates.append([general if one is None else one for one, general in zip(own, usual, strict=True)])
     if len(at) < 2:
         table.refuse("there are fewer than two places", "Write a line for each")
@@ -330,6 +348,7 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     said = [
         f"Latency is by great circles and {model}, for all pairs of {len(at):,} places.",
         f"The bandwidth of all pairs is taken to be {_rate(filling.bandwidth)}.",
+        _about_access(access[:, 0], access[:, 1], np.array(given)),
     ]
     return Cities(
         name=table.path.stem, places=tuple(ids.names), up=access[:, 0], down=access[:, 1], at=np.array(at), model=model,
@@ -369,8 +388,8 @@ def with_places(network: Underlay, path: Path) -> Underlay:
             value = _of(row, quantities[way], column)
             if value is not None:
                 found[way][i] = value
-    note = f"The access of {len(ids):,} of {counted(len(network.places), 'place')} was given."
-    return replace(network, up=found["up"], down=found["down"], notes=(*network.notes, note))
+    note = _about_access(found["up"], found["down"], np.isin(network.places, ids.names))
+    return replace(network, up=found["up"], down=found["down"], notes=(*network.notes[:-1], note))
 
 
 # ---------------------------------------------------------------- matrices
@@ -420,7 +439,7 @@ def _read_matrices(table: CsvTable, other: CsvTable | None, filling: Filling) ->
         delay, rates = _detours(delay, rates, missing, names, str(table.path))
         notes.append("Pairs that were not measured take the way of least latency over others, at its least bandwidth.")
     return Pairs(
-        name=table.path.stem, places=names, up=up, down=down, latency=np.nan_to_num(delay), notes=(*notes, *note),
+        name=table.path.stem, places=names, up=up, down=down, latency=np.nan_to_num(delay), notes=(*notes, note),
         bandwidth=np.where(np.eye(n, dtype=bool), np.inf, rates),
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from planner.errors import ScenarioError
 from planner.network.hops import Transfers
 from planner.network.presets import load, preset, titles
 from planner.network.read import Filling, read, with_places
-from planner.network.underlay import LatencyModel, Linked, great_circle
+from planner.network.underlay import LatencyModel, Linked, Underlay, great_circle
 
 TRIANGLE = "a,b,latency_ms,bandwidth_mbit\nOslo,Bergen,5,100\nBergen,Tromso,9,50\n"
 ALL = np.arange(3)
@@ -139,6 +139,25 @@ def test_access_of_places_is_given_beside(tmp_path: Path) -> None:
     assert network.up.tolist() == [math.inf, 2e6, math.inf]
     with pytest.raises(ScenarioError, match=r"n\.csv:2: 'Berge' is not a place of net .*Did you mean Bergen\?"):
         with_places(network, written(tmp_path, "node,up_mbit\nBerge,2\n", "n.csv"))
+
+
+def test_what_access_is_taken_to_be_is_the_last_note(tmp_path: Path) -> None:
+    def said(network: Underlay, rows: str = "") -> str:
+        rates = written(tmp_path, "node,up_mbit,down_mbit\n" + rows, "n.csv")
+        return (with_places(network, rates) if rows else network).notes[-1]
+
+    free = read(written(tmp_path, TRIANGLE))
+    some = "The access of 1 of 3 places was given."
+    every = "".join(f"{place},2,3\n" for place in free.places)
+    assert said(free) == "Nothing limits the access of places."
+    assert said(free, "Bergen,2,3\n") == f"{some} Nothing limits the access of the others."
+    assert said(free, every) == "The access of all 3 places was given."
+    taken = "is taken to be 20 Mbit/s up, not limited down (--up, --down)."
+    limited = read(written(tmp_path, TRIANGLE), Filling(up=2e7))
+    assert said(limited) == f"Access of all places {taken}"
+    assert said(limited, "Bergen,2,3\n") == f"{some} Access of the others {taken}"
+    cities = written(tmp_path, "node,lat,lon,up_mbit\nParis,49,2,\nRome,42,12,5\n")
+    assert said(read(cities, Filling(up=2e7, bandwidth=1e9))).endswith(f"Access of the others {taken}")
 
 
 @pytest.mark.parametrize("suffix", ["gml", "graphml"])
