@@ -73,7 +73,7 @@ export function front(answer, i) {
     svg.append(draw("line", { class: "grid", x1: X(tick), x2: X(tick), y1: TOP, y2: HIGH - LOW }), word(seconds(tick), X(tick), HIGH - LOW + 16, "middle"));
   for (const tick of up.ticks)
     svg.append(draw("line", { class: "grid", x1: LEFT, x2: WIDE - RIGHT, y1: Y(tick), y2: Y(tick) }), word(bytes(tick), LEFT - 6, Y(tick) + 4, "end"));
-  svg.append(draw("path", { class: "axis", fill: "none", d: `M${LEFT} ${TOP}V${HIGH - LOW}H${WIDE - RIGHT}` }), word("time", WIDE - RIGHT, HIGH - 6, "end"), word("traffic", 2, TOP + 4));
+  svg.append(draw("path", { class: "axis", fill: "none", d: `M${LEFT} ${TOP}V${HIGH - LOW}H${WIDE - RIGHT}` }), word("time", WIDE - RIGHT, HIGH - 6, "end"), word("traffic", 2, 14));
   const taken = rows.map((r) => ({ l: X(r.x) - 7, r: X(r.x) + 7, t: Y(r.y) - 7, b: Y(r.y) + 7 }));
   for (const row of rows) {
     const x = X(row.x), y = Y(row.y), point = row.shape(x, y);

@@ -8,7 +8,7 @@ let serial = 0;
 export function make(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name in made && name !== "list") made[name] = value;
+    if (name in made) made[name] = value;
     else made.setAttribute(name, value);
   }
   made.append(...children);
@@ -24,24 +24,30 @@ export function draw(tag, attributes = {}, ...children) {
 
 // One number: a label, a slider, a text field, what changes the answer, and what is wrong with it.
 export class Slider {
-  constructor(control, path, label, name, tables, changed) {
-    Object.assign(this, { control, path, name, tables, changed, flips: [] });
+  constructor(control, path, tables, changed) {
+    Object.assign(this, { control, path, tables, changed, flips: [] });
     const id = `c${++serial}`;
     this.text = make("input", { type: "text", id, autocomplete: "off", spellcheck: false });
     this.text.setAttribute("aria-describedby", `${id}-flip ${id}-problem`);
     this.range = make("input", { type: "range", min: 0, max: STEPS, step: 1 });
-    this.range.setAttribute("aria-label", `${name}, slider`);
-    this.text.setAttribute("aria-label", name);
     this.track = make("div", { className: "track" }, this.range);
     this.flip = make("p", { className: "flip", id: `${id}-flip` });
     this.problem = make("p", { className: "problem", id: `${id}-problem`, hidden: true });
-    const written = make("label", { htmlFor: id, title: control.help, textContent: label });
-    this.element = make("div", { className: "control" }, written, this.track, this.text, this.flip, this.problem);
+    this.label = make("label", { htmlFor: id, title: control.help });
+    this.element = make("div", { className: "control" }, this.label, this.track, this.text, this.flip, this.problem);
     this.element.dataset.path = path;
     this.text.addEventListener("input", () => this.typed());
     this.range.addEventListener("input", () => this.moved());
     this.place = 0;
     this.shown();
+  }
+
+  // What stands beside it, and what it is called away from there.
+  call(label, name = label) {
+    this.name = name;
+    this.label.textContent = label;
+    this.text.setAttribute("aria-label", name);
+    this.range.setAttribute("aria-label", `${name}, slider`);
   }
 
   // What is written in the scenario, as text.
@@ -56,7 +62,7 @@ export class Slider {
     const plain = /^[0-9.]+$/.test(text) && ["count", "number"].includes(this.control.kind);
     put(this.tables(), this.path, text === "" ? undefined : plain && Number.isFinite(Number(text)) ? Number(text) : text);
     this.element.classList.toggle("assumed", text === "");
-    this.changed(this);
+    this.changed();
   }
 
   moved() {
@@ -113,7 +119,7 @@ export class Fleet {
     const place = document.getElementById("tiers");
     place.replaceChildren(...tiers.map((tier, i) => this.tier(tier, i, tiers.length, numbers)));
     const rest = document.getElementById("controls");
-    rest.replaceChildren(...this.described.fleet.map((control) => this.slider(control, control.key, control.label)));
+    rest.replaceChildren(...this.described.fleet.map((control) => this.slider(control, control.key, control.label).element));
     document.getElementById("add").disabled = tiers.length >= 5;
   }
 
@@ -121,33 +127,33 @@ export class Fleet {
     return (get(this.tables(), "fleet.tiers") ?? []).some((tier) => tier.deviation !== undefined);
   }
 
-  slider(control, path, label, name = label) {
-    const made = new Slider(control, path, label, name, this.tables, this.changed);
+  slider(control, path, ...names) {
+    const made = new Slider(control, path, this.tables, this.changed);
+    made.call(...names);
     this.sliders.push(made);
-    return made.element;
+    return made;
   }
 
   tier(tier, i, depth, numbers) {
     const at = `fleet.tiers[${i + 1}]`;
-    const word = tier.name ?? (i === depth - 1 ? "client" : depth === 2 ? "group" : `tier ${i + 1}`);
-    const name = make("input", { type: "text", value: tier.name ?? "", placeholder: word, maxLength: 40 });
+    const usual = i === depth - 1 ? "client" : depth === 2 ? "group" : `tier ${i + 1}`, word = tier.name ?? usual;
+    const name = make("input", { type: "text", value: tier.name ?? "", placeholder: usual, maxLength: 40 });
     name.setAttribute("aria-label", `Name of the nodes of tier ${i + 1}`);
-    name.addEventListener("input", () => {
-      put(this.tables(), `${at}.name`, name.value.trim() || undefined);
-      this.changed(null);
-    });
-    const legend = make("legend", {}, name);
-    if (depth > 1) {
-      const away = make("button", { type: "button", textContent: "Remove" });
-      away.setAttribute("aria-label", `Remove tier ${i + 1}, ${word}`);
-      away.addEventListener("click", () => this.remove(i));
-      legend.append(" ", away);
-    }
+    const away = make("button", { type: "button", textContent: "Remove", hidden: depth === 1 });
+    away.setAttribute("aria-label", `Remove tier ${i + 1}, ${word}`);
+    away.addEventListener("click", () => this.remove(i));
     const rows = this.described.tier
       .filter((control) => (control.key !== "passes" || i > 0) && (control.key !== "deviation" || numbers))
       .map((control) => this.slider(control, `${at}.${control.key}`, ...this.labels(control, word, i)));
+    name.addEventListener("input", () => {
+      const now = name.value.trim();
+      put(this.tables(), `${at}.name`, now || undefined);
+      away.setAttribute("aria-label", `Remove tier ${i + 1}, ${now || usual}`);
+      rows.forEach((one) => one.call(...this.labels(one.control, now || usual, i)));
+      this.changed();
+    });
     const svg = draw("svg", { viewBox: "0 0 320 54", role: "img", "data-tier": i });
-    return make("fieldset", { className: "tier" }, legend, svg, ...rows);
+    return make("fieldset", { className: "tier" }, make("legend", {}, name, " ", away), svg, ...rows.map((one) => one.element));
   }
 
   // What stands beside a slider, and what it is called away from its tier.
@@ -195,7 +201,7 @@ export class Fleet {
     const tiers = this.tables().fleet.tiers;
     if (tiers.length) delete tiers[0].passes;
     this.build();
-    this.changed(null);
+    this.changed();
   }
 
   find(path) {

@@ -6,31 +6,41 @@ import { Grouping, download } from "./group.js";
 import { fromAddress, get, put, toAddress } from "./state.js";
 
 const REST = 250; // ms without a move before changes are searched for
-const SHOWN = ["verdict", "table", "fronts", "target"]; // that stay, paler, where a scenario is refused
+const SHOWN = ["verdict", "brief", "table", "fronts", "target", "warnings", "command"]; // stay, paler, at a refusal
+const COUNTS = "counts.csv"; // what the server calls a file of label counts
 const $ = (id) => document.getElementById(id);
-let tables, example, fleet, grouping, answer = null, timer = 0, searching = null, movedAt = 0;
+let tables, example, fleet, grouping, answer = null, answered = "", spoken = "", timer = 0, searching = null, movedAt = 0, taking = 0;
 
 const start = () => ({ ...structuredClone(example), plan: { objective: "time" } });
 
 function changed() {
-  movedAt = performance.now();
   history.replaceState(null, "", toAddress(tables));
-  grouping.follow();
-  clearTimeout(timer);
-  searching?.abort();
-  asked();
+  return asked();
 }
 
 async function asked() {
+  movedAt = performance.now();
+  clearTimeout(timer);
+  searching?.abort();
+  showSharing();
+  others();
+  grouping.follow();
+  looks(true);
   $("answer").setAttribute("aria-busy", "true");
-  if (await asking.go()) $("answer").setAttribute("aria-busy", "false");
+  try {
+    await asking.go();
+  } finally {
+    $("answer").setAttribute("aria-busy", "false");
+  }
 }
 
 const asking = new Latest(async () => {
-  const from = movedAt;
+  const from = movedAt, now = toAddress(tables);
   try {
     answer = await ask("answer", { scenario: tables });
+    answered = now;
     show();
+    performance.clearMeasures();
     performance.measure("move to ranking", { start: from, end: performance.now() });
     clearTimeout(timer);
     timer = setTimeout(search, REST);
@@ -61,6 +71,7 @@ function refuse(error) {
   $("problem").textContent = text;
   $("problem").hidden = false;
   for (const id of SHOWN) $(id).classList.add("stale");
+  $("looking").hidden = true;
 }
 
 function cell(tag, text, attributes = {}) {
@@ -92,12 +103,11 @@ function items(texts) {
 function show() {
   clearProblems();
   for (const id of SHOWN) $(id).classList.remove("stale");
-  const said = [answer.verdict, ...answer.lines].join(" ");
-  if ($("verdict").title !== said) {
-    $("verdict").title = said;
+  const now = [answer.verdict, ...answer.lines].join(" ");
+  if (now !== spoken) { // a status is read out where it is written again
     $("verdict").replaceChildren(answer.verdict, make("ul", {}, ...items(answer.lines)));
+    $("brief").textContent = spoken = now;
   }
-  $("brief").textContent = said;
   $("target").textContent = answer.target;
   $("table").replaceChildren(table());
   $("fronts").replaceChildren(...answer.cases.map((_, i) => front(answer, i)));
@@ -110,24 +120,37 @@ function show() {
 
 // Look along every slider for the nearest change, one after the other.
 async function search() {
+  searching?.abort();
   searching = new AbortController();
-  const { signal } = searching, found = [];
+  const { signal } = searching, found = [], own = answer.cases.length > 1 ? " (own links)" : "";
   const scenario = structuredClone(tables);
   if (!get(scenario, sharingPath())) put(scenario, sharingPath(), "per-client");
   for (const slider of [...fleet.sliders]) {
     try {
       const one = await ask("flips", { scenario, path: slider.path }, signal);
       slider.mark(one);
-      found.push(...slider.flips.map((flip) => `${slider.name}: ${flip.text}`));
+      found.push(...slider.flips.map((flip) => `${slider.name}: ${flip.text}${own}`));
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!(error instanceof Refused)) throw error;
-      slider.mark(null);
+      found.push(`Not all is known: ${error.message}`);
+      break;
     }
   }
-  const own = answer.cases.length > 1 ? " (own links)" : "";
-  const said = found.length ? found.map((text) => text + own) : ["No slider moved alone changes it."];
-  $("changes").replaceChildren(...items(said));
+  $("changes").replaceChildren(...items(found.length ? found : ["No slider moved alone changes it."]));
+  looks(false);
+}
+
+// While changes are looked for, those of the scenario before are no answer.
+function looks(now) {
+  $("fleet").classList.toggle("looking", now);
+  $("looking").hidden = !now;
+  $("changes").hidden = now;
+}
+
+function showSharing() {
+  const sharing = get(tables, sharingPath()) ?? "";
+  document.querySelectorAll("input[name=sharing]").forEach((one) => (one.checked = one.value === sharing));
 }
 
 function sharingPath() {
@@ -139,8 +162,6 @@ function restore() {
   const tiers = get(tables, "fleet.tiers");
   if (!Array.isArray(tiers) || !tiers.length) put(tables, "fleet.tiers", structuredClone(example.fleet.tiers));
   fleet.build();
-  const sharing = get(tables, sharingPath()) ?? "";
-  document.querySelectorAll("input[name=sharing]").forEach((one) => (one.checked = one.value === sharing));
   $("objective").value = get(tables, "plan.objective") ?? "time";
   const said = get(tables, "problem.heterogeneity");
   const differ = $("heterogeneity");
@@ -152,18 +173,18 @@ function restore() {
   }
   differ.value = fleet.numbers() ? "numbers" : typeof said === "string" ? said : "";
   $("title").value = tables.title ?? "";
-  others();
 }
 
 // Keys that no control shows are kept, and listed.
 function others() {
-  const shown = new Set(["plan.objective", "title", "schema_version", "problem.heterogeneity",
-    ...fleet.described.fleet.map((control) => control.key)]);
+  const shown = new Set(["plan.objective", "title", "schema_version", "problem.heterogeneity", sharingPath(),
+    ...fleet.sliders.map((slider) => slider.path), ...get(tables, "fleet.tiers").map((_, i) => `fleet.tiers[${i + 1}].name`)]);
   const found = [];
   const walk = (value, path) => {
-    if (value !== null && typeof value === "object" && !Array.isArray(value))
+    if (path === "fleet.tiers") value.forEach((tier, i) => walk(tier, `${path}[${i + 1}]`));
+    else if (value !== null && typeof value === "object" && !Array.isArray(value))
       for (const [key, below] of Object.entries(value)) walk(below, path ? `${path}.${key}` : key);
-    else if (path !== "fleet.tiers" && !shown.has(path)) found.push(`${path} = ${JSON.stringify(value)}`);
+    else if (!shown.has(path)) found.push(`${path} = ${JSON.stringify(value)}`);
   };
   walk(tables, "");
   const said = get(tables, "problem.heterogeneity");
@@ -182,6 +203,7 @@ function setHeterogeneity(word) {
 
 // Take over tiers that label counts say, with the names and links there are.
 function takeTiers(found) {
+  history.pushState(null, "", toAddress(tables)); // "back" brings the old ones back
   const old = get(tables, "fleet.tiers") ?? [];
   const names = found.length === 2 ? ["group", "client"] : found.map((_, i) => (i === found.length - 1 ? "client" : `tier ${i + 1}`));
   put(tables, "fleet.tiers", found.map((tier, i) => ({ name: names[i], ...(old.length === found.length ? old[i] : {}), ...tier })));
@@ -190,7 +212,9 @@ function takeTiers(found) {
   changed();
 }
 
+// Take over a file; of several only the last. "Back" brings back what it took the place of.
 async function take(file) {
+  const mine = ++taking, named = (text) => text.replaceAll(COUNTS, () => file.name);
   $("dropped").textContent = `Reading ${file.name} ...`;
   const toml = file.name.toLowerCase().endsWith(".toml");
   if (file.size > (toml ? 60_000 : 4 << 20)) {
@@ -198,36 +222,51 @@ async function take(file) {
     return;
   }
   try {
-    const text = await file.text();
+    const text = await file.text(), found = await ask(toml ? "toml" : "counts", { text });
+    if (mine !== taking) return;
     if (toml) {
-      const found = await ask("toml", { text });
+      history.pushState(null, "", toAddress(tables));
       tables = found.scenario;
       grouping.offer(null);
       $("dropped").textContent = `Opened ${file.name}.`;
       restore();
       changed();
     } else {
-      const found = await ask("counts", { text }), measured = found.tiers.length > 0;
+      const measured = found.tiers.length > 0;
       if (measured) takeTiers(found.tiers);
       grouping.offer({ name: file.name, text, clients: found.clients, groups: found.groups });
       const then = measured ? "" : "Your fleet is unchanged until you group them below.";
-      $("dropped").textContent = `${measured ? "Measured" : "Read"} ${file.name}: ${[found.text, ...found.warnings, then].join(" ")}`;
+      $("dropped").textContent = named(`${measured ? "Measured" : "Read"} ${file.name}: ${[found.text, ...found.warnings, then].join(" ")}`);
     }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    $("dropped").textContent = `${file.name}: ${error.message} Your fleet is unchanged.`;
+    if (mine !== taking) return;
+    if (!(error instanceof Refused || error instanceof DOMException)) throw error; // DOMException: a folder, or gone
+    const why = error instanceof Refused ? error.message : "cannot be read.";
+    $("dropped").textContent = named(why.startsWith(COUNTS) ? `${why} Your fleet is unchanged.` : `${file.name}: ${why} Your fleet is unchanged.`);
   }
 }
 
+// Say on a button what came of it, for a moment.
+function tell(button, text) {
+  button.dataset.label ??= button.textContent;
+  button.textContent = text;
+  setTimeout(() => (button.textContent = button.dataset.label), 2500);
+}
+
 async function copied(button, text) {
-  const label = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = "Copied";
+    tell(button, "Copied");
   } catch {
-    button.textContent = "Select and copy it yourself";
+    tell(button, "Select and copy it yourself");
   }
-  setTimeout(() => (button.textContent = label), 1500);
+}
+
+// Do something with the answer to what is typed now, not to what was before.
+async function withAnswer(button, act) {
+  if (answered !== toAddress(tables)) await asked();
+  if (answered === toAddress(tables)) act();
+  else tell(button, "First mend what is refused");
 }
 
 function listen() {
@@ -246,10 +285,11 @@ function listen() {
     put(tables, "title", $("title").value || undefined);
     changed();
   });
+  $("file").addEventListener("click", () => ($("file").value = "")); // the same file again is a change, too
   $("file").addEventListener("change", () => $("file").files.length && take($("file").files[0]));
-  $("save").addEventListener("click", () => download(answer?.toml ?? "", "scenario.toml", "application/toml"));
+  $("save").addEventListener("click", () => withAnswer($("save"), () => download(answer.toml, "scenario.toml", "application/toml")));
   $("link").addEventListener("click", () => copied($("link"), location.href));
-  $("copy").addEventListener("click", () => copied($("copy"), $("command").textContent));
+  $("copy").addEventListener("click", () => withAnswer($("copy"), () => copied($("copy"), $("command").textContent)));
   $("reset").addEventListener("click", () => {
     history.pushState(null, "", toAddress(tables)); // "back" brings it back
     tables = start();
@@ -270,7 +310,13 @@ function listen() {
     if (event.dataTransfer.files.length) take(event.dataTransfer.files[0]);
   });
   addEventListener("hashchange", open);
-  addEventListener("popstate", open);
+  // The address holds the scenario: a link within the page goes to its place, and leaves the address.
+  for (const link of document.querySelectorAll("a[href^='#']"))
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      $("answer").focus({ preventScroll: true });
+      $("answer").scrollIntoView();
+    });
 }
 
 // Read the address; where it cannot be read, say so and leave the address as it is.
@@ -283,17 +329,12 @@ function open() {
     wrong = `This link holds no scenario that can be read: ${location.hash.slice(0, 80)}. Ask for it again, or build the fleet here.`;
   }
   restore();
-  grouping.follow();
-  movedAt = performance.now();
-  asked().then(() => wrong && refuse(new Refused({ text: wrong, key: "" }, 0)));
+  asked().then(() => wrong && refuse(new Refused({ text: wrong, key: "" })));
 }
 
 const described = await (await fetch("/api/page")).json();
 example = described.example;
 fleet = new Fleet(described.controls, () => tables, changed);
-grouping = new Grouping(() => tables, (tiers) => {
-  history.pushState(null, "", toAddress(tables)); // "back" brings the old groups back
-  takeTiers(tiers);
-});
+grouping = new Grouping(() => tables, takeTiers);
 listen();
 open();

@@ -5,6 +5,10 @@ function parts(path) {
   return [...path.matchAll(PART)].map((m) => (m[2] === undefined ? m[1] : Number(m[2]) - 1));
 }
 
+function isTable(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
 export function get(tables, path) {
   return parts(path).reduce((at, part) => (at === null || typeof at !== "object" ? undefined : at[part]), tables);
 }
@@ -42,6 +46,7 @@ export function fromAddress(hash) {
   if (!hash.startsWith("#s=")) return null;
   const text = atob(hash.slice(3).replaceAll("-", "+").replaceAll("_", "/"));
   const tables = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(text, (c) => c.charCodeAt(0))));
-  if (tables === null || typeof tables !== "object" || Array.isArray(tables)) throw new Error("no scenario");
+  const tiers = get({ tables }, "tables.fleet.tiers");
+  if (![tables, ...(Array.isArray(tiers) ? tiers : [])].every(isTable)) throw new Error("no scenario");
   return tables;
 }

@@ -244,8 +244,77 @@ def test_a_table_with_a_wrong_column_leaves_the_fleet(opened):
     before = settled(page)
     page.set_input_files("#file", {"name": "x.csv", "mimeType": "text/csv", "buffer": b"who,group,a\nc1,g1,5\n"})
     page.locator("#dropped", has_text="unchanged").wait_for()
-    assert "counts.csv:1" in page.locator("#dropped").inner_text()
+    assert page.locator("#dropped").inner_text().startswith("x.csv:1: ")
     assert settled(page) == before
+    page.set_input_files("#file", {"name": "x.csv", "mimeType": "text/csv", "buffer": COUNTS.encode()})
+    page.locator("#dropped", has_text="Measured x.csv").wait_for()  # mended, under the same name
+    page.go_back()
+    assert settled(page) == before
+
+
+@pytest.mark.parametrize("link", [".skip", "#brief"])
+def test_a_link_within_the_page_keeps_the_fleet(opened, link):
+    page = opened(viewport={"width": 360, "height": 740})
+    write(page, "model.size", "3MB")
+    before = settled(page)
+    page.locator(link).focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "answer"
+    assert settled(page) == before
+    assert control(page, "model.size").locator("input[type=text]").input_value() == "3MB"
+
+
+def test_what_is_refused_is_not_saved_as_what_was_before(opened):
+    page = opened()
+    write(page, "model.size", "45 parsecs")
+    page.wait_for_selector("#problem:visible")
+    page.click("#save")
+    page.locator("#save", has_text="First mend").wait_for()
+    page.click("#copy")
+    page.locator("#copy", has_text="First mend").wait_for()
+    write(page, "model.size", "45MB")
+    with page.expect_download() as download:
+        page.click("#save")  # at once, before the answer is there
+    assert tomllib.loads(Path(download.value.path()).read_text())["model"] == {"size": "45MB"}
+
+
+def test_the_first_question_is_of_the_clients_there_are(opened):
+    page = opened()
+    page.get_by_label("Yes, they share one").check()
+    settled(page)
+    page.get_by_role("button", name="Remove tier 2").click()
+    expect_answer(page)
+    assert page.get_by_label("I do not know").is_checked()
+
+
+def test_a_tier_is_called_by_its_new_name(opened):
+    page = opened()
+    page.get_by_label("Name of the nodes of tier 1").fill("clinic")
+    assert control(page, "fleet.tiers[1].count").locator("label").inner_text() == "clinics"
+    assert page.get_by_label("clinic link up", exact=True).count() == 1
+    assert page.get_by_role("button", name="Remove tier 1, clinic").count() == 1
+
+
+def test_of_two_files_the_last_is_taken(opened):
+    page = opened()
+    held = []
+    page.route("**/api/counts", lambda route: held.append(route))
+    page.set_input_files("#file", {"name": "slow.csv", "mimeType": "text/csv", "buffer": COUNTS.encode()})
+    page.set_input_files("#file", EXAMPLES / "cell_site.toml")
+    page.locator("#dropped", has_text="Opened cell_site.toml").wait_for()
+    before = settled(page)
+    with page.expect_response("**/api/counts"):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    assert settled(page) == before and "Opened" in page.locator("#dropped").inner_text()
+
+
+def test_changes_that_could_not_be_looked_for_are_not_denied(opened):
+    page = opened()
+    page.route("**/api/flips", lambda route: route.abort())
+    write(page, "model.size", "3MB")
+    page.locator("#changes", has_text="Not all is known").wait_for()
+    assert "No slider" not in page.locator("#changes").inner_text()
 
 
 def test_share_a_link(opened):
@@ -259,7 +328,9 @@ def test_share_a_link(opened):
     assert control(other, FIRST_LINK).locator("input[type=text]").input_value() == "7Mbit/s"
 
 
-@pytest.mark.parametrize("part", ["#s=%%%", "#s=bm8", "#s=W10", "#s=" + "A" * 3000])
+@pytest.mark.parametrize(
+    "part", ["#s=%%%", "#s=bm8", "#s=W10", "#s=" + "A" * 3000, scenario.in_address({"fleet": {"tiers": [None]}})]
+)
 def test_a_link_that_cannot_be_read_says_so(opened, part):
     page = opened(part)
     page.wait_for_selector("#problem:visible")
@@ -388,6 +459,7 @@ def test_open_an_example(opened):
     page.set_input_files("#file", EXAMPLES / "cell_site.toml")
     page.locator("#dropped", has_text="Opened").wait_for()
     expect_answer(page)
+    assert page.locator("#others-text").text_content().splitlines()[:1] == ["fleet.tiers[1].drawn = 6"]
 
 
 def test_a_form_that_the_page_has_no_words_for_is_shown_as_written(opened):
@@ -491,10 +563,16 @@ def test_the_command_shown_is_of_this_fleet(opened):
     assert "--model-size 3MB" in shown and "--link-sharing per-server" in shown
 
 
-def test_on_paper_the_answer_alone(opened):
-    page = opened()
+@pytest.mark.parametrize("width", [718, 1047])  # of A4 upright and on its side, without margins
+def test_on_paper_the_answer_alone_and_all_of_it(opened, width):
+    page = opened(viewport={"width": width, "height": 718})
     page.emulate_media(media="print")
     assert not page.locator("#fleet").is_visible() and page.locator("#verdict").is_visible()
+    assert (
+        page.evaluate("document.getElementById('answer').scrollHeight - document.getElementById('answer').clientHeight")
+        <= 1
+    )
+    assert page.locator("#answer").bounding_box()["width"] > width - 60
 
 
 def test_first_paint_and_size(opened):
