@@ -41,8 +41,12 @@ def load(
     said = options or {}
     by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
     if by_list and isinstance(fleet := table.get("fleet"), dict):
-        for key in ("clients", "groups", "clients_per_group", "tiers", "list"):  # options win
+        for key in ("clients", "groups", "clients_per_group", "list"):  # options win
             fleet.pop(key, None)
+        tiers = fleet.get("tiers")
+        for tier in tiers if isinstance(tiers, list) else ():  # their links stay
+            if isinstance(tier, dict):
+                tier.pop("count", None)
     of_file = _counts_of(table)
     for path, (option, value) in said.items():
         for other, before in said_by.items():

@@ -233,7 +233,8 @@ def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], 
         raise ScenarioError(f"{name('network.tiers')}: {listed.source} has the sizes. Write the patterns alone.")
     if tiers and len(tiers) != listed.depth:
         raise ScenarioError(
-            f"{name('fleet.tiers')}: {len(tiers)} tiers, and {listed.source} has {listed.depth}. Make them agree.",
+            f"{name('fleet.tiers')}: {len(tiers)} tiers, and {listed.source} has {listed.depth}. Write as many, "
+            "or leave the tiers out.",
             code="E002",
         )
     if any("count" in tier for tier in tiers):

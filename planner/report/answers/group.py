@@ -173,10 +173,12 @@ def _cautions(task: Task, after: Mapping[str, Any]) -> list[str]:
 
 
 def _replaced(path: Path, config: Path | None) -> list[str]:
-    """Say what of a scenario file the counts take the place of."""
+    """Say what of a scenario file, which has been read, the counts take the place of."""
     file = read(config)[0] if config is not None else {}
-    there = {"fleet": ("groups", "clients", "clients_per_group", "tiers", "list"), "problem": ("heterogeneity",)}
+    there = {"fleet": ("groups", "clients", "clients_per_group", "list"), "problem": ("heterogeneity",)}
     found = [key for name, keys in there.items() for key in keys if key in (file.get(name) or {})]
+    tiers = (file.get("fleet") or {}).get("tiers") or ()
+    found += [f"{key} of tiers" for key in ("count", "deviation") if any(key in tier for tier in tiers)]
     return [f"{config}: {join(found)} {'is' if len(found) == 1 else 'are'} those of {path} here."] if found else []
 
 

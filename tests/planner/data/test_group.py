@@ -775,6 +775,26 @@ def test_every_row_marks_the_toss_ups_that_recommend_says(plan, file: Path) -> N
     assert plan("group", str(file), "--explain", "toss-ups")[1].count("before: ") == len(marked)
 
 
+def test_links_of_tiers_are_those_of_the_scenario(plan, file: Path, tmp_path: Path) -> None:
+    """Two ways to write one scenario, as tables of tiers and as sections of links, have one effect."""
+    up, tiers, flat = "1Mbit/s", tmp_path / "tiers.toml", tmp_path / "flat.toml"
+    tiers.write_text(
+        f'[[fleet.tiers]]\ncount = 5\nlink = {{ up = "{up}" }}\n'
+        f'[[fleet.tiers]]\ncount = 5\npasses = 3\nlink = {{ up = "{up}", sharing = "per-server" }}\n'
+    )
+    flat.write_text(
+        f'[fleet]\ngroup_rounds = 3\n[network.server_link]\nup = "{up}"\n'
+        f'[network.client_link]\nup = "{up}"\nsharing = "per-server"\n'
+    )
+    of_tiers, of_flat = (effect_of(plan, str(file), "--config", str(one))["effect"] for one in (tiers, flat))
+    assert of_tiers["before"] == of_flat["before"] and of_tiers["after"] == of_flat["after"]
+    assert of_tiers["after"] != effect_of(plan, str(file))["effect"]["after"]
+    tiers.write_text("[[fleet.tiers]]\ncount = 5\n" * 3)
+    code, _, err = plan("group", str(file), "--config", str(tiers))
+    assert code == 2
+    assert "leave the tiers out" in " ".join(err.split())
+
+
 def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     counts, file = tmp_path / "counts.csv", tmp_path / "plan.toml"
     lines = [f"c{i},{'abc'[i // 3]},{10 * (i // 3 + 1)},{40 - 10 * (i // 3)}" for i in range(9)]
@@ -782,6 +802,9 @@ def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     file.write_text("[fleet]\ngroups = 6\n[problem]\nheterogeneity = 'intra'\n")
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
     assert f"{file}: groups and heterogeneity are those of {counts} here." in " ".join(said.split())
+    file.write_text("[[fleet.tiers]]\ncount = 6\ndeviation = 1\n[[fleet.tiers]]\ncount = 2\ndeviation = 1\n")
+    said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
+    assert f"{file}: count of tiers and deviation of tiers are those of {counts} here." in " ".join(said.split())
     other = plan("group", str(counts), "--groups", "2")[1]
     assert "2 random groups, as the file does not have these groups" in " ".join(other.split())
     assert "1 move or swap" in " ".join(plan("group", str(counts), "--moves", "1")[1].split())
