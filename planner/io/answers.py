@@ -288,7 +288,7 @@ class Answer(Kept):
             KeyError: If there is none.
         """
         for row in self.rows:
-            if row.__dict__["id"] == id_:
+            if (row if isinstance(row, Mapping) else row.__dict__).get("id") == id_:
                 return row
         raise KeyError(id_)
 

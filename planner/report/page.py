@@ -242,8 +242,9 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def titles(answer: Answer) -> dict[str, str]:
-    """Return the titles of rows by their ids."""
-    return {row.__dict__["id"]: row.__dict__.get("title", "") for row in answer.rows if "id" in row.__dict__}
+    """Return the titles of rows by their ids; rows of a listing, which are mappings, have none."""
+    rows = (row.__dict__ for row in answer.rows if not isinstance(row, Mapping))
+    return {row["id"]: row.get("title", "") for row in rows if "id" in row}
 
 
 def first_best(answer: Answer) -> tuple[str, ...]:

@@ -184,8 +184,8 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     )
     columns: tuple[Column, ...] = (Column("value"), Column("assumed", "number"), Column("origin"))
     columns += (Column("what it would change"),)
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    columns, rows = tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows)
     yield from blocks.html([Table(columns, rows, label="Values that were not given")])
 
 

@@ -382,7 +382,8 @@ def test_every_command_that_answers_makes_a_report() -> None:
 
 
 def test_answers_without_a_frame_make_a_report_too(plan, tmp_path: Path) -> None:
-    for i, words in enumerate((["bounds", "list"], ["explain", "E035"], ["validate", "list"])):
+    commands = (["bounds", "list"], ["explain", "E035"], ["validate", "list"], ["network", "place", "geant"])
+    for i, words in enumerate(commands):
         file = tmp_path / f"{i}.html"
         assert plan(*words, "--report", str(file), "-q")[0] == 0
         reader = assert_alone(file.read_text(encoding="utf-8"))
