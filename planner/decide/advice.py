@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import could_be_controlled
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
-from planner.io.wording import percent
+from planner.io.wording import a, percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
@@ -80,7 +80,7 @@ def steps(
 def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
     parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-    return NextStep(argv=LINK_SHARING, why=f"Does a {parent} share one link?", asks=True)
+    return NextStep(argv=LINK_SHARING, why=f"Does {a(parent)} share one link?", asks=True)
 
 
 def sharing_assumed(scenario: Scenario, effect: str) -> Assumption:

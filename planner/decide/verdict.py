@@ -17,7 +17,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import names, names_or, one_of, percent, times, title
+from planner.io.wording import a, names, names_or, one_of, percent, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
@@ -272,7 +272,7 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         rate = f"the {format_rate(question.network.client_link.up)}" if given else "one link"
         clients = f"{question.values[question.symbols[-1].drawn]:,.0f} {scenario.names[-1]}s"
         parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-        return f"Depends on one unknown: do the {clients} of a {parent} share {rate}?"
+        return f"Depends on one unknown: do the {clients} of {a(parent)} share {rate}?"
     by = objective if len(standings) == 1 else "time, rounds and traffic"
     if len(here.totals) == 1:
         reaches = "reaches" if question.predictor.measured else "is predicted to reach"

@@ -97,6 +97,15 @@ def join_with_limit(words: Sequence[str], most: int = 4) -> str:
     return join(words) if left <= 1 else f"{', '.join(words[:most])} and {left} more"
 
 
+def a(noun: str) -> str:
+    """Put the indefinite article before a noun.
+
+    >>> a("edge server"), a("phone")
+    ('an edge server', 'a phone')
+    """
+    return f"{'an' if noun[:1].lower() in set('aeio') else 'a'} {noun}"
+
+
 def counted(number: int, noun: str) -> str:
     """``1 group``, ``2 groups``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hflbounds.topology import tier_symbols
 from planner.errors import ScenarioError
+from planner.io.wording import a
 from planner.plot import COLUMN, FAINT, INK, Rows, figure, plain, style
 from planner.plot.lettering import heading, in_short, nodes
 from planner.scenario.resolve import Scenario
@@ -90,6 +91,6 @@ def draw(levels: list[Level], about: str = "") -> tuple[Figure, Rows]:
                 1.2, -i - 0.62, f"{format_rate(level.up)} up{shared}", ha="left", va="center", size=6, color=FAINT
             )
     level = levels[slowest]
-    message = f"One model takes longest from a {level.name} upwards: {format_duration(level.seconds_up)}"
+    message = f"One model takes longest from {a(level.name)} upwards: {format_duration(level.seconds_up)}"
     heading(drawn, message, about)
     return drawn, [asdict(level) for level in levels]

@@ -51,13 +51,10 @@ def answer(tables: Mapping[str, Any]) -> Data:
 
 
 def _lines(cases: Sequence[Verdict]) -> Iterator[str]:
-    """The verdict of every case, and the baseline that takes less."""
-    for case in cases:
+    """The verdict of every case, and the baseline that takes less; a verdict without cases says both itself."""
+    for case in cases if len(cases) > 1 else ():
         beside = f"{case.baseline.title} takes {times(float(case.baseline.ratio))}." if case.baseline else ""
-        if len(cases) > 1:
-            yield f"{CASES[case.value].capitalize()}: {case.text}. {beside}".rstrip()
-        elif beside:
-            yield beside
+        yield f"{CASES[case.value].capitalize()}: {case.text}. {beside}".rstrip()
 
 
 def _row(row: Row, cases: Sequence[Verdict]) -> Data:

@@ -123,9 +123,8 @@ def _warnings(table: LabelCounts, path: Path) -> list[str]:
 
 
 def _groupable(table: LabelCounts) -> dict[str, int | None]:
-    """How many clients there are, and how many groups they are in; None where tiers are nested, or clients too few."""
-    nested = len(table.tiers) > 2 or len(table.clients) < 2
-    return {"clients": None if nested else len(table.clients), "groups": len(table.groups)}
+    """How many clients there are, None where too few to group, and in how many groups, the lowest of nested ones."""
+    return {"clients": len(table.clients) if len(table.clients) > 1 else None, "groups": len(table.groups)}
 
 
 def _tier(count: int, deviation: float) -> dict[str, Any]:

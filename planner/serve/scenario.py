@@ -19,6 +19,7 @@ from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io import text_files
 from planner.io.toml_text import toml
+from planner.io.wording import counted
 from planner.scenario import resolve
 from planner.scenario.fields import FIELDS, leaves
 from planner.scenario.network import link_names
@@ -80,8 +81,8 @@ def with_groups(tables: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Scen
     depth = load(tables).depth
     if depth != 2:
         raise ScenarioError(
-            f"fleet.tiers: label counts are of clients in groups, two tiers, and the page has {depth}. "
-            f"{'Add' if depth < 2 else 'Remove'} one."
+            f"fleet.tiers: clients are put into one tier of groups, and the page has {counted(depth, 'tier')}. "
+            f"{'Add one' if depth < 2 else 'Remove one, with its link'}, then group again."
         )
     own = ("fleet.groups", "fleet.clients_per_group", "problem.heterogeneity")
     found = copy.deepcopy(dict(tables))

@@ -164,8 +164,8 @@ GROUPED = {"text": "client,a,b\nc1,9,1\nc2,9,1\nc3,1,9\nc4,1,9\n", "name": "ward
         ({"groups": 10**30}, "whole number"),
         ({"groups": 5}, "at most 4"),
         ({"name": 3}, "name"),
-        ({"scenario": {"fleet": {"tiers": [{"count": 2}] * 3}}}, "has 3. Remove one"),
-        ({"scenario": {"fleet": {"tiers": [{"count": 2}]}}}, "has 1. Add one"),
+        ({"scenario": {"fleet": {"tiers": [{"count": 2}] * 3}}}, "has 3 tiers. Remove one"),
+        ({"scenario": {"fleet": {"tiers": [{"count": 2}]}}}, "has 1 tier. Add one"),
         ({"scenario": {"fleet": {"list": "/etc/passwd"}}}, "reads no list"),
         ({"text": "client,a\nc1,-3\n"}, "counts.csv:2"),
         (

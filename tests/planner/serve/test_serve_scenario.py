@@ -243,7 +243,7 @@ def test_the_time_is_of_own_links_where_sharing_is_not_known():
     assert "Links" not in dict(counts.regrouped(hospitals.read_bytes(), "hospitals.csv", 4, tables)["facts"])
 
 
-def test_counts_without_groups_can_be_grouped_and_nested_ones_not():
+def test_counts_without_groups_and_nested_ones_can_be_grouped():
     plain = "client,a,b\nc1,9,1\nc2,9,1\nc3,1,9\nc4,1,9\n"
     found = counts.measured(plain.encode())
     assert (found["tiers"], found["clients"], found["groups"]) == ([], 4, 0)
@@ -252,7 +252,20 @@ def test_counts_without_groups_can_be_grouped_and_nested_ones_not():
     assert "random groups" in dict(made["facts"])["Before"]
     nested = "region,edge,client,a,b\nr1,e1,c1,9,1\nr1,e2,c2,9,1\nr2,e3,c3,1,9\nr2,e4,c4,1,9\n"
     found = counts.measured(nested.encode())
-    assert len(found["tiers"]) == 3 and found["clients"] is None
+    assert (len(found["tiers"]), found["clients"], found["groups"]) == (3, 4, 4)
+    made = counts.regrouped(nested.encode(), "wards.csv", 2, LINKS)
+    assert sorted(map(sorted, grouped(made["csv"]).values())) in (
+        [["c1", "c3"], ["c2", "c4"]],
+        [["c1", "c4"], ["c2", "c3"]],
+    )
+    with pytest.raises(ScenarioError, match=r"has 3 tiers\. Remove one"):
+        counts.regrouped(nested.encode(), "wards.csv", 2, {"fleet": {"tiers": [{"count": 2}] * 3}})
+
+
+def test_a_verdict_without_cases_says_the_baseline_once():
+    tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10, "link": {"sharing": "per-client"}}]}}
+    found = answer.answer({**tables, "plan": {"objective": "time"}})
+    assert "FedAvg without group servers takes 0.75x the time" in found["verdict"] and found["lines"] == []
 
 
 def test_a_search_that_takes_long_names_the_command(monkeypatch):
