@@ -119,7 +119,8 @@ def draw(
     for name, look in looks([p.of for p in points]).items():
         mine = [p for p in points if p.of == name]
         for p in mine:
-            axes.plot((p.predicted, p.predicted), (p.low, p.high), color=look.color, linewidth=0.6, zorder=2)
+            if p.low < p.high:  # a point of a thousand without an interval needs no line
+                axes.plot((p.predicted, p.predicted), (p.low, p.high), color=look.color, linewidth=0.6, zorder=2)
         marks: Any = {"marker": look.marker, "color": look.color, "markersize": 4, "markeredgewidth": 0.7}
         for face, label in ((look.color, look.title), ("white", None)):
             of_face = [(p.predicted, p.measured) for p in mine if p.agrees == (label is not None)]

@@ -356,6 +356,12 @@ def test_calibration_without_intervals_says_which_are_within_a_factor() -> None:
     assert [point.agrees for point in points] == [False, True, True, False]
 
 
+def test_calibration_draws_no_line_for_an_interval_there_is_not() -> None:
+    points = [calibration.Point("a", "s", x / 100, 1.0, 1.0, 1.0) for x in range(1, 200)]
+    drawn, rows = calibration.draw(points, "predicted", "measured", logarithmic=True)
+    assert len(rows) == 199 and len(drawn.axes[0].lines) == 3  # where both are equal, and marks, filled and not
+
+
 def test_calibration_by_loss_is_the_record_of_rounds() -> None:
     """Measured ratios are those of the file; predicted ones are those of the predictor, asked again."""
     fleet = {key: value for key, value in FLEET.items() if key not in ("plan.metric", "plan.predictor")}
