@@ -13,7 +13,9 @@ import tomllib
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -238,6 +240,31 @@ def test_a_project_has_types(to: str, tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("came", [range(5), range(6)])
+def test_nodes_of_flower_that_never_come_are_not_waited_for_without_end(
+    came: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = written(tmp_path / "run", "flower", **FLEET)
+    for name in ("flwr", "flwr.app", "flwr.serverapp"):
+        monkeypatch.setitem(sys.modules, name, MagicMock())
+    for name in ("hfl_app", "hfl_app.task", "hfl_app.hierarchy"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(folder))
+    app, slept = loaded(folder / "hfl_app" / "server_app.py"), []
+    clock = SimpleNamespace(monotonic=lambda: float(sum(slept)), sleep=lambda _: slept.append(60.0))
+    monkeypatch.setattr(app, "time", clock)
+    monkeypatch.setattr(app, "ask", lambda grid, node, kind, content: {"client": {"number": 5 - node}})
+    grid = SimpleNamespace(get_node_ids=lambda: came)
+    if len(came) == 6:
+        assert app.nodes(grid) == {5 - node: node for node in came}
+    else:
+        with pytest.raises(RuntimeError, match="no node came with partition 0"):
+            app.nodes(grid)
+        assert sum(slept) > app.LONGEST
+    for name in ("hfl_app", "hfl_app.task", "hfl_app.hierarchy"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def test_names_come_from_a_file_and_stay_as_they_are(tmp_path: Path) -> None:

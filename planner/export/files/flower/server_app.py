@@ -12,7 +12,7 @@ from hfl_app import task
 from hfl_app.hierarchy import Done, Job, Model, read_plan, run, side_by_side
 
 PLAN = read_plan(Path(__file__).with_name("plan.toml"))
-POLL, LONGEST = 0.01, 3600.0  # seconds between two looks for an answer, and in all
+POLL, LONGEST = 0.01, 3600.0  # seconds between two looks, and in all
 
 app = ServerApp()
 
@@ -32,14 +32,15 @@ def ask(grid: Grid, node: int, kind: str, content: RecordDict) -> RecordDict:
 
 def nodes(grid: Grid) -> dict[int, int]:
     """Find the node of every client of the plan, once all are there."""
-    while len(found := list(grid.get_node_ids())) < len(PLAN.clients):
+    place: dict[int, int] = {}
+    end = time.monotonic() + LONGEST
+    while missing := set(range(len(PLAN.clients))) - place.keys():
+        if time.monotonic() > end:
+            raise RuntimeError(f"no node came with partition {min(missing)}")
         time.sleep(10 * POLL)
-    place = {}
-    for node in found:
-        answer = ask(grid, node, "query", RecordDict())
-        place[int(answer["client"]["number"])] = node
-    if missing := set(range(len(PLAN.clients))) - place.keys():
-        raise RuntimeError(f"no node has partition {min(missing)}")
+        for node in set(grid.get_node_ids()) - set(place.values()):
+            said = ask(grid, node, "query", RecordDict())
+            place[int(said["client"]["number"])] = node
     return place
 
 
@@ -56,6 +57,5 @@ def main(grid: Grid, context: Context) -> None:
         moved = sum(array.nbytes for array in (*model, *returned))
         return Done(returned, float(answer["took"]["seconds"]), moved)
 
-    rounds = int(context.run_config.get("rounds", PLAN.rounds))
-    start, folder = task.initial_model(), Path.cwd()
-    run(PLAN, start, train, task.evaluate, folder, rounds, side_by_side)
+    start, rounds = task.initial_model(), int(context.run_config["rounds"])
+    run(PLAN, start, train, task.evaluate, Path.cwd(), rounds, side_by_side)
