@@ -51,7 +51,7 @@ def _placed(question: Question, found: list[Tree]) -> str:
         every = len(others) == len(names) - 1
         where += " or any other place" if every else f" or {len(others)} places as good"
     level = undecided(question, found)
-    begin = f"Toss-up for time: {_any_of(level)}. First:" if len(level) > 1 else "Least time:"
+    begin = f"Toss-up for time: {_any_of(one.title for one in level)}. First:" if len(level) > 1 else "Least time:"
     said = f"{begin} {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
     if best.saves is None or best.given is None:
         return f"{said}."
@@ -61,8 +61,8 @@ def _placed(question: Question, found: list[Tree]) -> str:
     )
 
 
-def _any_of(level: Sequence[Tree]) -> str:
-    named = [one.title.partition(",")[0] for one in level]
+def _any_of(titles: Iterable[str]) -> str:
+    named = [title.partition(",")[0] for title in titles]
     return f"any of {len(named)} topologies" if len(named) > LISTED else f"{', '.join(named[:-1])} or {named[-1]}"
 
 
@@ -177,7 +177,9 @@ def waits(question: Question, found: Waits) -> Listing:
     }
     notes = ["Routes, servers and orders stay as they are; a better link may also draw new routes to it."]
     if len(found.level) > 1:
-        notes.insert(0, f"By time it is a toss-up, {_any_of(found.level)}; --tiers asks about one of them.")
+        notes.insert(
+            0, f"By time it is a toss-up, {_any_of(one.title for one in found.level)}; --tiers asks about one of them."
+        )
     return _document(question, "links", _decides(question, found), upgrades, tables, *notes, **own)
 
 
@@ -207,7 +209,7 @@ def plans(question: Question, found: list[Plan]) -> Listing:
     best, *level = (one for one in found if one.level)
     lead = f"Least expected time: {best.name}, {best.time / server.time:.2g}x that of a server that averages all."
     if level:
-        lead = f"Toss-up for time: {' or '.join(one.name.partition(',')[0] for one in (best, *level))}."
+        lead = f"Toss-up for time: {_any_of(one.name for one in (best, *level))}."
     said = (
         f"{lead} The shortest round is that of {quickest.name}, {server.seconds / quickest.seconds:.3g}x shorter than "
         "the server's."
@@ -286,8 +288,9 @@ def _document(
     network, sites = question.network, question.sites
     own |= {"section": section, "name": network.name, "places": len(network.places), "notes": list(network.notes)}
     own |= {"clients": len(sites.clients), "groups": len(sites.groups) if question.grouped else 0}
-    values = {name: one for name, one in known_values(question.scenario).items() if name in USED}
-    told = defaults(question.scenario, USED)
+    used = [name for name in USED if section != "groups" or name not in ("zeta", "delta")]  # groups: by label counts
+    values = {name: one for name, one in known_values(question.scenario).items() if name in used}
+    told = defaults(question.scenario, used)
     answer = listing("network", text, own, found, scenario=values, assumptions=told)
     whole = [Section(f"table-{i}", one.label, (one,)) for i, one in enumerate(tables, 1)]
     whole.append(Section("notes", "Notes", tuple(Sentences(text, indent=2) for text in (*notes, *_basis(question)))))

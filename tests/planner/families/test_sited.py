@@ -158,6 +158,18 @@ def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -
     assert "--force" in err
 
 
+def test_what_counts_say_of_groups_is_not_assumed(plan, tmp_path: Path) -> None:
+    network, fleet, counts = (tmp_path / f"{name}.csv" for name in ("net", "fleet", "counts"))
+    network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")
+    fleet.write_text("client,group,node\n" + "".join(f"c{i},g{i % 2},{'ABCD'[i]}\n" for i in range(4)))
+    counts.write_text("client,x,y\nc0,9,1\nc1,1,9\nc2,8,2\nc3,3,7\n")
+    code, out, _ = plan("network", "groups", str(network), "--fleet", str(fleet), "--counts", str(counts), "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert {"sigma", "A"} <= {one["key"] for one in data["assumptions"]}
+    assert not {"zeta", "delta"} & ({one["key"] for one in data["assumptions"]} | data["scenario"].keys())
+
+
 def test_groups_lie_between_alike_and_near(plan) -> None:
     question = asked()
     found = answer.regrouped(question, EXAMPLE / "consortium_labels.csv", EXAMPLE / "consortium.toml", {})
