@@ -162,6 +162,11 @@ def nearest(
         yield found, method
 
 
+def _distinct(values: Array) -> Array:
+    """Each value once, in order; `numpy.unique` imports masked arrays, which take a fortieth of a first answer."""
+    return np.array(sorted({*values.tolist()}))
+
+
 def answers(totals: Array, resolution: float) -> Truths:
     """Which topologies tie for the first place: shape (topologies, values), all false where none has a finite total."""
     best = totals.min(axis=0)
@@ -242,7 +247,7 @@ class _Walk:
     def solved(self, low: float, high: float) -> _Seen | None:
         """All roots of the differences of totals; None where totals are not affine in the power after all."""
         now, power = self.each.value, self.each.power
-        ends = np.unique([low, *(b for b in self.each.bends if low < b < high), high])
+        ends = _distinct(np.array([low, *(b for b in self.each.bends if low < b < high), high]))
         at, totals = [low], []
         for left, right in itertools.pairwise(ends):
             three = np.array([left, left + 0.382 * (right - left), right])
@@ -255,7 +260,7 @@ class _Walk:
                 return None
             base, slope = fitted
             roots = self.roots(base[finite], slope[finite])
-            inside: Array = np.unique(roots[(roots > 0) | (power > 0)] ** (1.0 / power))
+            inside = _distinct(roots[(roots > 0) | (power > 0)] ** (1.0 / power))
             marks = np.concatenate([[left], inside[(inside > left) & (inside < right)], [right]])
             middles: Array = (marks[:-1] + marks[1:]) / 2
             between = base[:, None] + slope[:, None] * middles**power
@@ -308,7 +313,7 @@ class _Walk:
             every = every[(every * size <= 10 * largest_drawn(self.question)) | (every <= now)]
         near = every[(every <= max(2 * now, NEAR)) & (np.abs(every - now) <= NEAR / 2 if now > NEAR else True)]
         few = np.round(np.geomspace(every[0], every[-1], FAR))
-        at = np.unique(np.concatenate([near, few, [now]]))
+        at = _distinct(np.concatenate([near, few, [now]]))
         if len(at) == len(every) or (is_quick(self.question) and not drawn):
             return "counted", _Seen(every, self.totals(every)), ""
         seen = replace(self.refined(at, self.totals(at)), open=_widths(at)[np.diff(at) > 1])
@@ -418,7 +423,7 @@ class _Walk:
         if now == 0:
             return np.concatenate([[0.0], np.geomspace(self.each.scale * NEAR_ZERO, high, 2 * intervals)])
         below, above = np.geomspace(low, now, intervals + 1), np.geomspace(now, high, intervals + 1)
-        return np.unique(np.concatenate([below[:-1], [now], above[1:]]))
+        return _distinct(np.concatenate([below[:-1], [now], above[1:]]))
 
     def refined(self, at: Array, totals: Array) -> _Seen:
         """Bring the nearest changes on both sides near by section."""
