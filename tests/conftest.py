@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 
 import pytest
@@ -10,6 +11,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Many tests start the command in a process of its own, and each would compile the whole package again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What is collected stays: to look through all of it again and again for garbage took a third of the collection.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage from here on, and not among what was collected."""
+    gc.freeze()
+    gc.enable()
+
 
 # A machine with other load takes as long as it takes: no example may fail by the clock on the wall.
 settings.register_profile("no deadline", deadline=None)
