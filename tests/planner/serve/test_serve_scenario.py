@@ -265,7 +265,7 @@ def test_counts_without_groups_and_nested_ones_can_be_grouped():
 def test_a_verdict_without_cases_says_the_baseline_once():
     tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10, "link": {"sharing": "per-client"}}]}}
     found = answer.answer({**tables, "plan": {"objective": "time"}})
-    assert "FedAvg without group servers takes 0.75x the time" in found["verdict"] and found["lines"] == []
+    assert found["verdict"].count("FedAvg") == 1 and "takes 0.75x" in found["verdict"] and found["lines"] == []
 
 
 def test_a_search_that_takes_long_names_the_command(monkeypatch):
