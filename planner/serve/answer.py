@@ -69,9 +69,7 @@ def _row(row: Row, cases: Sequence[Verdict]) -> Data:
         "best": [row.id in case.best for case in cases],
         "text": {
             "time": ["-" if one.time_seconds is None else f"~{duration(one.time_seconds)}" for one in by_case],
-            "ratio": [
-                times(one.ratio if len(cases) == 1 or one.ratio is None else float(one.ratio)) for one in by_case
-            ],
+            "ratio": [times(one.ratio) for one in by_case],
             "rounds": "-" if row.rounds is None else about(count(row.rounds), row.rounds),
             "traffic": "-" if row.traffic_bytes is None else f"~{size(row.traffic_bytes)}",
         },

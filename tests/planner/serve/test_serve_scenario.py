@@ -293,3 +293,14 @@ def test_a_fleet_by_list_is_refused_when_it_is_opened():
     file = Path(__file__).parents[3] / "examples" / "unequal_hospitals.toml"
     with pytest.raises(ScenarioError, match="hfl-plan recommend --config FILE"):
         scenario.from_file(file)
+
+
+def test_ratios_of_a_case_are_those_of_the_scenario_that_says_it():
+    def ratios(sharing, case):
+        link = {"link": {"sharing": sharing}} if sharing else {}
+        tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10, **link}]}, "plan": {"objective": "time"}}
+        return {row["id"]: row["text"]["ratio"][case] for row in answer.answer(tables)["rows"]}
+
+    for case, sharing in enumerate(("per-client", "per-server")):
+        assert ratios(None, case) == ratios(sharing, 0)
+        assert any("[" in text for text in ratios(None, case).values())
