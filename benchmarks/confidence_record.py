@@ -35,6 +35,7 @@ Array = npt.NDArray[np.float64]
 DATA = Path(__file__).resolve().parents[1] / "planner" / "data"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 AT = np.linspace(0, 1, 11)  # shares of the table
+SAME = 1e-3  # logarithms of rounds that are the same, from errors and rounds as they are written
 LEAST = 40  # rows that a step of the table averages
 SPREAD = 1.0
 EDGES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.01)
@@ -69,24 +70,33 @@ def judged(predictor: str, name: str, by: record.By) -> Judged:
     errors = np.stack([known.errors[predictor][t] for t in TOPOLOGIES], -1)
     measured = np.log([[float(row[f"rounds_{t}"]) for t in TOPOLOGIES] for row in rows])
     predicted = measured - measured[:, :1] - errors
-    right = known.regret[predictor] <= record.RIGHT
+    regret = known.regret[predictor]
+    right, first = regret <= record.RIGHT, _first(predicted, measured, regret)
     if by == "time":
         seconds = np.random.default_rng(0).normal(0, SPREAD, predicted.shape)
         predicted, measured = predicted + seconds, measured + seconds
-        mine = measured[np.arange(len(rows)), predicted.argmin(1)]
+        first = predicted.argmin(1)
+        mine = measured[np.arange(len(rows)), first]
         right = mine <= measured.min(1) + np.log1p(record.RIGHT)
     family = np.array([row["family"] for row in rows])
     shares, low, most = np.empty(len(rows)), np.empty(len(rows)), np.full(len(rows), record.CERTAIN)
     for i, place in enumerate(known.places):
         near, _ = known.nearest(place, int(known.kinds[i]), family != family[i])
-        off = errors[near] - errors[near][:, [predicted[i].argmin()]]
+        off = errors[near] - errors[near][:, [first[i]]]
         lead = predicted[i] - predicted[i].min() + off - np.sort(off, axis=0)[len(off) // 2]
         if by == "rounds":
             most[i] = (known.regret[predictor][near] <= record.RIGHT).mean()
-        others = np.delete(np.sort(lead, axis=0), predicted[i].argmin(), 1)
+        others = np.delete(np.sort(lead, axis=0), first[i], 1)
         low[i] = np.exp(others[math.floor((1 - LEVEL) / 2 * (len(lead) - 1))].min())
         shares[i] = (lead.min(1) >= -np.log1p(record.RIGHT)).mean()
     return Judged(shares, right, most, family, np.array([row["scenario"] for row in rows]), low, known.kinds)
+
+
+def _first(predicted: Array, measured: Array, regret: Array) -> npt.NDArray[np.intp]:
+    """The topology of the fewest predicted rounds; of equally many that which has the regret on record."""
+    level = predicted < predicted.min(1, keepdims=True) + SAME
+    off = np.abs(np.expm1(measured - measured.min(1, keepdims=True)) - regret[:, None])
+    return np.asarray(np.where(level, off, np.inf).argmin(1))
 
 
 def fitted(share: Array, right: npt.NDArray[np.bool_]) -> Array:

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import tilt_record
 from measured_kinds import PILOT, reached
-from predictor_record import question, write
+from predictor_record import ordered, question, write
 
 from hflbounds.topology import all_topologies
 from planner.predict.evidence import predictor_record as record
@@ -53,14 +53,14 @@ class Told:
 
     @classmethod
     def of(cls, rounds: Rounds) -> Told:
-        """The one of the fewest rounds."""
+        """The one of the fewest rounds; of equal ones the first."""
         return cls(min(rounds, key=lambda t: rounds[t]), rounds)
 
 
 def predicted(row: Row, predictor: str, goal: str, kind: str | None = None) -> Told:
     """What a predictor says with the constants, or with the kind of heterogeneity alone."""
     metric = row["quantity"] if row["quantity"] in predictors()[predictor].metrics else "gradient"
-    return Told.of({t: float(n) for t, n in question(row, predictor, metric, goal, kind).rounds().items()})
+    return Told.of(ordered(question(row, predictor, metric, goal, kind)))
 
 
 def guarantee(row: Row, placement: str) -> Told:

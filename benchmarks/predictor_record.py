@@ -4,11 +4,12 @@
     python benchmarks/predictor_record.py --judge planner/data/measured_orders_kept.csv
     python benchmarks/predictor_record.py --kinds      # in family and out of family: see `benchmarks/kinds_record.py`
 
-Reads what `benchmarks/measured_orders.py` and, by loss, `benchmarks/measured_losses.py` measured. Regret is in
-rounds: those of the topology that the predictor puts first over the fewest, less 1. A topology that did not reach the
-target in the rounds that were run counts as if it had needed all of them, so that regrets of such choices are at
-least what is written. ``--judge`` prints medians and quantiles by family, and writes nothing. Whether probabilities
-are true is a matter of `benchmarks/confidence_record.py`.
+Reads what `benchmarks/measured_orders.py` and, by loss, `benchmarks/measured_losses.py` measured. The first choice is
+that of answers: of topologies predicted to take equally many rounds, as where each needs one, that with less left by
+then. Regret is in rounds: those of the topology that the predictor puts first over the fewest, less 1. A topology that
+did not reach the target in the rounds that were run counts as if it had needed all of them, so that regrets of such
+choices are at least what is written. ``--judge`` prints medians and quantiles by family, and writes nothing. Whether
+probabilities are true is a matter of `benchmarks/confidence_record.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from planner.decide.verdict import in_order
 from planner.predict.evidence import predictor_record as record
 from planner.predict.predictors import predictors
 from planner.predict.question import Question, ask
@@ -71,6 +73,12 @@ def question(
     return ask(load(options={key: (key, value) for key, value in options.items()}))
 
 
+def ordered(asked: Question) -> dict[str, float]:
+    """Rounds of every topology in the order of answers: of those that take equally many, the least left comes first."""
+    rounds = {t: float(n) for t, n in asked.rounds().items()}
+    return in_order(asked, rounds, {t: 1.0 for t, n in rounds.items() if n < math.inf}) | rounds
+
+
 def measured(row: Mapping[str, str]) -> dict[str, float]:
     """Rounds by topology, at most those that were run."""
     return {t: min(float(row[t]), float(row["rounds"])) for t in TOPOLOGIES}
@@ -98,8 +106,7 @@ def digits(path: Path) -> list[dict[str, object]]:
                     "problem.rounds": row["reference"], "plan.predictor": predictor, "plan.metric": metric,
                 }  # fmt: skip
                 asked = ask(load(options={key: (key, value) for key, value in options.items()}))
-                predicted = {t: float(n) for t, n in asked.rounds().items()}
-                first = min(predicted, key=lambda t: predicted[t])
+                first = next(iter(ordered(asked)))
                 key = (predictor, row["model"], row["quantity"])
                 found.setdefault(key, []).append(rounds[first] / min(rounds.values()) - 1)
     return [
@@ -123,8 +130,8 @@ def judged(path: Path, predictors: Iterable[str] = PREDICTORS, metric: str = "gr
         told |= {"order": row["order"], "L": 1, **{name: row[name] for name in CONSTANTS}, "target": row["target"]}
         for predictor in predictors:
             asked = question(row, predictor, metric, goal)
-            predicted = {t: float(n) for t, n in asked.rounds().items()}
-            first = min(predicted, key=lambda t: predicted[t])
+            predicted = ordered(asked)
+            first = next(iter(predicted))
             told[f"regret_{predictor}"] = f"{found[first] / best - 1:.4f}"
             told[f"tau_{predictor}"] = f"{tau_b([predicted[t] for t in found], list(found.values())):.3f}"
             if not asked.predictor.guarantees:
@@ -150,8 +157,8 @@ def by_metric(metric: str) -> list[dict[str, object]]:
             regrets, orders = [], []
             for row in told:
                 runs = measured(row)
-                predicted = {t: float(n) for t, n in question(row, name, metric, goal).rounds().items()}
-                first = min(predicted, key=lambda t: predicted[t])
+                predicted = ordered(question(row, name, metric, goal))
+                first = next(iter(predicted))
                 regrets.append(runs[first] / min(runs.values()) - 1)
                 orders.append(tau_b([predicted[t] for t in runs], list(runs.values())))
             for family in ("all", *dict.fromkeys(row["family"] for row in told)):

@@ -33,6 +33,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from predictor_record import ordered
 
 from planner.data import heterogeneity
 from planner.predict.predictors import predictors
@@ -158,13 +159,10 @@ def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Ma
 
 def predicted(question: Question) -> Said:
     """Of a predictor; of equal rounds that with less left by then is first."""
-    rounds = {t: float(n) for t, n in question.rounds().items()}
-    least = min(rounds.values())
-    level = [t for t in TOPOLOGIES if rounds[t] <= least]
-    left = {t: float(question.predictor.reached(question, t, max(least, 1.0), question.values)) for t in level}
+    rounds = ordered(question)
     rates = {t: question.predictor.rate(question, t, max(rounds[t], 1.0)) for t in TOPOLOGIES if rounds[t] < math.inf}
     raw = {t: rate / question.chain(t) for t, rate in rates.items() if rate is not None}
-    return Said(rounds, min(level, key=lambda t: left[t]), raw)
+    return Said(rounds, next(iter(rounds)), raw)
 
 
 def profile_of(
@@ -339,7 +337,7 @@ def errors(curves: Curves, quantity: str, after: int) -> dict[str, object] | Non
     runs = curves.rounds_to(quantity, after)
     exact = {t: float(asked_.predictor.rounds_to(asked_, t, goal, values)) for t in TOPOLOGIES}
     off = {t: math.log(runs[t] / exact[t]) for t in TOPOLOGIES}
-    first = min(exact, key=lambda t: exact[t])
+    first = next(iter(ordered(asked_)))
     return {
         "scenario": "-".join(told[name] for name in SETTING[1:]),
         "family": f"{told['data']}-{told['seed']}", "reference": after,

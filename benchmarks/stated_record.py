@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from predictor_record import ordered
 from real_record import METRIC, RIGHT, ROOT, TARGETS, kind_of, labels_of, profile_of, scenario, settings
 
 from planner.decide.uncertainty.draws import agreement
@@ -37,11 +38,11 @@ Row = tuple[str, str, float, float]  # what is told, metric, stated, regret
 def stated(asked: Scenario, rounds: Mapping[str, float]) -> tuple[float, float] | None:
     """The probability that an answer states, and the regret of what it names; None where it states none."""
     question = ask(asked)
-    totals = {t: float(n) for t, n in question.rounds().items() if math.isfinite(n)}
+    totals = {t: n for t, n in ordered(question).items() if math.isfinite(n)}
     sure = agreement(question, asked, "rounds", totals).probability
     if sure is None:
         return None
-    return sure, rounds[min(totals, key=lambda t: totals[t])] / min(rounds.values()) - 1
+    return sure, rounds[next(iter(totals))] / min(rounds.values()) - 1
 
 
 def on_curves(role: str) -> Iterator[Row]:

@@ -122,11 +122,20 @@ def standing(
     if rounds is None:
         rounds = {t: float(n) for t, n in question.rounds().items()}
     prices = {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    ordered = in_order(question, rounds, prices)
+    run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
+    return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))
+
+
+def in_order(question: Question, rounds: Mapping[str, float], prices: Mapping[str, float]) -> dict[str, float]:
+    """Totals of the topologies that have a price of a round, best first.
+
+    By whole rounds, then by fractions of them, then by what is left of the quantity.
+    """
     totals = {t: rounds[t] * price for t, price in prices.items()}
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
     left = _left(question, totals, rounds)
-    ordered = dict(sorted(totals.items(), key=lambda item: (run[item[0]], item[1], left[item[0]])))
-    return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))
+    return dict(sorted(totals.items(), key=lambda item: (run[item[0]], item[1], left[item[0]])))
 
 
 def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, float]) -> dict[str, float]:
