@@ -17,8 +17,8 @@ def about_compression(question: Question, topology: str, objective: Objective) -
     network = question.network
     if network.whole or objective == "rounds":
         return
-    whole = question.varied(network=network.sent_whole())
-    pays = whole.price(topology, objective) / question.price(topology, objective)
-    if pays > 1:
-        rounds = f"the rounds of {title(topology)} {pays:.2g} times as many"
+    whole = question.varied(network=network.sent_whole()).price(topology, objective)
+    packed = question.price(topology, objective)
+    if 0 < packed < whole:  # nothing may cost anything
+        rounds = f"the rounds of {title(topology)} {whole / packed:.2g} times as many"
         yield f"By {objective} compression pays until it makes {rounds}."

@@ -107,6 +107,14 @@ def test_the_break_even_of_compression_is_that_of_two_answers(objective: Any, ke
     assert packed.warnings[1].text == said
 
 
+@pytest.mark.parametrize("free", ["footprint.device_hour", "network.client_link.price"])
+def test_compression_does_not_pay_where_nothing_costs_anything(free: str) -> None:
+    fleet: dict[str, Any] = {"G": 3, "M": 4, "objective": "money", "payload": "8bit"}
+    answer = planner.recommend(**fleet, settings={free: 0, "plan.draws": 0})
+    assert all(row.money == 0 for row in answer.ranking)
+    assert not any("compression pays" in one.text for one in answer.warnings)
+
+
 def test_compression_of_links_that_carry_nothing_is_not_spoken_of() -> None:
     servers = {"network.server_link.payload": "8bit", "network.tiers": 1, "plan.draws": 0}
     scenario = planner.load_scenario(G=3, M=4, settings=servers)
