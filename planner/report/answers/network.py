@@ -105,8 +105,8 @@ def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
 def layout_as_csv(question: Question, tree: Tree) -> str:
     """Write a placement as a fleet that is read again: clients of a group in the order of their ring."""
     sites, places = question.sites, question.network.places
-    own = bool(np.ptp(sites.work) > 0)  # else all steps are as long as the scenario says
     steps = sites.work / question.scenario.number("K")
+    own = not np.allclose(steps, question.scenario.compute.step_time, rtol=1e-12, atol=0)
     rows = (
         (
             sites.clients[i], sites.groups[int(sites.group[i])], places[int(sites.at[i])], f"{sites.samples[i]:.12g}",

@@ -96,6 +96,13 @@ def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
     assert steps == {"c0": "2s", "c1": "0.1s", "c2": "0.1s", "c3": "9s"}
     _, out, _ = plan(*words[:5], "--fleet", str(fleet), "--explain", "notes")
     assert "a group is its whole path" in " ".join(out.split())
+    rows = [f"c{i},{'xy'[i % 2]},{'ABCD'[i]},2s" for i in range(4)]
+    fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
+    kept = (*words, "--fleet", str(fleet), "--layout", str(best), "--force")
+    assert plan(*kept)[0] == 0
+    assert {row["step_time"] for row in csv.DictReader(best.read_text().splitlines())} == {"2s"}
+    assert plan(*kept, "--step-time", "2s")[0] == 0
+    assert "step_time" not in best.read_text()
 
 
 def test_samples_that_differ_are_no_equal_clients(plan, tmp_path: Path) -> None:
