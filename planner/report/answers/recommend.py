@@ -129,8 +129,13 @@ def _by_case(row: Row, decides: str, cases: Sequence[str], between: str | None) 
     known = [(row.replaced(time_seconds=one.time_seconds), one.ratio) for one in row.cases if one.value in cases]
     for one, ratio in known or [(row, row.ratio)]:
         yield _amount(one, decides)
-        text = times(ratio if between is not None or ratio is None else float(ratio))
-        yield None if ratio is None else Amount(text.replace(", ", between or ""), ratio)
+        yield None if ratio is None else Amount(_ratio(ratio, between), ratio)
+
+
+def _ratio(ratio: Quantity, between: str | None) -> str:
+    """How many times the best: ``250x [46, 1,300]``, and ``250x [46,1300]`` where no space tells the ends apart."""
+    text = times(float(ratio) if between is None else ratio)
+    return ",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text
 
 
 def _amount(row: Row, name: str) -> Cell:

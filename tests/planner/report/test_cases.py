@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from typing import Any
 
 import pytest
@@ -89,6 +90,17 @@ def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict
         for row, cell in zip(document(alone).table.rows, cells, strict=True):
             (line,) = [one for one in lines if one.startswith(f"{row[0]}  ")]
             assert cell.replace(", ", ",") in line.replace(", ", ",")
+
+
+def test_the_ends_of_a_narrow_interval_are_two_numbers() -> None:
+    """Where no space follows the comma between them, thousands have none."""
+    answer = planner.recommend(groups=200, clients_per_group=60, heterogeneity="inter")
+    high = [one.ratio.high for row in answer.ranking for one in row.cases if one.ratio is not None and one.ratio.high]
+    shown = re.findall(r"x \[([^]]*)\]", str(answer))
+    assert len(shown) == len(high) and max(high) > 1000
+    ends = [list(map(float, one.split(","))) for one in shown]
+    assert all(len(one) == 2 and one[0] < one[1] for one in ends)
+    assert sorted(one[1] for one in ends) == pytest.approx(sorted(high), rel=0.06)  # of two digits
 
 
 def test_objectives_with_one_verdict_share_a_line() -> None:
