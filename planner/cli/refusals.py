@@ -25,7 +25,7 @@ THEORY = {
 MEANT = {
     "diff": "Use `hfl-plan compare A B`: it says which difference decides.",
     "search": "Use `hfl-plan bounds list --search WORDS`.",
-    "--profile": "A profile is given as --heterogeneity profile.json.",
+    "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
 }
 """Commands and options that there are not, and what does their work."""
 OPTIONS = {

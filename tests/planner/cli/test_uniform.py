@@ -186,6 +186,7 @@ def test_explain_lists_and_explains(plan) -> None:
         ("recommend -G 3 -M 4 -o time", "For the objective write --objective."),
         ("recommend counts.csv", "--heterogeneity counts.csv"),
         ("recommend --profile profile.json", "--heterogeneity profile.json"),
+        ("measure counts.csv --profile profile.json", "recommend` and others"),
         ("bounds list star-ring", "--search star-ring"),
         ("bounds search star-ring", "bounds list --search"),
     ],
