@@ -33,12 +33,14 @@ def ask(grid: Grid, node: int, kind: str, content: RecordDict) -> RecordDict:
 def nodes(grid: Grid) -> dict[int, int]:
     """Find the node of every client of the plan, once all are there."""
     place: dict[int, int] = {}
+    heard: set[int] = set()
     end = time.monotonic() + LONGEST
     while missing := set(range(len(PLAN.clients))) - place.keys():
         if time.monotonic() > end:
             raise RuntimeError(f"no node came with partition {min(missing)}")
         time.sleep(10 * POLL)
-        for node in set(grid.get_node_ids()) - set(place.values()):
+        for node in set(grid.get_node_ids()) - heard:
+            heard.add(node)
             said = ask(grid, node, "query", RecordDict())
             place[int(said["client"]["number"])] = node
     return place
