@@ -125,7 +125,8 @@ async function search() {
   const { signal } = searching, found = [], own = answer.cases.length > 1 ? " (own links)" : "";
   const scenario = structuredClone(tables);
   if (!get(scenario, sharingPath())) put(scenario, sharingPath(), "per-client");
-  for (const slider of [...fleet.sliders]) {
+  const sliders = [...fleet.sliders];
+  for (const [i, slider] of sliders.entries()) {
     try {
       const one = await ask("flips", { scenario, path: slider.path }, signal);
       slider.mark(one);
@@ -134,6 +135,7 @@ async function search() {
       if (error.name === "AbortError") return;
       if (!(error instanceof Refused)) throw error;
       found.push(`Not all is known: ${error.message}`);
+      sliders.slice(i).forEach((one) => one.mark(null)); // what they show is of the scenario before
       break;
     }
   }

@@ -311,10 +311,14 @@ def test_of_two_files_the_last_is_taken(opened):
 
 def test_changes_that_could_not_be_looked_for_are_not_denied(opened):
     page = opened()
+    settled(page)
+    page.locator("#changes:visible").wait_for()
+    assert page.locator(".mark").count() and any(page.locator(".flip").all_inner_texts())
     page.route("**/api/flips", lambda route: route.abort())
     write(page, "model.size", "3MB")
     page.locator("#changes", has_text="Not all is known").wait_for()
     assert "No slider" not in page.locator("#changes").inner_text()
+    assert not page.locator(".mark").count() and not any(page.locator(".flip").all_inner_texts())
 
 
 def test_share_a_link(opened):
