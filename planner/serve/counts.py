@@ -91,12 +91,13 @@ def regrouped(text: bytes, name: str, groups: int, tables: Mapping[str, Any]) ->
         if patience.ended:
             warnings.insert(0, f"The search was stopped after {SECONDS:g} s. To its end: `{command}`.")
     table, effect = group.document(found).table, found.group["effect"]
+    facts = (*group.legend(found.rows), *group.facts(found.group), *_deviations(effect), *_links(found))
     return {
         "verdict": found.verdict.text,
         "target": in_words(found),
         "head": table.headings(),
         "rows": [list(row) for row in table.texts()],
-        "facts": [list(fact) for fact in (*group.facts(found.group), *_deviations(effect), *_links(found))],
+        "facts": [list(fact) for fact in facts],
         "warnings": warnings,
         "tiers": _tiers(clients, groups, effect),
         "csv": content,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SHOWN = 5  # moves that are listed in text
 AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
 SAME = "none"  # gain
-MARK = "*"  # of what is one of a toss-up
+MARK = "*"  # of what is not told apart
 
 
 class Gain(Part):
@@ -322,11 +322,16 @@ def document(answer: Grouping) -> Document:
     columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
     table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
-    tossed = any(row.toss_up_before or row.toss_up_after for row in answer.rows)
-    means = ["one of a toss-up (--explain toss-ups)"] * tossed
-    means += ["a gain below the predictor's error"] * any(row.within_error for row in answer.rows)
-    legend = [(MARK, " or ".join(means))] * bool(means)
-    return told(answer, table if answer.rows else (), kind="Groups", facts=(*legend, *facts(answer.group)))
+    below = (*legend(answer.rows, " (--explain toss-ups)"), *facts(answer.group))
+    return told(answer, table if answer.rows else (), kind="Groups", facts=below)
+
+
+def legend(rows: Sequence[Gain], where: str = "") -> Iterator[tuple[str, str]]:
+    """What the mark in the table means, and where each toss-up is told; nothing where no row has it."""
+    means = [f"one of a toss-up{where}"] * any(row.toss_up_before or row.toss_up_after for row in rows)
+    means += ["a gain below the predictor's error"] * any(row.within_error for row in rows)
+    if means:
+        yield MARK, " or ".join(means)
 
 
 def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

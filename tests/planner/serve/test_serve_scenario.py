@@ -262,6 +262,17 @@ def test_counts_without_groups_and_nested_ones_can_be_grouped():
         counts.regrouped(nested.encode(), "wards.csv", 2, {"fleet": {"tiers": [{"count": 2}] * 3}})
 
 
+def test_a_mark_in_the_table_of_groups_is_explained_there():
+    hospitals = Path(__file__).parents[3] / "examples" / "hospitals.csv"
+    links = {"fleet": {"tiers": [{"count": 4}, {"count": 8}]}}
+    for predictor, gain in (("spectrum", " or a gain below the predictor's error"), ("bound", "")):
+        made = counts.regrouped(hospitals.read_bytes(), "h.csv", 4, {**links, "plan": {"predictor": predictor}})
+        cells = [cell for row in made["rows"] for cell in row]
+        assert any(cell.endswith(("-Ring*", "-Star*")) for cell in cells)
+        assert any(cell.endswith(" %*") for cell in cells) == bool(gain)
+        assert made["facts"][0] == ["*", "one of a toss-up" + gain]
+
+
 def test_a_verdict_without_cases_says_the_baseline_once():
     tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10, "link": {"sharing": "per-client"}}]}}
     found = answer.answer({**tables, "plan": {"objective": "time"}})
