@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from hflbounds import get
 from hflbounds.catalog import xie2024
 from validation.algorithms.asynchronous import Asynchronous
@@ -67,13 +69,15 @@ def scenario(problem: Part, algorithm: Part, seeds: Iterable[int], steps: int) -
 
 def value(name: str, known: Mapping[str, float], steps: Mapping[str, float]) -> float:
     """Of ``xie2024.thm1`` or ``hflbounds.hga-repaired``; infinite where its conditions do not allow these steps."""
+    told, bound = {**_told(name, known), **steps}, get(name)
+    return float(bound(**told)) if bound.applies(**told) else math.inf
+
+
+def _told(name: str, known: Mapping[str, float]) -> dict[str, float]:
+    """What is known, with the ``sigma_g`` that this bound has."""
     told = dict(known)
     mean = told.pop("sigma_g_mean")
-    if name == REPAIRED:
-        told["sigma_g"] = mean
-    told |= steps
-    bound = get(name)
-    return float(bound(**told)) if bound.applies(**told) else math.inf
+    return told | {"sigma_g": mean} if name == REPAIRED else told
 
 
 def best(name: str, known: Mapping[str, float]) -> tuple[float, dict[str, float]]:
@@ -95,11 +99,14 @@ def best(name: str, known: Mapping[str, float]) -> tuple[float, dict[str, float]
             for i in range(1, len(STEPS))
             for k in STEPS
         ]
-    values = [value(name, known, steps) for steps in tried]
-    index = min(range(len(tried)), key=values.__getitem__)
-    if math.isinf(values[index]):
+    told, bound = _told(name, known), get(name)
+    steps = {key: np.array([one[key] for one in tried]) for key in tried[0]}
+    allowed = np.flatnonzero(bound.applies(**told, **steps))
+    if not allowed.size:
         raise ValidationError(f"{name} allows no steps here.")
-    return values[index], tried[index]
+    values = bound(**told, **{key: column[allowed] for key, column in steps.items()})
+    chosen = tried[allowed[values.argmin()]]
+    return value(name, known, chosen), chosen
 
 
 def predicted(better: Mapping[str, float], worse: Mapping[str, float]) -> Prediction:
