@@ -24,7 +24,7 @@ THEORY = {
 """Codes of what `hflbounds` refuses, by the names of its errors."""
 MEANT = {
     "diff": "Use `hfl-plan compare A B`: it says which difference decides.",
-    "search": "Use `hfl-plan bounds list --search WORDS`.",
+    "search": "Use `hfl-plan bounds list --search 'WORDS'`.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
 }
 """Commands and options that there are not, and what does their work."""

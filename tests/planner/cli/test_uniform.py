@@ -188,7 +188,7 @@ def test_explain_lists_and_explains(plan) -> None:
         ("recommend --profile profile.json", "--heterogeneity profile.json"),
         ("measure counts.csv --profile profile.json", "recommend` and others"),
         ("bounds list star-ring", "--search star-ring"),
-        ("bounds search star-ring", "bounds list --search"),
+        ("bounds search star-ring", "bounds list --search 'WORDS'"),
     ],
 )
 def test_what_is_misspelt_gets_a_suggestion(plan, words: str, wanted: str) -> None:
