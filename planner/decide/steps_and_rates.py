@@ -258,7 +258,7 @@ def _verdict(
         elif budget.limits:
             said = f"{least}; {said}"
         parts.append(f"Use {_named(chosen)}: {said}.")
-        if budget.overrun(given) <= 1:
+        if budget.overrun(given) <= 1 and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(chosen, best, aim, budget))
     if tied:
@@ -290,7 +290,7 @@ def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -
 
 def _change(now: float, before: float, what: str, resolution: float) -> str:
     """Say ``8 % less time``, or how many times as much."""
-    if abs(now / before - 1) <= resolution:
+    if abs(now - before) <= resolution * before:
         return f"as much {what}"
     if now < before:
         return f"{percent(min(1 - now / before, MOST_SAID))} less {what}"

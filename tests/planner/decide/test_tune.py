@@ -470,3 +470,13 @@ def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
         (same,) = (one for one in there if one["title"] == name)
         assert row["time_seconds"]["value"] == pytest.approx(same["time_seconds"]["value"], rel=1e-9)
         assert re.search(rf"^  {name} .*(toss-up|recommended)", page, re.MULTILINE)
+
+
+def test_where_nothing_costs_anything_no_choice_takes_less(plan) -> None:
+    free = ("--objective", "money", "--set", "footprint.device_hour=0")
+    code, out, err = plan("tune", "-G", "3", "-M", "4", *free, "--local-steps", "2:8", "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert found["verdict"]["ratio"] is None
+    assert "as much money" in found["verdict"]["text"]
+    assert {row["money"]["value"] for row in found["rows"]} == {0}
