@@ -32,7 +32,7 @@ BLOCK = 2**20  # swaps that are compared at once
 SEARCH = 10**5  # placements an exhaustive search tries before it gives up
 SLIGHT = 1e-4  # gain of a sweep, relative to random groups, at which large problems stop
 SWEEPS = 200  # at most
-STILL = 1e-12  # relative gain below which nothing moves
+STILL = 1e-12  # gain below which nothing moves, relative to what there is and to what a unit adds: less is rounding
 FRONT = 12  # weights of the cost that are tried
 
 
@@ -153,7 +153,7 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
     bl, br = xl @ sum_b, xr @ sum_b
     ql, qr = np.einsum("ij,ij->i", xl, xl), np.einsum("ij,ij->i", xr, xr)
     cl, cr = _cost_change(problem, left, a, b), _cost_change(problem, right, b, a)
-    best: tuple[float, tuple[tuple[int, int], ...]] = (-STILL * (now / scale) - 1e-18, ())
+    best: tuple[float, tuple[tuple[int, int], ...]] = (-STILL * (now / scale + problem.spread), ())
     if (problem.least < problem.most).any():
         for units, x_own, x_other, squares, masses, sizes, cost, own, other in (
             (left, al, bl, ql, ml, nl, cl, a, b),
@@ -291,13 +291,12 @@ def divide_again(state: State, a: int, b: int) -> bool:
         value = np.where(weight > slight, left / weight, 0.0) + np.where(other > slight, right / other, 0.0)
     value /= problem.whole
     now = sum(float(state.sums[g] @ state.sums[g] / state.mass[g]) for g in (a, b) if state.members[g]) / problem.whole
-    noise = STILL * float(np.trace(inner)) / float(mass.sum()) / problem.whole
     if named:
         change = _cost_change(problem, units, b, a)
         value += added(change)
         now += float(change[state.group_of[units] == a].sum())
     best = int(value.argmin())
-    if value[best] >= now - noise:
+    if value[best] >= now - STILL * problem.spread:
         return False
     chosen = np.concatenate([first[i[best]], rest[j[best]]]) == 1
     for unit, goes in zip(units.tolist(), np.where(chosen, a, b).tolist(), strict=True):
@@ -333,9 +332,7 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
             if not busy:
                 return
         return
-    units = len(state.group_of)
-    at_random = float((state.problem.points**2 / state.problem.mass[:, None]).sum()) / state.problem.whole
-    enough = SLIGHT * at_random * groups / units  # random groups deviate by about this without the factor
+    enough = SLIGHT * state.problem.spread * groups  # random groups deviate by about this without the factor
     value = state.value()
     for _ in range(SWEEPS):
         order = rng.permutation(groups)
@@ -567,7 +564,7 @@ def _better_and_better(problem: Problem, seed: int, restarts: int | None, start:
     while problem.groups > 1 and units <= NEAR and still < PATIENCE * restarts:
         other = kicked(best, rng)
         gain = best.value() - other.value()
-        still = 0 if gain > STILL * best.value() else still + 1
+        still = 0 if gain > STILL * (best.value() + problem.spread) else still + 1
         best = other if gain >= 0 else best
         yield best
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,12 @@ class Problem:
     def whole(self) -> float:
         """Weight of all."""
         return float(self.mass.sum())
+
+    @cached_property
+    def spread(self) -> float:
+        """What a unit adds to the squared deviation in a group of its own, in the mean."""
+        alone = (self.points**2 / self.mass[:, None]).sum() / self.whole
+        return float(alone / len(self.mass))
 
 
 def units_of(clients: int, together: Sequence[tuple[int, int]]) -> Indices:
