@@ -92,6 +92,16 @@ def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict
             assert cell.replace(", ", ",") in line.replace(", ", ",")
 
 
+@pytest.mark.parametrize(("groups", "clients", "data"), [(2, 2, "inter"), (2, 40, "both")])
+def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, data: str) -> None:
+    """Toss-ups by every objective of which each is another one, a warning of two lines, and all else."""
+    given: dict[str, Any] = {"groups": groups, "clients_per_group": clients, "heterogeneity": data}
+    answer = planner.recommend(**given, availability="97%", settings={"plan.draws": 256})
+    lines = str(answer).splitlines()
+    assert lines[0] == "Toss-up by every objective; which depends on it, by time also on link sharing."
+    assert len(lines) <= 25 and sum(line.startswith("Warning") for line in lines) == 1
+
+
 def test_the_ends_of_a_narrow_interval_are_two_numbers() -> None:
     """Where no space follows the comma between them, thousands have none."""
     answer = planner.recommend(groups=200, clients_per_group=60, heterogeneity="inter")
