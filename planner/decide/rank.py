@@ -136,7 +136,7 @@ def _warnings(  # reason: one source of warnings each
 ) -> Iterator[Caution]:
     texts = [
         *scenario.warnings,
-        *about_compression(question, rows[0].id, scenario.objective),
+        *about_compression(question, scenario, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),
         *_cut_off(question, scenario, recommended),
         *_about_status(question),

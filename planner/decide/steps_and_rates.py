@@ -135,7 +135,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
     warnings = [
         *scenario.warnings,
-        *about_compression(question, chosen.topology, aim),
+        *about_compression(question, scenario, chosen.topology, aim),
         *_beyond_record(question, rows),
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),

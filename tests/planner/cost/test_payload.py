@@ -103,8 +103,19 @@ def test_the_break_even_of_compression_is_that_of_two_answers(objective: Any, ke
     best = packed.rows[0].id
     factor = getattr(whole.row(best), key) / getattr(packed.row(best), key)
     assert factor > 1.5
-    said = f"By {objective} compression pays until it makes the rounds of {title(best)} {factor:.2g} times as many."
-    assert packed.warnings[1].text == said
+    own = ", with own links," if objective == "time" else ""
+    said = f"compression pays until it makes the rounds of {title(best)} {factor:.2g} times as many."
+    assert packed.warnings[1].text == f"By {objective}{own} {said}"
+
+
+def test_the_break_even_of_compression_is_of_the_links_that_it_names() -> None:
+    fleet = {"G": 10, "M": 10, "heterogeneity": "inter", "payload": "8bit", "settings": {"plan.draws": 0}}
+    unknown, own, shared = (
+        planner.recommend(**fleet, objective="time", **more).warnings[1].text
+        for more in ({}, {"link_sharing": "per-client"}, {"link_sharing": "per-server"})
+    )
+    assert unknown.replace(", with own links,", "") == own != unknown
+    assert own != shared
 
 
 @pytest.mark.parametrize("free", ["footprint.device_hour", "network.client_link.price"])
