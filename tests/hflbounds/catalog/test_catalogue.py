@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import mpmath
@@ -97,6 +98,12 @@ def in_floats(bound: Bound, numbers: dict[str, Fraction]) -> dict[str, float]:
 
 
 # ------------------------------------------------------------------------------- the second encoding
+
+
+def test_the_catalogue_begins_with_the_five_papers_and_then_this_project() -> None:
+    papers = [key for key, _ in groupby(bound_id.partition(".")[0] for bound_id in catalogue())]
+    assert papers[:6] == ["zhou2026", "zhou2025", "liu2026", "sharma2025", "xie2024", "hflbounds"]
+    assert not {*papers[:6]} & {*papers[6:]}
 
 
 def test_both_encodings_have_the_same_bounds() -> None:
