@@ -137,6 +137,7 @@ class Points:
         """The log of what is left at the best rate of some rows for each; shape (rows, n)."""
         faded = self.units * np.where(np.arange(self.units.shape[1]) < 2, 1.0, FADED)
         least = np.empty((2, *rows.shape))
+        kinds = 2 if self.fade else 1  # where heterogeneity stays, what is left if it fades adds nothing
         numbered = self.which * len(ROUNDS) + rows
         groups = set(numbered.ravel().tolist())
         if rows.size <= max(SMALL, FEW * len(groups)):
@@ -152,10 +153,10 @@ class Points:
                 mine = np.flatnonzero(numbered[one] == group)
                 found = self.fleets[group // len(ROUNDS)].row(group % len(ROUNDS))
                 for places in (mine[i : i + AT_ONCE] for i in range(0, len(mine), AT_ONCE)):
-                    for out, of in zip(least, (self.units[places], faded[places]), strict=True):
+                    for out, of in zip(least[:kinds], (self.units[places], faded[places]), strict=False):
                         out[one, places] = (_competing(found, of).T @ of.T).min(0)
-        stays, fades = np.log(least)
-        return np.asarray(stays + self.fade * (fades - stays))
+        stays, *fades = np.log(least[:kinds])
+        return np.asarray(stays + self.fade * (fades[0] - stays) if fades else stays)
 
     @property
     def fade(self) -> float:
