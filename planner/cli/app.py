@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import inspect
 import os
@@ -241,6 +243,7 @@ def root(
 
 def main() -> None:
     """Run the command line; every refusal has a code, a fact and a way out, on stderr."""
+    atexit.register(gc.freeze)  # a process that ends need not look for garbage
     try:
         code = app(standalone_mode=False) or 0
     except typer.Exit as stop:
