@@ -32,18 +32,16 @@ def ask(grid: Grid, node: int, kind: str, content: RecordDict) -> RecordDict:
 
 def nodes(grid: Grid) -> dict[int, int]:
     """Find the node of every client of the plan, once all are there."""
-    place: dict[int, int] = {}
-    heard: set[int] = set()
+    clients: dict[int, int] = {}  # by node
     end = time.monotonic() + LONGEST
-    while missing := set(range(len(PLAN.clients))) - place.keys():
+    while missing := set(range(len(PLAN.clients))) - set(clients.values()):
         if time.monotonic() > end:
             raise RuntimeError(f"no node came with partition {min(missing)}")
         time.sleep(10 * POLL)
-        for node in set(grid.get_node_ids()) - heard:
-            heard.add(node)
+        for node in set(grid.get_node_ids()) - clients.keys():
             said = ask(grid, node, "query", RecordDict())
-            place[int(said["client"]["number"])] = node
-    return place
+            clients[node] = int(said["client"]["number"])
+    return {client: node for node, client in clients.items()}
 
 
 @app.main()
