@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import astuple
+from typing import Any
 
 import pytest
 
 import planner
+from planner.data import grouping
+from planner.data.grouping_rules import Indices, Problem
 
 planner.Recommendation  # noqa: B018 - asking for it registers
 
@@ -17,3 +22,20 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     from test_cli import run
 
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def searched_once() -> Iterator[None]:
+    """Commands make each search for groups, which takes most of their time, once in a file of tests."""
+    kept: dict[bytes, Indices] = {}
+    solve = grouping.solve
+
+    def once(problem: Problem, *rest: Any, **more: Any) -> grouping.State:
+        asked = pickle.dumps((astuple(problem), rest, more))
+        if asked not in kept:
+            kept[asked] = solve(problem, *rest, **more).group_of
+        return grouping.State(problem, kept[asked])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouping, "solve", once)
+        yield

@@ -14,6 +14,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from of_schema import validate
 
 from planner.cli import app as cli
 from planner.decide.recommendation import Recommendation
@@ -213,7 +214,7 @@ def test_examples_answer_and_follow_the_schema(plan, example: Path) -> None:
     code, out, err = plan("recommend", "--config", str(example), "--json")
     assert (code, err) == (0, "")
     _, schema, _ = plan("schema", "recommend")
-    jsonschema.validate(json.loads(out), json.loads(schema))
+    validate(json.loads(out), json.loads(schema))
     assert json.loads(schema) == schema_of(Recommendation)
     assert example.read_text().count("#") > 5  # commented
 
@@ -244,7 +245,7 @@ def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
         data = json.loads(out)
         break_it(data)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(data, json.loads(schema))
+            validate(data, json.loads(schema))
 
 
 def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jsonschema
 import numpy as np
 import pytest
+from of_schema import validate
 
 pytest.importorskip("torch")
 pytest.importorskip("scipy")
@@ -97,7 +97,7 @@ def test_the_file_is_read_again_and_is_what_its_schema_says(raced: tuple[Path, s
     pilot = read_pilot(path)
     assert pilot.text() == path.read_text()
     schema = call("pilot-file", command="schema")
-    jsonschema.validate(json.loads(path.read_text()), json.loads(schema.stdout))
+    validate(json.loads(path.read_text()), json.loads(schema.stdout))
     assert [one.id for one in pilot.topologies] == ["star-star", "star-ring", "ring-star", "ring-ring"]
     assert (pilot.fleet.sizes, pilot.problem.clients, pilot.rounds) == ([3, 3], 9, 4)
     assert not {*pilot.seeds.tuning} & {*pilot.seeds.compared}
@@ -213,7 +213,7 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
     assert {row["id"] for row in found.rows} >= set(found.verdict.best)
     assert "Good rates" in found.explain()
     found.save(tmp_path / "answer.json")
-    jsonschema.validate(json.loads((tmp_path / "answer.json").read_text()), schema_of(type(found)))
+    validate(json.loads((tmp_path / "answer.json").read_text()), schema_of(type(found)))
 
 
 def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_path: Path) -> None:

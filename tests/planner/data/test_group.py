@@ -31,6 +31,7 @@ from planner.errors import NoAnswerError
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("searched_once")  # `solve`, as it is imported above, is made every time
 PAGES = Path(__file__).parents[3] / "docs"
 
 MODES = ("per-client", "per-server")

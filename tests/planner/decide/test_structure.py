@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
+from of_schema import validate
 from test_cli import run
 
 import planner
@@ -544,7 +544,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     code, out, err = plan("--clients", "36", "-H", "both", "--json")
     assert (code, err) == (0, "")
     document = json.loads(out)
-    jsonschema.validate(document, schema_of(Recommendation))
+    validate(document, schema_of(Recommendation))
     assert [d["groups"] for d in document["recommend"]["divisions"]] == [1, 2, 3, 4, 6, 9, 12, 18, 36]
     code, out, _ = plan("--G", "6", "--M", "6", "-H", "both", "--json")
     assert code == 0
@@ -588,7 +588,7 @@ def test_every_format_has_what_was_searched(
         return out
 
     document = json.loads(plan("json"))
-    jsonschema.validate(document, schema_of(Recommendation))
+    validate(document, schema_of(Recommendation))
     assert len(document["recommend"]["choices"]["K"]) == 20
     lines = list(csv.DictReader(io.StringIO(plan("csv"))))
     assert [line["id"] for line in lines] == [row["id"] for row in document["rows"]]

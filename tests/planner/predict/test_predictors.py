@@ -612,7 +612,7 @@ def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan:
 
 
 def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
-    import jsonschema
+    from of_schema import validate
 
     schema = json.loads(plan("schema", "recommend")[1])
     for words in (
@@ -625,7 +625,7 @@ def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> N
         code, out, err = plan("recommend", "--G", "3", "--M", "2", *words, "--json")
         assert (code, err) == (0, "")
         found = json.loads(out, parse_constant=pytest.fail)
-        jsonschema.validate(found, schema)
+        validate(found, schema)
         assert (found["recommend"]["predictor"], found["metric"]) == (
             words[1] if "--predictor" in words else "spectrum",
             words[1] if "--metric" in words else "gradient" if words else "loss",
