@@ -277,9 +277,11 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     here = next(iter(standings[objective].values()))
     scenario, question = here.scenario, here.question
     if found.status == "depends":
-        given = scenario.known["client_link.up"].origin == "given"
-        rate = f"the {format_rate(question.network.client_link.up)}" if given else "one link"
-        clients = f"{question.values[question.symbols[-1].drawn]:,.0f} {scenario.names[-1]}s"
+        up = scenario.known["client_link.up"]
+        rate = up.reading.partition(",")[0] if up.spread else format_rate(question.network.client_link.up)
+        rate = f"the {rate}" if up.origin == "given" else "one link"
+        each = "" if question.members else f"{question.values[question.symbols[-1].drawn]:,.0f} "
+        clients = f"{each}{scenario.names[-1]}s"
         parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
         return f"Depends on one unknown: do the {clients} of {a(parent)} share {rate}?"
     by = objective if len(standings) == 1 else "time, rounds and traffic"

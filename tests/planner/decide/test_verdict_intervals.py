@@ -65,6 +65,17 @@ def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
     assert seen == {True, False}
 
 
+def test_the_question_of_sharing_has_what_was_typed() -> None:
+    """A rate that was given as a range is one there too; groups of a list have no one size."""
+    fleet = {"heterogeneity": "inter", "objective": "time", "settings": {"plan.draws": 0}}
+    ranged = planner.recommend(G=4, M=20, uplink="4:16Mbit/s", **fleet)  # type: ignore[arg-type]
+    asked = "do the 20 clients of a group share the 4 Mbit/s to 16 Mbit/s?"
+    assert ranged.verdict.text == f"Depends on one unknown: {asked}"
+    groups = [{"clients": size} for size in (14, 6, 3, 9)]
+    listed = planner.recommend({"fleet": {"groups": groups}}, uplink="8Mbit/s", **fleet)  # type: ignore[arg-type]
+    assert listed.verdict.text == "Depends on one unknown: do the clients of a group share the 8.0 Mbit/s?"
+
+
 @pytest.mark.parametrize("fleet", [(100, 300), (200, 500)], ids=str)
 def test_the_first_row_is_the_least_of_the_times_shown(fleet: tuple[int, int]) -> None:
     """Of predictions of 1.4 and 2.3 rounds, which run as 2 and 3, the less need not be the less as run."""
