@@ -46,7 +46,8 @@ class Asked:
         if unknown := [name for name in self.systems if name not in SYSTEMS]:
             raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join(SYSTEMS)}.")
         if TREES not in self.systems:
-            raise ScenarioError("--systems: rounds are told relative to the trees': name `trees` too.")
+            whole = ",".join((TREES, *self.systems))
+            raise ScenarioError(f"--systems: rounds are told relative to those of trees. Write --systems {whole}.")
         speeds = [self.slowdowns, self.speed_ratio]
         if HGA in self.systems and speeds.count(None) != 1:
             said = "how fast are the regions?" if speeds.count(None) else "--slowdowns and --speed-ratio say the same."

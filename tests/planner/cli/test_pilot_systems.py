@@ -119,7 +119,7 @@ def test_what_leads_every_tree_is_named(folder: Path) -> None:
     ("systems", "coverage", "edges", "said"),
     [
         ("trees,hfl", None, None, "'hfl' is none of trees, one-tier, hhfl, hsl, gossip, hga"),
-        ("one-tier", None, None, "name `trees` too"),
+        ("one-tier", None, None, "Write --systems trees,one-tier."),
         ("trees,hga", None, None, "how fast are the regions?"),
         ("trees,hhfl", None, None, "needs --coverage"),
         ("trees,hsl", None, None, "needs --edges"),
