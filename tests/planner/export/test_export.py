@@ -503,7 +503,7 @@ def test_an_answer_is_exported_while_its_scenario_gives_it(
         assert "Ask anew" in err
     document = json.loads(answer.read_text())
     for command, wanted in (
-        (["hfl-plan", "recommend"], "and names no scenario"),
+        (["hfl-plan", "recommend"], "names no scenario\n  help: Give a scenario file"),
         (["hfl-plan", "recommend", "--fleat", "x"], "does not take the command"),
         (["hfl-plan", "recommend", "--help"], "does not take the command"),
         (
