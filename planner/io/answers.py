@@ -224,9 +224,15 @@ class Kept(Part):
         """Write the answer as ``--json`` prints it; the file is there whole or not at all.
 
         Raises:
-            ScenarioError: If there is something already, or no folder to put it in.
+            ScenarioError: If the name is of another format, there is something already, or no folder to put it in.
             NoAnswerError: If it cannot be written.
         """
+        if Path(path).suffix.lower() != ".json":
+            raise ScenarioError(
+                f"save: {str(path)!a:.80} does not end in .json. Name a file such as answer.json, or write other "
+                "formats with output='answer.csv' as you ask.",
+                code="E035",
+            )
         write(path, json.dumps(self.to_json(), indent=2, allow_nan=False) + "\n", force, "save")
 
     @classmethod

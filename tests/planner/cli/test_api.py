@@ -247,6 +247,13 @@ def test_what_is_saved_is_loaded_as_it_was(answer: planner.Recommendation, tmp_p
         one.save(file, force=True)
 
 
+def test_an_answer_is_saved_as_json_alone(answer: planner.Recommendation, tmp_path: Path) -> None:
+    for name in ("answer.pdf", "answer.csv", "answer"):
+        with pytest.raises(planner.ScenarioError, match=r"does not end in \.json"):
+            answer.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_the_command_prints_is_loaded_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
