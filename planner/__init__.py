@@ -156,9 +156,10 @@ def _recommend(  # reason: a keyword for each option of the command
         return found
     from planner.decide import rank
     from planner.report.pictures import of_recommendation
+    from planner.scenario.resolve import Scenario
 
     _recommendation()
-    if config is None or isinstance(config, str | Path | Mapping):
+    if not isinstance(config, Scenario):
         scenario = _load_scenario(config, settings, **options)
     elif settings or options:
         raise TypeError("a scenario takes no options. Make it anew with planner.load_scenario(...).")

@@ -247,6 +247,8 @@ class Kept(Part):
 
 TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence", "next"})  # even without a line
 
+LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
+
 
 class Answer(Kept):
     """A whole answer: a document with a verdict, rows, assumptions, evidence and next steps.
@@ -325,6 +327,15 @@ class Answer(Kept):
         write(path, text, force, "to_html")
         return text
 
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read an answer that was saved; it has no pictures.
+
+        Raises:
+            ScenarioError: For a file that holds none; it is read as text, and nothing in it is run.
+        """
+        return super().load(path).plotted(LOADED)
+
     @property
     def plot(self) -> Any:
         """Draw the pictures of the answer: each returns matplotlib axes.
@@ -333,7 +344,9 @@ class Answer(Kept):
             ScenarioError: For an answer that knows nothing to draw, such as one that was loaded.
         """
         if (found := getattr(self, "_plot", None)) is None:
-            raise ScenarioError("plot: this answer was loaded, or has no picture. Ask for it again.")
+            raise ScenarioError("plot: such an answer has no picture. See planner.picture for those there are.")
+        if found is LOADED:
+            raise ScenarioError("plot: this answer was loaded, and files keep no pictures. Ask for it again.")
         return found
 
     def plotted(self, plot: Any) -> Self:
@@ -376,7 +389,7 @@ class Answer(Kept):
         if type(self).shown is None:
             return None
         plot: Any = getattr(self, "_plot", None)
-        return self._shown("html") + ("" if plot is None else plot.html())
+        return self._shown("html") + ("" if plot in (None, LOADED) else plot.html())
 
     def _shown(self, form: str, section: str = "") -> str:
         if (shown := type(self).shown) is None:

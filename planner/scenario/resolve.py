@@ -109,6 +109,11 @@ def spoken(
     Raises:
         TypeError: For a keyword there is not, or one that says what another says.
     """
+    if not (config is None or isinstance(config, str | Path | Mapping)) or not isinstance(settings, Mapping):
+        wrong = ("config", config) if isinstance(settings, Mapping) else ("settings", settings)
+        raise TypeError(
+            f"{wrong[0]}: {wrong[1]!a:.60} is no file and no table. Say sizes by name: groups=12, clients_per_group=25."
+        )
     known = keywords()
 
     def plain(word: str, value: Any) -> Any:

@@ -144,6 +144,19 @@ def test_a_scenario_takes_no_options() -> None:
         planner.recommend(scenario, G=3)
 
 
+@pytest.mark.parametrize("by_place", [(12, 25), (12,), (None, 25)], ids=str)
+@pytest.mark.parametrize("function", ["recommend", "load_scenario"])
+def test_sizes_by_place_are_told_their_names(function: str, by_place: tuple) -> None:
+    with pytest.raises(TypeError, match=r"is no file and no table.*groups=12, clients_per_group=25"):
+        getattr(planner, function)(*by_place)
+
+
+def test_limits_that_cannot_be_are_refused_as_scenarios_are() -> None:
+    for wrong in ("16:4Mbit/s", "0:4Mbit/s", "4:8:16Mbit/s"):
+        with pytest.raises(planner.ScenarioError, match="uplink"):
+            planner.recommend(G=2, M=2, uplink=wrong)
+
+
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [

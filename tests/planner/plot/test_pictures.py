@@ -541,5 +541,6 @@ def test_an_answer_without_a_picture_says_so(tmp_path: Path) -> None:
     planner.recommend(G=2, M=2, settings={"plan.draws": 0}).save(tmp_path / "a.json")
     with pytest.raises(planner.ScenarioError, match="was loaded"):
         planner.Recommendation.load(tmp_path / "a.json").plot()
-    with pytest.raises(planner.ScenarioError, match="no picture"):
+    with pytest.raises(planner.ScenarioError, match="such an answer has no picture"):
         planner.validate.list().plot()
+    assert "<img" not in planner.Recommendation.load(tmp_path / "a.json")._repr_html_()
