@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from planner.cli.output import watched
+from planner.cli.output import told
 
 
 def serve(
@@ -45,7 +45,7 @@ def serve(
         if address:
             typer.echo(f"hfl-plan: anyone who reaches {host} can use this page. Stop it with Ctrl-C.", err=True)
         else:
-            watched("only this machine can open the page. Stop it with Ctrl-C.")
+            told("only this machine can open the page. Stop it with Ctrl-C.")
         if browse:
             import webbrowser
 
