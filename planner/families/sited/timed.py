@@ -158,9 +158,11 @@ def asked(
         ScenarioError: For options and files that cannot be meant.
     """
     if sites is None:
-        raise ScenarioError(
-            "--network: the places of clients are missing. Give --sites FILE with client,group,node.", code="E003"
-        )
+        way = "--sites FILE with client,group,node"
+        if "fleet.list" in said:
+            option = said["fleet.list"][0]
+            way = f"the list as --sites in place of {option}, with the place of each client in a column node"
+        raise ScenarioError(f"--network: the places of clients are missing. Give {way}.", code="E003")
     links = Frame(config, said).section("network").get("client_link")
     written = links if isinstance(links, dict) else {}
     up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))

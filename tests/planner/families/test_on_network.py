@@ -76,6 +76,7 @@ def test_what_a_network_needs_is_asked_for(plan, tmp_path: Path) -> None:
     flat.write_text("client\nNL\nBE\n")
     for words, says in {
         ("--network", "geant"): "--network: the places of clients are missing\n  help: Give --sites",
+        ("--network", "geant", "--fleet", str(SITES)): "help: Give the list as --sites in place of --fleet, with the",
         ("--sites", str(SITES)): "Give --network geant",
         ("--network", "geant", "--sites", str(flat)): "--sites: the fleet has no groups",
         ("--network", "geant", "--sites", str(SITES), "-G", "4"): "the fleet says how many there are",
