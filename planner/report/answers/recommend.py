@@ -170,7 +170,15 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
-        yield "Measured", answer.recommend.notes[0]
+        yield "Measured", " ".join((answer.recommend.notes[0], *_of_the_pilot(answer)))
+
+
+def _of_the_pilot(answer: Recommendation) -> Iterator[str]:
+    """What is the pilot's and need not be that of the training that is planned."""
+    known = {"R": ("target", "--rounds"), "model_size": ("model size", "--model-size")}
+    if taken := [known[name] for name in known if "the pilot" in answer.scenario[name].source]:
+        whats, options = (join(part) for part in zip(*taken, strict=True))
+        yield f"The {whats} {'are' if len(taken) > 1 else 'is'} the pilot's: give {options} for your training."
 
 
 # ---------------------------------------------------------------- details

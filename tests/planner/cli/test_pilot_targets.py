@@ -31,6 +31,25 @@ def test_a_target_far_beyond_the_pilot_is_refused_with_the_way_out(plan: Any) ->
     assert "beyond its 8 rounds" in err and "--rounds 800 or fewer" in err
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "The target and model size are the pilot's: give --rounds and --model-size for your training."),
+        (("--rounds", "100"), "The model size is the pilot's: give --model-size for your training."),
+        (("--model-size", "10MB"), "The target is the pilot's: give --rounds for your training."),
+        (("--target", "50%", "--model-size", "10MB"), ""),
+    ],
+    ids=str,
+)
+def test_what_is_the_pilots_and_may_be_another_is_said(plan: Any, given: tuple[str, ...], said: str) -> None:
+    code, out, _ = plan("recommend", *FLEET, *given)
+    found = " ".join(out.partition("Measured")[2].partition("Assumed")[0].split())
+    assert code == 0
+    assert found.startswith("Rounds are relative")
+    assert found.partition(" seeds.")[2].strip() == said
+    assert len(out.splitlines()) <= 25
+
+
 def test_tune_refuses_a_pilot_and_flip_takes_it(plan: Any) -> None:
     code, _, err = plan("tune", *FLEET)
     assert code != 0 and "one number of local steps" in err
