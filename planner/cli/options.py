@@ -118,7 +118,8 @@ class Declared:
 
     only: Collection[str] = ()  # keys of a scenario that it has options for; all if empty
     without: Collection[str] = ()  # keys that it has no option for
-    reworded: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # by key, other spellings and help
+    # by key, other spellings and help, and the default where it is another
+    reworded: Mapping[str, tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # by suffix, what ``--output`` writes as well, in words
 
 
@@ -313,10 +314,11 @@ def _fields(declared: Declared, taken: set[str]) -> dict[str, tuple[Field, tuple
     found = {}
     for one in FIELDS:
         if one.key not in declared.without and (not declared.only or one.key in declared.only):
-            spellings, text = declared.reworded.get(one.key, (one.spellings, one.help))
+            spellings, text, *default = declared.reworded.get(one.key, (one.spellings, one.help))
             left = tuple(name for name in spellings.split() if name not in taken)
             if left:
-                found[one.key.replace(".", "_")] = one, left, text
+                told = replace(one, default=default[0]) if default else one
+                found[one.key.replace(".", "_")] = told, left, text
     return found
 
 

@@ -14,8 +14,8 @@ from planner.cli.output import Result
     files={".csv": "the links to keep"},
     only=(*FAMILY, "fleet.local_steps", "fleet.group_rounds", "network.client_link.sharing"),
     reworded={
-        "fleet.local_steps": ("--local-steps --E -E", "local steps between edge rounds"),
-        "fleet.group_rounds": ("--edge-rounds --Ge", "edge rounds between cloud rounds"),
+        "fleet.local_steps": ("--local-steps --E -E", "local steps between edge rounds", "5"),
+        "fleet.group_rounds": ("--edge-rounds --Ge", "edge rounds between cloud rounds", "5"),
         "problem.rounds": ("--rounds --R -R", "cloud rounds of HFL that define the target"),
     },
 )

@@ -16,7 +16,7 @@ from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.framing import Frame, label_gradients
-from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run
+from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run, record
 from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
 from planner.families.hhfl.thinning import Thinned, thin
 from planner.io.text import number, one_of
@@ -29,6 +29,7 @@ CONFIDENT_SHARE = 0.8  # of draws in which a verdict holds
 MAX_EXTRAPOLATION = 4.0  # factor in E and Ge, both together, from which runs say nothing
 STEPS = ("fleet.local_steps", "fleet.group_rounds")
 BY_DEFAULT = "by default"
+ASSUMED = 5  # of either, as in liu2026
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Objective = Literal["airtime", "time", "traffic"]
 Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
@@ -59,6 +60,11 @@ class Question:
         """The runs to hold the bound to."""
         task = self.task
         return GainCalibration.nearest(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0)
+
+    @property
+    def gain(self) -> float:
+        """Gain of the bound."""
+        return float(self.gains(np.ones((1, len(DRAWN))))[0])
 
     def gains(self, factors: Floats) -> Floats:
         """Gains of the bound where sigma, both gaps, mu and A are multiplied by factors."""
@@ -147,7 +153,7 @@ def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Pa
         frame.said[edge] = ("--edge-rounds", frame.said[edge][1])
     fleet = frame.section("fleet")
     missing = [key for key in STEPS if key not in frame.said and key.removeprefix("fleet.") not in fleet]
-    frame.said |= dict.fromkeys(missing, (BY_DEFAULT, 5))
+    frame.said |= dict.fromkeys(missing, (BY_DEFAULT, ASSUMED))
     reason = f"the coverage has {servers} servers and {clients} clients already"
     return frame.scenario("COVERAGE", servers, max(clients // servers, 1), reason), counts
 
@@ -229,11 +235,14 @@ class Answer:
     dropped: int  # number of them without which airtime is least
     kept: Option  # layout without those
     gain: Gain  # gain of HHFL, which is held to the ``runs``
+    gain_below: float  # the same to a tenth of the loss gap at the start
     runs: tuple[Run, ...]
     break_even: Mapping[str, float]  # cost of a round of HHFL in rounds of HFL, by every objective
     # share of draws in which the gain is above what is needed; None where everything was given
     probability: float | None
     flip: float | None  # gap between servers over sigma from which overlap is worth it
+    # the nearest numbers of local steps (E) and of edge rounds (Ge) at which the gain is on the break-even's other side
+    flips: Mapping[str, int]
     verdict: Verdict
     reasons: tuple[str, ...]  # sentences of the verdict
 
@@ -254,14 +263,10 @@ def solve(question: Question) -> Answer:
     totals = [hybrid.airtime_seconds, *(step.airtime_seconds for step in found.path)]
     best = min(range(len(totals)), key=lambda k: (totals[k], k))
     kept = priced(found.after(best), gaps, task, goal, cost).expected(apart, power) if best else hybrid
-    bound = float(question.gains(np.ones((1, len(DRAWN))))[0])
+    bound = question.gain
     low, high = sorted(bound ** float(calibration.power(question.unevenness, end)) for end in ("low", "high"))
     gain = Gain(bound, bound**power, low, high)
-    break_even = {
-        "airtime": hybrid.round_airtime / apart.round_airtime,
-        "time": hybrid.seconds_per_round / apart.seconds_per_round,
-        "traffic": hybrid.round_bytes / apart.round_bytes,
-    }
+    break_even = _break_even(question, task)
     needed = break_even[question.objective]
     probability = _probability(question, needed)
     verdict, reasons = _verdict(question, gain, needed, probability, hybrid.parts)
@@ -274,10 +279,12 @@ def solve(question: Question) -> Answer:
         dropped=best,
         kept=kept,
         gain=gain,
+        gain_below=replace(question, target=task.A / 10).gain ** power,
         runs=calibration.neighbours(question.unevenness),
         break_even=break_even,
         probability=probability,
         flip=_flip(question, needed) if verdict != "nothing to weigh" else None,
+        flips=_flips(question) if verdict != "nothing to weigh" else {},
         verdict=verdict,
         reasons=tuple(reasons),
     )
@@ -362,6 +369,36 @@ def _verdict(
     else:
         reasons.append("Assumed values decide. Give --heterogeneity zeta=...,delta=... and --sigma, or measure them.")
     return "cannot tell", reasons
+
+
+def _break_even(question: Question, task: Task) -> dict[str, float]:
+    """Cost of a round of HHFL in rounds of HFL, by every objective."""
+    cost, both = question.cost, (question.layout, question.layout.apart())
+    airtime, time, traffic = zip(
+        *((cost.of_a_round(x, task.Ge), cost.seconds(x, task.E, task.Ge), cost.bytes(x, task.Ge)) for x in both),
+        strict=True,
+    )
+    return {"airtime": airtime[0] / airtime[1], "time": time[0] / time[1], "traffic": traffic[0] / traffic[1]}
+
+
+def _flips(question: Question) -> dict[str, int]:
+    """Local steps and edge rounds, each alone, at which it is the other way round, as far as runs say anything."""
+
+    def worth(task: Task) -> bool | None:
+        one = replace(question, task=task)
+        if one.calibration.extrapolation > MAX_EXTRAPOLATION:
+            return None
+        return bool(one.gain ** float(one.calibration.power(one.unevenness)) > _break_even(one, task)[one.objective])
+
+    now, found = worth(question.task), {}
+    for name in ("E", "Ge") if now is not None else ():
+        at = getattr(question.task, name)
+        most = MAX_EXTRAPOLATION * max(getattr(run, name) for run in record())
+        for value in sorted(range(1, int(most) + 1), key=lambda x: abs(math.log(x / at))):
+            if worth(replace(question.task, **{name: value})) is (not now):
+                found[name] = value
+                break
+    return found
 
 
 def _flip(question: Question, needed: float) -> float | None:

@@ -20,7 +20,7 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import WORST, Method, guess, parts
-from planner.report.page import cell, count, duration, size, told
+from planner.report.page import cell, change, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
@@ -48,10 +48,9 @@ class Overlap(Told):
 def answered(found: Answer) -> Overlap:
     """Say whether the overlap is worth it, and which links are not."""
     question = found.question
+    changes = tuple(_changes(found))
     options = [("hfl", "HFL", found.apart), ("hhfl", "HHFL", found.hybrid)]
     options += [("thinned", "HHFL, links dropped", found.kept)] * bool(found.dropped)
-    flip = found.flip
-    gap = question.unevenness
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
     return Overlap(
         **parts(
@@ -59,7 +58,12 @@ def answered(found: Answer) -> Overlap:
             "hhfl-",
             ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A"),
             _warnings(found),
-            {"verdict": _reasons(found), "links": _drops(found), "basis": _basis(found)},
+            {
+                "verdict": _reasons(found),
+                **({"break-even": [change(one, {"hfl": "HFL", "hhfl": "HHFL"}) for one in changes]} if changes else {}),
+                "links": _drops(found),
+                "basis": _basis(found),
+            },
         ),
         objective=question.objective,
         metric="loss",
@@ -82,9 +86,7 @@ def answered(found: Answer) -> Overlap:
             for id_, title, option in options
         ),
         overlap=_data(found),
-        sensitivity=()
-        if flip is None or gap <= flip
-        else (Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched"),),
+        sensitivity=changes,
         next=(NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why="what decides"),),
     )
 
@@ -105,9 +107,21 @@ def _verdict(found: Answer) -> Verdict:
     worth = found.verdict == "worth it"
     other = "time" if aim != "time" else "airtime"
     also = f", {'worth it' if ratios[other] < 1 else 'not worth it'} for {other} ({times(ratios[other])})"
-    text = f"{found.verdict.capitalize()} for {aim} ({times(ratio)}){also}."
+    text = f"By the bound, {found.verdict} for {aim} ({times(ratio)}){also}."
     best = ("hhfl",) if worth else ("hfl",)
     return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text)
+
+
+def _changes(found: Answer) -> Iterator[Sensitivity]:
+    """The gap between servers, the local steps and the edge rounds from which it is the other way round."""
+    question, flip = found.question, found.flip
+    gap, gain = question.unevenness, found.gain.expected
+    if flip is not None and gap > flip:
+        yield Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
+    other = "hfl" if gain > found.break_even[question.objective] else "hhfl"
+    for name, value in sorted(found.flips.items(), reverse=True):
+        now = getattr(question.task, name)
+        yield Sensitivity(parameter=name, now=now, break_even=value, best_beyond=(other,), method="searched")
 
 
 def document(answer: Overlap) -> Document:
@@ -249,10 +263,11 @@ def _change(ratio: float) -> str:
 def _warnings(answer: Answer) -> list[str]:
     question = answer.question
     said = list(question.warnings)
-    if answer.target > question.task.A:
+    if answer.target > (A := question.task.A):
         said.append(
-            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}. Read rounds "
-            "as ratios, because the bound is far above what runs reach, or give a --target below A."
+            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {A:g}: read ratios alone. The "
+            f"bound is far above what runs reach. HHFL needs {times(answer.gain.expected)} fewer rounds to it, and "
+            f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )
     if question.cost.network.client_link.sharing == "per-client" and answer.verdict != "nothing to weigh":
         said.append(

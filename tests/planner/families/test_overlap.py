@@ -460,7 +460,7 @@ def test_servers_that_differ_are_worth_it(plan) -> None:
 def test_servers_that_are_alike_are_not(plan) -> None:
     code, out, err = plan("overlap", "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert (code, err) == (0, "")
-    assert out.startswith("Not worth it for airtime (1.3x)")
+    assert out.startswith("By the bound, not worth it for airtime (1.3x)")
     found = answer(plan, "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert "The servers' data are alike (delta = 0)" in found["reasons"][0]
     assert "costs 32 % more airtime" in found["reasons"][0]
@@ -494,6 +494,45 @@ def test_it_flips_where_it_says(plan) -> None:
     at = answer(plan, *words, "-H", "zeta=0,delta=1")["gain"]["worth_from_delta_over_sigma"]
     below, above = (answer(plan, *words, "-H", f"zeta=0,delta={at * x:.6f}")["gain"] for x in (0.9, 1.1))
     assert below["expected"] < 75 / 57 < above["expected"]
+
+
+def test_help_states_the_steps_that_are_assumed(plan) -> None:
+    _, out, _ = plan("overlap", "--help")
+    assert re.search(r"--edge-rounds N +edge rounds between cloud rounds \[5\]", out)
+    assert re.search(r"--local-steps N +local steps between edge rounds \[5\]", out)
+    silent, said = (answer(plan, "examples/coverage57.csv", *more) for more in ([], ["--E", "5", "--Ge", "5"]))
+    assert silent["options"] == said["options"]
+    assert silent["verdict"] == said["verdict"]
+
+
+@pytest.mark.parametrize("words", [("-H", "inter"), ("-H", "both", "--objective", "time")])
+def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...]) -> None:
+    """A search over every number, each asked for as a user would."""
+    words = ("examples/coverage57.csv", *words)
+
+    def worth(option: str, value: int) -> bool:
+        found = answer(plan, *words, option, str(value))
+        return found["gain"]["expected"] > found["break_even"]["objective"]
+
+    _, out, _ = plan("overlap", *words, "--json")
+    found = {one["parameter"]: one for one in json.loads(out)["sensitivity"]}
+    assert "Ge" in found
+    for name in {"E", "Ge"} & found.keys():
+        value, now = found[name]["break_even"], worth(f"--{name}", 5)
+        assert found[name]["best_beyond"] == ["hfl" if now else "hhfl"]
+        assert worth(f"--{name}", value) is not now
+        assert all(worth(f"--{name}", x) is now for x in range(min(value, 5) + 1, max(value, 5)))
+
+
+def test_a_target_met_at_the_start_says_what_a_real_one_changes(plan) -> None:
+    _, out, _ = plan("overlap", "examples/coverage57.csv", "-H", "inter", "--explain", "warnings")
+    said = re.search(r"([\d.]+)x\s+fewer\s+rounds\s+to\s+it,\s+and\s+([\d.]+)x\s+fewer\s+to\s+A/10", out)
+    gains = [
+        answer(plan, "examples/coverage57.csv", "-H", "inter", *more)["gain"]["expected"]
+        for more in ([], ["--target", "10%"])
+    ]
+    assert said is not None
+    assert [float(x) for x in said.groups()] == pytest.approx(gains, rel=0.05)
 
 
 def test_the_record_is_what_the_gain_is_held_to() -> None:
