@@ -108,11 +108,13 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
         )
     objective = scenario.objective if scenario.objective in ("time", "traffic") else "airtime"
     found = hhfl.solve(hhfl.pose(coverage, config, said, objective=objective))
+    task, hybrid = found.question.task, found.hybrid
     why = (
-        f"{found.verdict} against one server for each client, with {found.apart.rounds:,} rounds to the "
-        "same loss. The bound is on the loss of strongly convex problems"
+        f"by the bound, {found.verdict} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and -P) against one "
+        f"server for each client, with {found.apart.rounds:,} rounds to the same loss. `overlap` alone assumes "
+        f"{hhfl.ASSUMED} of each, where the verdict can be another. The bound is on the loss of strongly convex "
+        "problems"
     )
-    hybrid = found.hybrid
     known = {"round_seconds": hybrid.seconds_per_round, "_bytes": hybrid.round_bytes, "_coverage": coverage}
     return {**_amounts(hybrid.rounds, hybrid, why), **known}
 

@@ -34,7 +34,8 @@ def test_overlap_is_what_its_command_says(plan) -> None:
     )
     row, told = family(json.loads(beside), "hhfl"), own(alone)
     assert amounts(row) == tuple(told["options"]["hhfl"][key] for key in ("rounds", "seconds", "bytes"))
-    assert told["verdict"] in row["why"]
+    assert f"by the bound, {told['verdict']} for time at E = 2 and Ge = 1 (-K and -P)" in row["why"]
+    assert "`overlap` alone assumes 5 of each" in row["why"]
 
 
 def test_hubs_are_what_their_command_says(plan) -> None:
