@@ -110,8 +110,8 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
     found = hhfl.solve(hhfl.pose(coverage, config, said, objective=objective))
     task, hybrid = found.question.task, found.hybrid
     why = (
-        f"by the bound, {found.verdict} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and -P) against one "
-        f"server for each client, with {found.apart.rounds:,} rounds to the same loss. `overlap` alone assumes "
+        f"by the bound, {found.verdict} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and -P). One server "
+        f"for each client needs {found.apart.rounds:,} rounds to the same loss. `overlap` alone assumes "
         f"{hhfl.ASSUMED} of each, where the verdict can be another. The bound is on the loss of strongly convex "
         "problems"
     )
