@@ -41,7 +41,7 @@ def async_(  # reason: one parameter for every option
     Regions are the groups of the scenario; options mean what they mean for `recommend`.
 
     Examples:
-        hfl-plan async --config examples/regions.toml --speed-ratio 8
+        hfl-plan async --config examples/phones.toml --speed-ratio 8
         hfl-plan async -G 4 -M 5 --region-times 10s,12s,15s,80s
     """
     from planner.families.hga.question import Settings, solve

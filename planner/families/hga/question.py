@@ -115,7 +115,10 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
     defined_by, timed, inside = "", None, None
     if asked.target is None:
-        defined_by = f"what is proved of synchronous {title(asked.reference)} after {asked.horizon:,.0f} rounds"
+        defined_by = (
+            f"what is proved of synchronous {title(asked.reference)} after {asked.horizon:,.0f} rounds, by another "
+            "bound than that of the steps"
+        )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
     if proved is not None and settings.region_times is None:
@@ -133,8 +136,8 @@ def _regional(scenario: Scenario) -> Question:
         )
     if scenario.depth != 2:
         raise ScenarioError(
-            f"--config: async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give "
-            "a scenario of two, or -G 4 -M 100 without it."
+            f"async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give a scenario "
+            "of two, or -G 4 -M 100 alone."
         )
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
@@ -178,7 +181,8 @@ def factors(option: str, text: str, regions: int) -> list[float]:
         ScenarioError: If these are no such numbers, or not as many as there are regions.
     """
     parts = [text] if option == "--speed-ratio" else _of_each(option, text, regions)
-    found = [number(part, option, least=FACTORS[0], most=FACTORS[1]) for part in parts]
+    least = 1.0 if option == "--speed-ratio" else FACTORS[0]
+    found = [number(part, option, least=least, most=FACTORS[1]) for part in parts]
     if option == "--speed-ratio":
         return [found[0] ** (j / (regions - 1)) for j in range(regions)]
     return found

@@ -248,9 +248,6 @@ def _warnings(answer: Answer) -> list[str]:
     said = list(scenario.warnings)
     if answer.settings.region_times is not None:
         said = [text for text in said if not text.startswith("Time and traffic stand on")]
-        if scenario.known["model_size"].origin == "default":
-            size = format_size(scenario.number("model_size"))
-            said.append(f"Traffic is for an assumed model of {size}.")
     if question.values["K"] > 1:
         said.append(
             "The theorem counts each round inside a region as one gradient step of its clients' mean, for every K "
@@ -316,6 +313,13 @@ def _about_printed(answer: Answer) -> Iterator[str]:
 def _basis(answer: Answer) -> Iterator[str]:
     scenario, settings, c = answer.scenario, answer.settings, constants(answer.question)
     yield f"The target: {answer.defined_by or 'given'}."
+    if answer.defined_by:
+        yield (
+            f"That bound is that of `recommend --predictor bound`, and the steps are those of {THEOREM}. With a buffer "
+            f"of all they need not be {answer.scenario.number('R'):,.0f}, which is no gain or loss."
+        )
+    if settings.region_times is not None and scenario.known["model_size"].origin == "default":
+        yield f"Traffic in --json is for an assumed model of {format_size(scenario.number('model_size'))}."
     yield (
         f"{THEOREM} with sigma_s = {c['sigma_s']:.3g} (sigma over the root of a region's clients), sigma_g = "
         f"{c['sigma_g']:.3g} (delta), R_sub = {c['R_sub']:g} and tuned learning rates. It charges every step with the "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 from fractions import Fraction
 from itertools import islice, pairwise
@@ -337,6 +338,39 @@ def test_three_tiers_are_refused_as_such(plan) -> None:
     code, out, err = plan("async", "--config", "examples/regions.toml", "--speed-ratio", "8")
     assert (code, out) == (2, "")
     assert "this fleet has 3" in err and "--tiers" not in err
+    code, out, err = plan("async", "--tiers", "3/4/6", "--speed-ratio", "8")
+    assert (code, out) == (2, "")
+    assert "this fleet has 3" in err and "--config" not in err
+
+
+def test_the_slowest_region_is_no_faster_than_the_fastest(plan) -> None:
+    code, out, err = plan("async", "-G", "4", "-M", "5", "--speed-ratio", "0.5")
+    assert (code, out) == (2, "")
+    assert err.startswith("error[E021]: --speed-ratio: '0.5' is not a number from 1")
+    assert plan("async", "-G", "4", "-M", "5", "--slowdowns", "0.5,1,1,1")[0] == 0
+
+
+def test_examples_of_its_help_are_answered(plan) -> None:
+    shown = re.findall(r"hfl-plan (async -.*)", plan("async", "--help")[1])
+    assert len(shown) == 2
+    for words in shown:
+        assert plan(*words.split())[0] == 0
+
+
+def test_traffic_that_no_table_shows_is_not_warned_of(plan) -> None:
+    words = ("async", "-G", "4", "-M", "5", "--region-times", "10s,12s,15s,80s")
+    found, basis = json.loads(plan(*words, "--json")[1]), plan(*words, "--explain", "basis")[1]
+    assert not [one for one in found["warnings"] if "raffic" in one["text"]]
+    assert "Traffic in --json is for an assumed model of 44.7 MB." in basis
+
+
+def test_steps_of_all_regions_are_told_to_be_of_another_bound_than_the_target(plan) -> None:
+    found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
+    waiting = next(row for row in found["rows"] if row["id"] == "buffer-4")
+    assert waiting["steps"]["value"] != found["scenario"]["R"]["value"]
+    assert "another bound than that of the steps" in found["target"]["defined_by"]
+    given = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--target", "50%", "--json")[1])
+    assert "another bound" not in given["target"]["defined_by"]
 
 
 def test_the_target_of_a_bound_is_told_in_plain_words(plan) -> None:
