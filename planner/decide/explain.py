@@ -77,9 +77,9 @@ def about_shares(question: Question) -> list[str]:
         return []
     moved = " to ".join(dict.fromkeys(percent(end(found.values())) for end in (min, max)))
     return [
-        f"{names(list(found))}: a ring counts its children alike, and the list does not. Such a "
-        f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. A part of "
-        "the loss stays. The predictor counts it, and no bound covers it."
+        f"{names(list(found))}: some loss stays, as a ring counts its children alike. The list does not: such a "
+        f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. The "
+        "predictor counts it, and no bound covers it."
     ]
 
 

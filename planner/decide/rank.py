@@ -135,6 +135,7 @@ def _warnings(  # reason: one source of warnings each
     asked: bool,
 ) -> Iterator[Caution]:
     texts = [
+        *about_shares(question),
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),
@@ -144,7 +145,7 @@ def _warnings(  # reason: one source of warnings each
         *doubt,
     ]
     texts += [*_about_cost(question, scenario), *left_out(scenario), *evidence.not_covered(question)]
-    texts += [*about_shares(question), *about_regions(question)]
+    texts += about_regions(question)
     trees = [row for row in rows if not row.baseline and row.why]
     for why in dict.fromkeys(row.why for row in trees):
         which = [row.id for row in trees if row.why == why]

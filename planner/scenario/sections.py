@@ -281,9 +281,9 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         )
     elif least != most and len(counted) == 2:
         warnings.append(
-            f"Groups have {least} to {most} clients. The theorems assume one size: M = {counted[1]}, the mean, is "
-            "used. By time, the largest group sets the pace of a star at the top. A table of label counts without "
-            "other numbers, or --fleet, has every group as it is."
+            f"Groups have {least} to {most} clients, and are taken as {counted[0]} of {counted[1]}: as they are, rings "
+            "may stall. The theorems assume one size: M, the mean, is used. By time, the largest group sets the pace "
+            "of a star at the top. A table of label counts without other numbers, or --fleet, has every group as it is."
         )
     return found
 

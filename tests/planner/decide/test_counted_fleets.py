@@ -148,3 +148,15 @@ def test_a_list_beside_label_counts_weighs_both_alike(tmp_path: Path) -> None:
     fleet.write_text("client,group\na,x\nb,x\nc,y\n")
     other = planner.load_scenario(fleet=str(fleet), data=table(tmp_path))
     assert any("has 6 clients in 3 groups" in one and "3 in 2" in one for one in other.warnings)
+
+
+def test_what_unequal_groups_do_to_rings_is_on_the_page(tmp_path: Path) -> None:
+    """A list has it counted and says so first; a profile has groups of one size, where none stalls, and says that."""
+    rows = [(f"c{g}{i}", f"g{g}", 9, g, 1) for g, size in enumerate((14, 6, 3, 9), 1) for i in range(size)]
+    path = table(tmp_path, rows)
+    listed = planner.recommend(data=path, settings={"plan.draws": 0})
+    assert "Ring-Star: some loss stays, as a ring counts its children alike." in " ".join(str(listed).split())
+    planner.measure(path, output=str(tmp_path / "profile.json"))
+    mean = planner.recommend(heterogeneity=str(tmp_path / "profile.json"), settings={"plan.draws": 0})
+    said = "Groups have 3 to 14 clients, and are taken as 4 of 8: as they are, rings may stall."
+    assert said in " ".join(str(mean).split())
