@@ -45,7 +45,9 @@ class Search:
     # b_sh, rounds, seconds (of a round), edges, total (the objective)
     best: Mapping[str, Floats]
     tried: int  # number of configurations that were evaluated
-    exhaustive: bool  # whether that was all there are
+    exhaustive: bool  # whether that was all there are, but for numbers of nodes that a hub averages
+    every: bool  # whether these too were all tried, where they matter
+    alone: bool  # whether they would be for the best number of hubs alone
     by_factor: tuple[Budgets, float]  # configuration with the smallest mixing factor, and its rounds
 
     @property
@@ -63,7 +65,8 @@ def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
 
     More of ``b_hs`` lowers both the mixing factor and the mean deviation, so by rounds only the most that the limits
     allow is looked at; by time and traffic, fewer too. All numbers are tried if there are at most `MAX_CASES`; else
-    numbers above 32 are taken from a grid of ratio 1.1, and the neighbours of the best are tried after it.
+    numbers above 32 are taken from a grid of ratio 1.1, and the neighbours of the best are tried after it. Every
+    ``b_hs`` is tried for a single number of hubs.
 
     Raises:
         NoAnswerError: If nothing fits into the limits, or not even the best is ever there.
@@ -86,7 +89,9 @@ def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
     best = _best_of_each(_joined(found))
     if not best["rounds"].min() <= MAX_ROUNDS:
         raise NoAnswerError(f"--target: {setting.target:.4g} takes more than {MAX_ROUNDS:g} rounds. Give a larger one.")
-    result = Search(best, tried, exhaustive, by_factor)
+    every = "b_hs" in limits.fixed or objective == "rounds" or bool(np.isin(range(1, space.n + 1), space.shares).all())
+    alone = space.few(int(best["n_h"][int(np.argmin(best["total"]))]))
+    result = Search(best, tried, exhaustive, every, alone, by_factor)
     return result if exhaustive else space.refined(result)
 
 
@@ -109,6 +114,16 @@ class _Space:
         edges, per_node, per_hub = (math.inf if limit is None else limit for limit in limits)
         return edges, per_node, per_hub
 
+    @property
+    def shares(self) -> Rows:
+        """Numbers of nodes that a hub averages to try: all for a single number of hubs, as there are few of them."""
+        least, most = self.limits.hubs
+        return np.arange(1, self.n + 1) if least == most and self.few(least) else SHARES
+
+    def few(self, n_h: int) -> bool:
+        """Whether all configurations of so many hubs are few enough to be tried."""
+        return self.most_hh(n_h) * self.most_sh(n_h) * self.n <= MAX_CASES
+
     def counts(self) -> tuple[list[int], bool]:
         """Numbers of hubs to try, and whether all configurations are few enough to be tried."""
         edges, per_node, _ = self.most
@@ -116,7 +131,7 @@ class _Space:
         by_edges = max((edges - self.n) / (1 if least == 1 else 2), 1)
         most = int(min(most, MAX_NODES, by_edges, (per_node - 1) * self.n))  # every hub averages a node or more
         size = sum(self.most_hh(n_h) * self.most_sh(n_h) for n_h in range(least, most + 1))
-        size *= 1 if self.objective == "rounds" else len(SHARES)
+        size *= 1 if self.objective == "rounds" else len(self.shares)
         return _numbers(None, least, most, thinned=size > MAX_CASES).tolist(), size <= MAX_CASES
 
     def most_sh(self, n_h: int) -> int:
@@ -148,9 +163,10 @@ class _Space:
                 room = np.where(room >= b_hs, b_hs, 0)
             rows = np.stack([np.full_like(room, n_h), room, b_hh, b_sh], axis=1)[room >= 1]
             if self.objective != "rounds" and b_hs is None:
-                some = np.repeat(rows, len(SHARES), axis=0)  # also with less of b_hs, on a grid of ratio 1.5
-                some[:, 1] = np.tile(SHARES, len(rows))
-                rows = np.concatenate([rows, some[some[:, 1] < np.repeat(rows[:, 1], len(SHARES))]])
+                shares = self.shares
+                some = np.repeat(rows, len(shares), axis=0)  # also with less of b_hs, on a grid of ratio 1.5
+                some[:, 1] = np.tile(shares, len(rows))
+                rows = np.concatenate([rows, some[some[:, 1] < np.repeat(rows[:, 1], len(shares))]])
             if len(rows):
                 yield rows
 

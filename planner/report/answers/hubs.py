@@ -74,7 +74,10 @@ def answered(found: Answer) -> Hubs:
 
 def _next(found: Answer) -> Iterator[NextStep]:
     """Limit a hub to half its load or less, where other configurations that were looked at keep to it."""
-    if found.question.limits.per_hub is not None:
+    limits = found.question.limits
+    if limits.per_hub is not None:
+        if not found.found.every and found.found.alone:
+            yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
         return
     each, n = found.found, found.question.setting.learning.n
     every = [each.budgets(i) for i in range(len(each.best["n_h"]))]
@@ -266,10 +269,11 @@ def _warnings(answer: Answer) -> list[str]:
             f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried (all "
             "numbers to 32, tenths above), then the neighbours of the best. A better one may lie between."
         )
-    elif question.scenario.objective != "rounds" and "b_hs" not in question.limits.fixed:
+    elif not answer.found.every:
+        hint = f": --hubs {answer.budgets.n_h} tries all" if answer.found.alone else ""
         said.append(
-            "Not every number of nodes that a hub averages was tried. All up to 8 were, then 11, 17, 25 and so on, "
-            "and the most that fits. A better one may lie between."
+            f"Not every number of nodes that a hub averages was tried{hint}. All up to 8 were, then 11, 17, 25 and so "
+            "on, and the most that fits. A better one may lie between."
         )
     if any(one.mean_deviation is None for one in (answer.hubs, *answer.others)):
         said.append(

@@ -93,6 +93,26 @@ def test_the_search_finds_what_trying_everything_finds(limits: Limits, objective
         assert float(found.best["total"][i]) == pytest.approx(least)
 
 
+@pytest.mark.parametrize("objective", ["time", "traffic"])
+def test_every_number_of_nodes_is_tried_for_one_number_of_hubs(objective: str) -> None:
+    """Loops over all numbers, among more nodes than the 8 of which every number is tried anyway."""
+    limits, learning = Limits(per_hub=24, hubs=(3, 3)), Learning(16, 1.0, 2.3, 1.0, 1.5)
+    target = 0.31  # at 0.3 the best meets it in a whole number of rounds but for rounding
+    setting = Setting(learning, WIRES, target)
+    found = search(setting, limits, objective)
+    assert found.every
+    names = ("n_h", "b_hs", "b_hh", "b_sh")
+    named = [{name: getattr(here, name) for name in names} for here in everything(16, limits)]
+    prices = [
+        get("sharma2025.thm4-4").rounds_to(target, **learning.values, **one)
+        * (float(WIRES.hubs(16, one)) if objective == "time" else Budgets(**one).edges(16))
+        for one in named
+    ]
+    assert found.tried == len(named)
+    assert float(found.best["total"][0]) == pytest.approx(min(prices))
+    assert not search(setting, Limits(per_hub=24, hubs=(3, 4)), objective).every
+
+
 def test_limits_that_allow_nothing() -> None:
     assert everything(6, Limits(edges=9)) == []
     with pytest.raises(NoAnswerError, match=re.escape("9 models a round (the least is 10)")):
@@ -397,3 +417,14 @@ def test_warnings_are_asked_for_where_there_are_none(plan) -> None:
 def test_which_loads_of_hubs_were_tried_is_said_in_words(plan) -> None:
     out = plan("hubs", "--nodes", "40", "--edges", "300", "--explain", "warnings")[1]
     assert "All up to 8 were, then 11, 17, 25" in " ".join(out.split())
+
+
+def test_numbers_of_nodes_that_were_not_tried_are_a_command_away(plan) -> None:
+    words = ("hubs", "--nodes", "60", "--edges", "240", "--per-node", "8", "--per-hub", "40")
+    found = json.loads(plan(*words, "--json")[1])
+    [step] = found["next"]
+    said = " ".join(step["argv"][1:])
+    assert f"was tried: {said} tries all." in found["warnings"][0]["text"]
+    more = json.loads(plan(*words, *step["argv"][1:], "--json")[1])
+    assert not [one for one in more["warnings"] if "was tried" in one["text"]]
+    assert more["rows"][0]["time_seconds"]["value"] <= found["rows"][0]["time_seconds"]["value"]
