@@ -157,12 +157,14 @@ def asked(
     Raises:
         ScenarioError: For options and files that cannot be meant.
     """
+    listed = said["fleet.list"][0] if "fleet.list" in said else ""
     if sites is None:
         way = "--sites FILE with client,group,node"
-        if "fleet.list" in said:
-            option = said["fleet.list"][0]
-            way = f"the list as --sites in place of {option}, with the place of each client in a column node"
+        if listed:
+            way = f"the list as --sites in place of {listed}, with the place of each client in a column node"
         raise ScenarioError(f"--network: the places of clients are missing. Give {way}.", code="E003")
+    if listed:
+        raise ScenarioError(f"{listed}: --sites lists the clients. Leave {listed} out.", code="E002")
     links = Frame(config, said).section("network").get("client_link")
     written = links if isinstance(links, dict) else {}
     up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))

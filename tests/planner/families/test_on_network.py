@@ -77,6 +77,7 @@ def test_what_a_network_needs_is_asked_for(plan, tmp_path: Path) -> None:
     for words, says in {
         ("--network", "geant"): "--network: the places of clients are missing\n  help: Give --sites",
         ("--network", "geant", "--fleet", str(SITES)): "help: Give the list as --sites in place of --fleet, with the",
+        ("--network", "geant", "--sites", str(SITES), "--fleet", str(SITES)): "--fleet: --sites lists the clients",
         ("--sites", str(SITES)): "Give --network geant",
         ("--network", "geant", "--sites", str(flat)): "--sites: the fleet has no groups",
         ("--network", "geant", "--sites", str(SITES), "-G", "4"): "the fleet says how many there are",
