@@ -118,6 +118,7 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
 
 CASES = {"per-client": "own links", "per-server": "shared links"}
 """What the ways to share links are called where a verdict depends on them."""
+PROVENANCE = "provenance"  # where every value comes from, assumptions included
 WARNINGS = "warnings"  # a section of answers that have some
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
@@ -134,6 +135,8 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
     if not section:
         return document
     known = {one.id: one for one in document.sections}
+    if section == "assumptions" and PROVENANCE in known:  # the line of a page that sends here is called so
+        section = PROVENANCE
     if section == WARNINGS and section not in known:
         raise ScenarioError(f"{asked_by}: there are no warnings here. Leave it out, or write all.", code="E020")
     if section != ALL and section not in known:

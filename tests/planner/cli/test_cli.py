@@ -131,6 +131,12 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
 
 
+def test_what_the_line_assumed_sends_to_is_found_by_its_name(plan) -> None:
+    found, said = (plan("recommend", "-G", "3", "-M", "3", "--explain", word) for word in ("provenance", "assumptions"))
+    assert found[1] == said[1] != ""
+    assert "'assumptions' is no section" in plan("tune", "-G", "3", "-M", "3", "--explain", "assumptions")[2]
+
+
 def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
     code, out, err = plan(*BASE, "--target", "1e-9", "--rounds", "100")
     assert (code, out) == (1, "")
