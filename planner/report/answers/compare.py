@@ -179,7 +179,9 @@ def _differences(answer: Compared) -> Table:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
         if not mark and row.turns:
             again = row.status == answer.compare["sides"][0]["verdict"]["status"]
-            other = {"toss-up": "another toss-up", "depends": "other cases"}.get(row.status) if again else None
+            other = (
+                {"toss-up": "another toss-up", "depends": "another best in a case"}.get(row.status) if again else None
+            )
             mark = f"alone: {names_or(row.best) if len(row.best) == 1 else other or row.status}"
         if len(answer.rows) == 1:
             mark = "<- the only difference"
@@ -207,15 +209,18 @@ def _topologies(answer: Compared) -> Table:
     first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
     ids = [id_ for id_ in every if id_ in first]
     word: str = answer.objective or "time"
-    if word == "time" and any(OWN in name for side in answer.compare["sides"] for name in _by_case(side["verdict"])):
+    own = [word == "time" and any(OWN in n for n in _by_case(side["verdict"])) for side in answer.compare["sides"]]
+    heads = [shortened(side["name"], LONGEST) for side in answer.compare["sides"]]
+    if all(own):
         word = f"time, {OWN}"
+    elif any(own):  # the other side says how clients share their link
+        heads = [f"{head}, {OWN}" if one else head for head, one in zip(heads, own, strict=True)]
     which = frozenset(i for i, id_ in enumerate(ids) if id_ in best)
     titles = {id_: row["title"] for side in sides for id_, row in side.items()}
     if not answer.rows:
         one = tuple((titles[id_], _written(sides[0].get(id_), name, write)) for id_ in ids)
         columns: tuple[Column, ...] = (Column("topology"), Column(word, "number"))
         return Table(columns, one, label=f"Topologies by {word}", best=which, indent=2, apart=False)
-    heads = [shortened(side["name"], LONGEST) for side in answer.compare["sides"]]
     columns = (Column(word), *(Column(head, "number") for head in (*heads, "ratio")))
     rows = tuple(
         (titles[id_], *(_written(one, name, write) for one in both), _ratio(both[0], both[1], name))

@@ -109,6 +109,27 @@ def test_open_verdicts_are_compared_case_by_case(tmp_path: Path) -> None:
     assert planner.compare(paths[0], paths[0]).verdict.text == "Both say the same in every case."
 
 
+def test_times_of_own_links_are_named_for_the_side_that_leaves_sharing_open(tmp_path: Path) -> None:
+    text = """[fleet]
+groups = 12
+clients_per_group = 25
+[problem]
+heterogeneity = "dirichlet:intra=0.2,inter=2"
+[plan]
+objective = "time"
+"""
+    links = {"open": "", "shared": '[network.client_link]\nsharing = "per-server"\n'}
+    for name, said in links.items():
+        (tmp_path / f"{name}.toml").write_text(text + said)
+    paths = [tmp_path / f"{name}.toml" for name in links]
+    assert planner.recommend(paths[0], settings={"plan.draws": 0}).verdict.on == "client_link.sharing"
+    lines = str(planner.compare(*paths)).splitlines()
+    (head,) = [line for line in lines if line.split()[:1] == ["time"]]
+    assert head.split("  ")[-1].strip() == "ratio"
+    assert head.count("own links") == 1
+    assert head.index("open.toml, own links") < head.index("shared.toml")
+
+
 def test_answers_and_kept_runs_are_compared_like_their_scenarios(
     files: tuple[Path, Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
