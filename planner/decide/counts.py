@@ -8,6 +8,7 @@ has, else with the defaults, as `tune` takes them; with the fewest drawn, where 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -235,7 +236,10 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     beyond = _where_shared(seen, order, choices)
     if one_each := _one_each([order[0], *(beyond[1][:1] if beyond else [])], seen):
         said[one_each] = None
-    told = answer.verdict.replaced(text=f"Take {_chosen(seen, order, choices)}. {answer.verdict.text}")
+    said_of_one = answer.verdict.text
+    if len(_level(seen, order)) > 1 and answer.verdict.confidence is not None:  # which is that of the topology alone
+        said_of_one = re.sub(r"(Confidence [^.]* %)\.$", r"\1 with these groups.", said_of_one)
+    told = answer.verdict.replaced(text=f"Take {_chosen(seen, order, choices)}. {said_of_one}")
     if beyond is not None:
         told = _by_sharing(((seen, order), beyond), choices)
         answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division
@@ -353,11 +357,16 @@ def _counts(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) ->
 def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]], *, short: bool = False) -> str:
     """The counts of the best plan, and the numbers of groups between which predictions cannot decide."""
     said = ", ".join(_counts(seen, order[0], choices))
-    level = sorted({seen.groups(plan) for plan in order if plan is order[0] or _undecided(seen, order[0], plan)})
+    level = _level(seen, order)
     if len(level) == 1:
         return said
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
     return f"{said} ({span} tie)" if short else f"{said} (toss-up of {span} groups)"
+
+
+def _level(seen: _Seen, order: Sequence[_Plan]) -> list[int]:
+    """The numbers of groups between which predictions cannot decide."""
+    return sorted({seen.groups(plan) for plan in order if plan is order[0] or _undecided(seen, order[0], plan)})
 
 
 def _undecided(seen: _Seen, first: _Plan, other: _Plan) -> bool:
