@@ -19,7 +19,7 @@ from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import Flip, nearest_flips
 from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
-from planner.decide.single_tier import OTHERS, Baseline, baselines
+from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
 from planner.decide.verdict import Standing, standing, standings, verdict
 from planner.errors import NoAnswerError
@@ -67,10 +67,9 @@ def recommend(  # reason: one field of the answer after the other
     asked = details and not met
     every = asked if cases is None else cases and not met
     found = standings(here, rounds) if every else {str(here.objective): {"": here}}
-    beside = baselines(question) if every and (question.depth == 2 or not question.predictor.measured) else ()
-    beside = tuple(one for one in beside if one.topology not in question.topologies or question.depth > 1)
+    one_tier = beside(question) if every else ()
     unwaiting = clocked(question) if every else ()
-    said = verdict(found, (*beside, *unwaiting), met=met)
+    said = verdict(found, (*one_tier, *unwaiting), met=met)
 
     how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
@@ -87,7 +86,7 @@ def recommend(  # reason: one field of the answer after the other
             _row(here, topology, place, rounds[topology], told.get(topology), by_sharing, bounded=bounded)
             for place, topology in enumerate([*here.totals, *(t for t in rounds if t not in here.totals)], 1)
         ),
-        *(_baseline(one, here, by_sharing) for one in beside if one.question is not None),
+        *(_baseline(one, here, by_sharing) for one in one_tier if one.question is not None),
         *(_clocked(one, here, by_sharing) for one in unwaiting),
     ]
     return Recommendation(
@@ -119,7 +118,7 @@ def recommend(  # reason: one field of the answer after the other
             flips_searched=looked,
             notes=(*question.predictor.notes(question), *participation.in_words(question)),
             uncertainty=how_sure,
-            others=tuple(one for one in _others(beside) if one.id not in {row.id for row in rows}) if asked else (),
+            others=tuple(one for one in _others(one_tier) if one.id not in {row.id for row in rows}) if asked else (),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
     )

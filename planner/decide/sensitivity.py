@@ -28,7 +28,7 @@ from planner.decide.parameters import (
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, other_words, with_other_words
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import algorithms, standing
+from planner.decide.verdict import algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
@@ -156,6 +156,10 @@ def flip(  # reason: one field of the answer after the other
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
     every = len(competing) == len(question.topologies)
+    told = _verdict(question, objective, first, found, every=every)
+    if every and told.status != "depends":
+        said = one_tier(question, scenario, objective, here.least, tied=told.status == "toss-up")
+        told = told.replaced(text=f"{told.text} {said}".rstrip())
     return Flips(
         version=version(),
         command=("hfl-plan", "flip"),
@@ -164,7 +168,7 @@ def flip(  # reason: one field of the answer after the other
         objective=objective,
         metric=question.metric,
         target=target_of(question, scenario.known["target"]),
-        verdict=_verdict(question, objective, first, found, every=every),
+        verdict=told,
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
         warnings=tuple(Caution(text=text) for text in scenario.warnings),

@@ -72,6 +72,13 @@ class Baseline:
         return ceil_rounds(self.rounds) * there.price(self.topology, objective)
 
 
+def beside(question: Question) -> tuple[Baseline, ...]:
+    """The baselines that stand in a table beside its topologies."""
+    if question.depth != 2 and question.predictor.measured:
+        return ()
+    return tuple(one for one in baselines(question) if one.topology not in question.topologies or question.depth > 1)
+
+
 def baselines(question: Question) -> tuple[Baseline, ...]:
     """Federated averaging and sequential learning of everybody, to the target of a question."""
     alone = single_tier(question)

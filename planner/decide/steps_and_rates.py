@@ -15,7 +15,7 @@ from planner.decide.explain import known_values, target_of
 from planner.decide.recommendation import SHARING
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
-from planner.decide.verdict import algorithms, sharing_is_open, standing
+from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
 from planner.io.wording import counted, one_of, percent, times, title
@@ -141,6 +141,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
+    verdict = _verdict(chosen, given, best, tied, aim, budget, scenario.resolution)
+    alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
+    beside = "" if alone else _one_tier(question, scenario, chosen, aim, budget, tied=bool(tied))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -150,7 +153,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         target=target_of(asked, scenario.known["target"]).replaced(
             value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
         ),
-        verdict=_verdict(chosen, given, best, tied, aim, budget, scenario.resolution),
+        verdict=verdict.replaced(text=f"{verdict.text} {beside}".rstrip()),
         rows=tuple(rows),
         assumptions=_assumptions(scenario, question, shared=shared),
         warnings=tuple(Caution(text=text) for text in warnings),
@@ -229,6 +232,14 @@ def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budg
     within = {one.topology: one for one in same if budget.overrun(one) <= 1}
     each = algorithms(at, [topology for topology in here.best if topology in within])
     return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
+
+
+def _one_tier(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget, *, tied: bool) -> str:
+    """Say where one tier takes less than the choice, with as many local steps in a round; nothing under a budget."""
+    if budget.limits:
+        return ""
+    at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
+    return one_tier(at, scenario, aim, chosen.amount(aim), tied=tied)
 
 
 def _verdict(

@@ -14,7 +14,7 @@ from functools import cached_property
 from hflbounds.evaluate.compare import SAME, ties
 from planner.decide.clocked import Clocked
 from planner.decide.recommendation import SHARING
-from planner.decide.single_tier import SINGLE, Baseline
+from planner.decide.single_tier import SINGLE, Baseline, beside
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import a, names, names_or, one_of, percent, times, title
@@ -84,6 +84,11 @@ class Standing:
         if rest and not found and self.judged.probability is not None and self.judged.probability < TOLD:
             found = rest[:1]
         return (first, *found) if first else ()
+
+    @property
+    def least(self) -> float:
+        """What the first takes, as run; 0 where none reaches the target."""
+        return self.run[next(iter(self.totals))] if self.totals else 0.0
 
     def _told(self, topology: str, first: str) -> bool:
         ends = self._interval(topology, first)
@@ -216,20 +221,25 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
         runner_up=runner_up,
         ratio=here.ratio(runner_up) if runner_up else None,
         confidence=here.confidence,
-        baseline=_faster(here, beside),
+        baseline=faster(here.question, here.scenario, here.objective, beside, here.least),
     )
     return found.replaced(text=_in_a_case(found, here))
 
 
-def _faster(here: Standing, beside: Sequence[Baseline | Clocked]) -> Faster | None:
-    """The baseline that takes least, where that is less than the best topology by more than ties."""
-    amounts = {one.id: one.amount(here.objective, here.question.network) for one in beside}
-    least = min(amounts, key=lambda id_: amounts[id_], default=None)
-    first = here.run[next(iter(here.totals))] if here.totals else 0.0
-    if least is None or not first or amounts[least] * (1 + here.scenario.resolution) >= first:
+def faster(
+    question: Question,
+    scenario: Scenario,
+    objective: Objective,
+    beside: Sequence[Baseline | Clocked],
+    least: float,
+) -> Faster | None:
+    """The baseline that takes the least of an objective, where that is below a topology's by more than ties."""
+    amounts = {one.id: one.amount(objective, question.network) for one in beside}
+    id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
+    if id_ is None or not least or amounts[id_] * (1 + scenario.resolution) >= least:
         return None
-    who = next(one.title for one in beside if one.id == least)
-    return Faster(id=least, title=who, ratio=Quantity(amounts[least] / first))
+    who = next(one.title for one in beside if one.id == id_)
+    return Faster(id=id_, title=who, ratio=Quantity(amounts[id_] / least))
 
 
 # ---------------------------------------------------------------- in words
@@ -309,7 +319,8 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     if len(standings[objective]) > 1 and len(here.totals) > 1:
         parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
-        parts.append(_without_servers(found, here))
+        tied = found.status == "toss-up"
+        parts.append(without_servers(found.baseline, question, scenario, here.objective, tied=tied))
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
@@ -324,19 +335,47 @@ def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:
     return f"It is one too where clients share their link{first}."
 
 
-def _without_servers(found: Verdict, here: Standing) -> str:
-    """Say what a baseline takes: ``FedAvg without group servers takes 0.75x the time``."""
-    assert found.baseline is not None  # noqa: S101 - asked only where there is one
-    name = found.baseline.title.partition(",")[0]
-    servers = " without group servers" if here.scenario.depth == 2 else " without servers in between"
-    if found.baseline.id not in SINGLE:
-        servers = ", whose server does not wait,"
-    elif found.status == "toss-up":  # what is no slower than any of them, and simpler
-        return (
-            f"{name} takes {times(found.baseline.ratio)} the {here.objective}: use it unless you need "
-            f"{servers.removeprefix(' without ')}."
-        )
-    return f"{name}{servers} takes {times(found.baseline.ratio)} the {here.objective}."
+def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, *, tied: bool) -> str:
+    """Advise one tier where it takes less of an objective than topologies do at least; empty where that is not so."""
+    found = faster(question, scenario, objective, beside(question), least)
+    if found is None or not _advised(found, question, scenario, tied=tied):
+        return ""
+    return without_servers(found, question, scenario, objective, tied=tied)
+
+
+def _advised(baseline: Faster, question: Question, scenario: Scenario, *, tied: bool) -> bool:
+    """Whether one tier is simpler than topologies that tie and takes less, or takes less than one beyond doubt."""
+    ratio = float(baseline.ratio)
+    one = all(question.values[tier.drawn] == 1 for tier in question.symbols[:-1])  # the same algorithm, a hop less
+    return tied or not is_close(question, 1 / ratio if ratio else math.inf, scenario.resolution, one=one)
+
+
+def without_servers(
+    baseline: Faster, question: Question, scenario: Scenario, objective: Objective, *, tied: bool
+) -> str:
+    """Say what a baseline takes: ``FedAvg without group servers takes 0.75x the time``.
+
+    One tier is advised in place of topologies that are ``tied``, and in place of one by more than the predictor's
+    error. Where a link between servers is the slower one, it is said that clients are taken to go around it.
+    """
+    name = baseline.title.partition(",")[0]
+    if baseline.id not in SINGLE:
+        return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."
+    servers = "group servers" if scenario.depth == 2 else "servers in between"
+    around = objective == "time" and _around(question)
+    takes = f"takes {times(baseline.ratio)} the {objective}"
+    takes += ", if clients reach the top server over their own links" if around else ""
+    if _advised(baseline, question, scenario, tied=tied):
+        return f"{name} {takes}: use it unless you need {servers}."
+    return f"{name} without {servers} {takes}."
+
+
+def _around(question: Question) -> bool:
+    """Whether a link between servers is slower than that of clients, which one tier does not use."""
+    if question.network.timer is not None or question.network.links[-1] is None:
+        return False
+    *above, own = (link for link in question.network.links if link is not None)
+    return any(link.up < own.up or link.down < own.down for link in above)
 
 
 ONE_CHILD = {

@@ -99,7 +99,7 @@ def test_without_details_the_ranking_and_its_ties_are_the_same(
     def refuse(*_: object) -> None:
         raise AssertionError("a detail was worked out")
 
-    for name in ("assess", "nearest_flips", "baselines", "standings"):
+    for name in ("assess", "nearest_flips", "beside", "standings"):
         monkeypatch.setattr(f"planner.decide.rank.{name}", refuse)
     light = planner.recommend(**options, details=False)
     told = ("rank", "tie", "id", "rounds", "time_seconds", "traffic_bytes", "round_seconds", "ratio")

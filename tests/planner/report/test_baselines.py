@@ -52,8 +52,76 @@ def test_the_verdict_says_by_how_much_a_baseline_wins() -> None:
     assert ratio < 0.9
     assert answer.verdict.baseline.id == "fedavg"
     assert answer.verdict.baseline.ratio == pytest.approx(ratio, rel=0.05)
-    said = f"FedAvg without group servers takes {times(answer.verdict.baseline.ratio)} the time."
+    said = (
+        f"FedAvg takes {times(answer.verdict.baseline.ratio)} the time, if clients reach the top server over their own "
+        "links: use it unless you need group servers."
+    )
+    assert answer.verdict.status == "best"
     assert said in answer.verdict.text
+
+
+def test_one_tier_is_no_advice_where_the_predictors_error_covers_its_ratio() -> None:
+    answer = planner.recommend(
+        groups=12,
+        clients_per_group=25,
+        heterogeneity="dirichlet:intra=0.2,inter=2",
+        rounds=400,
+        uplink="8Mbit/s",
+        model_size="12MB",
+        step_time="0.35s",
+        link_sharing="per-client",
+        objective="time",
+        local_steps="1:20",
+        group_rounds="1:6",
+        **FAST,
+    )
+    ratio = answer.row("fedavg").time_seconds / answer.rows[0].time_seconds
+    assert answer.verdict.status == "best"
+    assert 0.5 < ratio < 0.9
+    assert f"FedAvg without group servers takes {times(ratio)} the time." in answer.verdict.text
+    assert "over their own links" not in answer.verdict.text  # servers' links are faster than those of clients
+
+
+def test_one_group_is_one_tier_with_a_server_more_and_its_confidence_is_not_that_of_the_groups() -> None:
+    """Both take equally many rounds, so that no error of the predictor stands between them."""
+    answer = planner.recommend(clients=12, heterogeneity="inter", link_sharing="per-client", objective="time", **FAST)
+    assert answer.scenario["G"].value == 1
+    assert answer.row("fedavg").rounds == answer.rows[0].rounds
+    assert "use it unless you need group servers." in answer.verdict.text
+    assert answer.verdict.text.startswith("Take 1 group of 12 (toss-up of 1 to 12 groups).")
+    assert f"Confidence {answer.verdict.confidence:.0%}".replace("%", " % with these groups.") in answer.verdict.text
+
+
+AROUND: dict[str, Any] = {
+    "groups": 4,
+    "clients_per_group": 6,
+    "heterogeneity": "inter",
+    "uplink": "40Mbit/s",
+    "link_sharing": "per-client",
+    "settings": {"network.server_link.up": "2Mbit/s", "network.server_link.down": "2Mbit/s", "plan.draws": 0},
+}
+
+
+def test_tune_and_flip_say_of_one_tier_what_recommend_says() -> None:
+    """At the steps that tune recommends, by the rows of `recommend` with these to the same target."""
+    here = planner.recommend(**AROUND, objective="time")
+    advice = here.verdict.text[here.verdict.text.index("FedAvg takes") :].partition(". ")[0]
+    assert "use it unless you need group servers" in advice
+    assert advice in planner.flip(**AROUND, objective="time").verdict.text
+    tuned = planner.tune(**AROUND)
+    chosen = next(row for row in tuned.rows if row.recommended)
+    there = planner.recommend(**AROUND, objective="time", local_steps=chosen.local_steps, target=tuned.target.value)
+    ratio = there.row("fedavg").time_seconds / there.row(chosen.topology).time_seconds
+    assert there.row(chosen.topology).time_seconds == pytest.approx(chosen.time_seconds)
+    assert f"FedAvg takes {times(ratio)} the time" in tuned.verdict.text
+
+
+def test_one_tier_is_left_out_where_link_sharing_decides_or_one_topology_is_asked_about() -> None:
+    both = {**AROUND, "link_sharing": None, "settings": {"plan.draws": 0}}
+    assert planner.flip(**both, objective="time").verdict.status == "depends"
+    assert "FedAvg" not in planner.flip(**both, objective="time").verdict.text
+    assert "FedAvg" not in planner.tune("examples/phones.toml").verdict.text  # 0.98x
+    assert "FedAvg" not in planner.tune(**AROUND, topology="star-star").verdict.text
 
 
 @pytest.mark.parametrize(("tiers", "servers"), [("12/25", "group servers"), ("3/4/5", "servers in between")])
