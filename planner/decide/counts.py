@@ -8,7 +8,6 @@ has, else with the defaults, as `tune` takes them; with the fewest drawn, where 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -236,10 +235,10 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     beyond = _where_shared(seen, order, choices)
     if one_each := _one_each([order[0], *(beyond[1][:1] if beyond else [])], seen):
         said[one_each] = None
-    said_of_one = answer.verdict.text
-    if len(_level(seen, order)) > 1 and answer.verdict.confidence is not None:  # which is that of the topology alone
-        said_of_one = re.sub(r"(Confidence [^.]* %)\.$", r"\1 with these groups.", said_of_one)
-    told = answer.verdict.replaced(text=f"Take {_chosen(seen, order, choices)}. {said_of_one}")
+    one = answer.verdict
+    told = one.replaced(text=f"Take {_chosen(seen, order, choices)}. {one.text}")
+    if len(_level(seen, order)) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
+        told = told.replaced(text=f"{told.text} That is with these groups.")
     if beyond is not None:
         told = _by_sharing(((seen, order), beyond), choices)
         answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division
