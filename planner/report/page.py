@@ -21,7 +21,7 @@ from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivi
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import input_words, times, title, two
-from planner.report.document import Amount, Block, Document, Facts, Heading, Section, Sentences, Table
+from planner.report.document import Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
@@ -61,7 +61,19 @@ def page(
     shared = (*assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
     body.append(Facts((*facts, *(fact for fact in shared if fact[0] not in without))))
     body.append(Sentences(legend(body), "dim"))
-    return _laid(answer, body, sections, answer.records(), kind)
+    return _laid(answer, body, (*sections, _provenance(answer)), answer.records(), kind)
+
+
+def _provenance(answer: Answer) -> Section:
+    """Where every value of the scenario comes from."""
+    columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source"))
+    rows = tuple(
+        (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
+        for name, known in answer.scenario.items()
+        if known.value is not None
+    )
+    table = Table(columns, rows, label="Values of the scenario")
+    return Section(PROVENANCE, "Provenance of each value", (table,) if rows else ())
 
 
 def _laid(

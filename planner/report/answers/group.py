@@ -219,7 +219,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         warnings=tuple(Caution(text=text) for text in cautions),
         details={
             **dict(_details(data, cautions)),
-            "assumed": tuple(f"{input_words(one.key)}: {format_amount(one.value, one.unit)}." for one in assumed),
+            "assumptions": tuple(f"{input_words(one.key)}: {format_amount(one.value, one.unit)}." for one in assumed),
         },
         next=(*unknown.get("next", ()), *following),
         assumptions=assumed,

@@ -185,7 +185,7 @@ def _of_the_pilot(answer: Recommendation) -> Iterator[str]:
 
 
 def _sections(answer: Recommendation) -> Iterator[Section]:
-    """Every section of ``--explain``, in its order."""
+    """Every section of ``--explain`` of its own, in its order."""
     for id_, heading, blocks in (
         ("table", "All numbers", _numbers(answer)),
         ("target", "Target and rounds", _target(answer)),
@@ -201,7 +201,6 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
         ("methods", "Other methods", _methods(answer)),
         ("record", "Record of the predictor", _record(answer)),
         ("warnings", "Warnings", _warnings(answer)),
-        ("provenance", "Provenance of each value", _provenance(answer)),
     ):
         yield Section(id_, heading, tuple(blocks))
 
@@ -543,13 +542,3 @@ def _record(answer: Recommendation) -> Iterator[Block]:
 
 def _warnings(answer: Recommendation) -> Iterator[Block]:
     yield from (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings)
-
-
-def _provenance(answer: Recommendation) -> Iterator[Block]:
-    columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source"))
-    rows = tuple(
-        (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
-        for name, known in answer.scenario.items()
-        if known.value is not None
-    )
-    yield Table(columns, rows, label="Values of the scenario")

@@ -19,6 +19,7 @@ from of_schema import validate
 from planner.cli import app as cli
 from planner.decide.recommendation import Recommendation
 from planner.io.json_documents import schema_of
+from planner.io.wording import input_words
 from planner.report.render import formats
 
 ROOT = Path(__file__).parents[3]
@@ -131,10 +132,28 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
 
 
-def test_what_the_line_assumed_sends_to_is_found_by_its_name(plan) -> None:
-    found, said = (plan("recommend", "-G", "3", "-M", "3", "--explain", word) for word in ("provenance", "assumptions"))
-    assert found[1] == said[1] != ""
-    assert "'assumptions' is no section" in plan("tune", "-G", "3", "-M", "3", "--explain", "assumptions")[2]
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["recommend", "-G", "3", "-M", "3"],
+        ["tune", "-G", "3", "-M", "3"],
+        ["flip", "-G", "3", "-M", "3"],
+        ["async", "-G", "4", "-M", "10", "--speed-ratio", "8"],
+        ["hubs", "--nodes", "40", "--edges", "300"],
+        ["overlap", str(ROOT / "examples/coverage57.csv")],
+        ["group", str(ROOT / "examples/hospitals.csv")],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_the_line_assumed_sends_to_is_found_by_its_name(plan, words: list[str]) -> None:
+    """Every assumption of the document is in the section of the same name."""
+    assumed = json.loads(plan(*words, "--json")[1])["assumptions"]
+    code, out, _ = plan(*words, "--explain", "assumptions")
+    assert assumed and code == 0
+    for one in assumed:
+        assert one["key"] in out or input_words(one["key"]) in out
+    if "Provenance" in out:
+        assert out == plan(*words, "--explain", "provenance")[1]
 
 
 def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
