@@ -1,10 +1,13 @@
 """Every command on drawn scenarios: an answer or a refusal, in time, and one winner for each objective.
 
-At full size: ``pytest -m slow -n0 -rP tests/planner/report/test_drawn_scenarios.py``; it prints its counts and times.
+At full size: ``pytest -m slow -n auto -rP tests/planner/report/test_drawn_scenarios.py``; it prints counts and times of
+each block. ``DRAWN_LOG`` names a file, one for each commit, that keeps what was seen scenario by scenario, and
+from which a second run goes on; ``python tests/planner/report/test_drawn_scenarios.py FILE`` says what it has.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -25,7 +28,7 @@ from planner.cli import options
 from planner.io.answers import Answer, Verdict
 from planner.io.wording import title
 
-SCENARIOS, QUICK = 500, 2
+SCENARIOS, BLOCK, QUICK = 500, 25, 2
 LONGEST = 5.0  # seconds of the processor that a command may take which does not simulate
 SIMULATES = {"--straggler"}
 NAME = r"(?:Star|Ring)(?:-(?:Star|Ring))+"
@@ -123,6 +126,26 @@ class Seen:
     codes: Counter[tuple[str, int]] = field(default_factory=Counter)
     said: int = 0
 
+    def line(self, seed: int) -> str:
+        """Return what was seen of one scenario as a line of JSON."""
+        codes = [[*of, times] for of, times in self.codes.items()]
+        kept = {"seed": seed, "wrong": self.wrong, "seconds": self.seconds, "codes": codes, "said": self.said}
+        return json.dumps(kept) + "\n"
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> Seen:
+        """Read what `line` wrote."""
+        codes = Counter({(name, code): times for name, code, times in kept["codes"]})
+        return cls(kept["wrong"], defaultdict(list, kept["seconds"]), codes, kept["said"])
+
+    def add(self, other: Seen) -> None:
+        """Take in what another saw."""
+        self.wrong += other.wrong
+        for name, each in other.seconds.items():
+            self.seconds[name] += each
+        self.codes += other.codes
+        self.said += other.said
+
     def table(self) -> str:
         """Say runs, refusals and seconds by command."""
         lines = [f"{'command':<12} {'runs':>6} {'answers':>8} {'median':>8} {'most':>8}"]
@@ -196,37 +219,52 @@ def best_of(answer: Answer, objective: str) -> frozenset[str] | None:
 
 
 def check(plan: Any, seeds: range, folder: Path) -> Seen:
-    """Run all commands on the scenarios of these seeds; what is wrong is collected, not raised."""
-    seen = Seen()
+    """Run all commands on the scenarios of these seeds that no log has; what is wrong is collected, not raised."""
+    all_, log = Seen(), Path(os.environ.get("DRAWN_LOG", os.devnull))
+    before = kept(log)
     for seed in seeds:
-        place = folder / str(seed)
-        place.mkdir()
-        os.chdir(place)
-        answers: dict[str, Answer] = {}
-        for words in commands(np.random.default_rng(seed), place):
-            name, shown = words[0], f"seed {seed}: hfl-plan {shlex.join(words)}"
-            start = time.process_time()
-            code, out, err, found = plan(*words)
-            seconds = time.process_time() - start
-            seen.seconds[name].append(seconds)
-            seen.codes[name, code] += 1
-            wrong = [what for what in ("N009", "Warning:", "Traceback", "internal error") if what in err]
-            if (code == 0) != bool(out) or code not in (0, 1, 2):
-                wrong.append(f"exit code {code} with {len(out)} letters on stdout")
-            if seconds > LONGEST and not SIMULATES & set(words):
-                wrong.append(f"took {seconds:.1f} s")
-            wrong += [f"{len(line)} columns: {line}" for line in out.splitlines() if too_wide(line, name)]
-            if code == 0 and name not in ("schema", "explain") and len(out.splitlines()) > 25:
-                wrong.append(f"{len(out.splitlines())} lines")
-            if found is not None and code == 0 and isinstance(found, Answer):
-                whole = f"{out}\n{found.explain()}" if hasattr(found, "explain") else out
-                seen.said += sum(map(len, winners(" ".join(whole.split())).values()))
-                wrong += disagreements(found, out, whole, words)
-                answers.setdefault(name, found)
-            seen.wrong += [f"{shown}\n    {what}{f' {err.strip()}' if code else ''}" for what in wrong]
-        seen.wrong += [f"seed {seed}: {what}" for what in between(answers)]
-        if log := os.environ.get("DRAWN_LOG"):
-            Path(log).write_text(f"{seed}\n" + seen.table() + "\n" + "\n".join(seen.wrong) + "\n")
+        if seed not in before:
+            place = folder / str(seed)
+            place.mkdir()
+            os.chdir(place)
+            before[seed] = one(plan, seed, place)
+            with log.open("a") as out:
+                out.write(before[seed].line(seed))
+        all_.add(before[seed])
+    return all_
+
+
+def kept(log: Path) -> dict[int, Seen]:
+    """By seed, what a log has."""
+    lines = log.read_text().splitlines() if log.is_file() else []
+    return {found["seed"]: Seen.of(found) for found in map(json.loads, lines)}
+
+
+def one(plan: Any, seed: int, place: Path) -> Seen:
+    """Run all commands on one scenario."""
+    seen, answers = Seen(), dict[str, Answer]()
+    for words in commands(np.random.default_rng(seed), place):
+        name, shown = words[0], f"seed {seed}: hfl-plan {shlex.join(words)}"
+        start = time.process_time()
+        code, out, err, found = plan(*words)
+        seconds = time.process_time() - start
+        seen.seconds[name].append(seconds)
+        seen.codes[name, code] += 1
+        wrong = [what for what in ("N009", "Warning:", "Traceback", "internal error") if what in err]
+        if (code == 0) != bool(out) or code not in (0, 1, 2):
+            wrong.append(f"exit code {code} with {len(out)} letters on stdout")
+        if seconds > LONGEST and not SIMULATES & set(words):
+            wrong.append(f"took {seconds:.1f} s")
+        wrong += [f"{len(line)} columns: {line}" for line in out.splitlines() if too_wide(line, name)]
+        if code == 0 and name not in ("schema", "explain") and len(out.splitlines()) > 25:
+            wrong.append(f"{len(out.splitlines())} lines")
+        if found is not None and code == 0 and isinstance(found, Answer):
+            whole = f"{out}\n{found.explain()}" if hasattr(found, "explain") else out
+            seen.said += sum(map(len, winners(" ".join(whole.split())).values()))
+            wrong += disagreements(found, out, whole, words)
+            answers.setdefault(name, found)
+        seen.wrong += [f"{shown}\n    {what}{f' {err.strip()}' if code else ''}" for what in wrong]
+    seen.wrong += [f"seed {seed}: {what}" for what in between(answers)]
     return seen
 
 
@@ -262,12 +300,23 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     return call
 
 
-def test_drawn_scenarios_have_answers_or_refusals(plan: Any, tmp_path: Path) -> None:
-    assert check(plan, range(QUICK), tmp_path).wrong == []
+def test_drawn_scenarios_have_answers_or_refusals(plan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAWN_LOG", str(tmp_path / "log"))
+    seen = check(plan, range(QUICK), tmp_path)
+    assert seen.wrong == []
+    assert check(None, range(QUICK), tmp_path) == seen  # from the log, nothing is run again
 
 
 @pytest.mark.slow
-def test_500_drawn_scenarios_have_answers_or_refusals(plan: Any, tmp_path: Path) -> None:
-    seen = check(plan, range(SCENARIOS), tmp_path)
+@pytest.mark.parametrize("first", range(0, SCENARIOS, BLOCK))
+def test_500_drawn_scenarios_have_answers_or_refusals(first: int, plan: Any, tmp_path: Path) -> None:
+    seen = check(plan, range(first, first + BLOCK), tmp_path)
     print(seen.table())
     assert seen.wrong == []
+
+
+if __name__ == "__main__":
+    seeds, whole = kept(Path(sys.argv[1])), Seen()
+    for each in seeds.values():
+        whole.add(each)
+    print(f"{len(seeds)} scenarios, seeds {min(seeds)} to {max(seeds)}", whole.table(), *whole.wrong, sep="\n")
