@@ -39,19 +39,7 @@ def overlap(n: float, b: float) -> float:
         return 1 / n
     # 1/(1 + d) is the integral of x**d over [0, 1], so the expectation is an integral of a polynomial in x and y,
     # of degree at most n in each, which Gauss and Legendre's rule with this many nodes integrates exactly.
-    count = n // 2 + 1
-    rule = []
-    for i in range(count):
-        z = math.cos(math.pi * (i + 0.75) / (count + 0.5))
-        for _ in range(100):
-            p, before = 1.0, 0.0
-            for k in range(1, count + 1):
-                p, before = ((2 * k - 1) * z * p - (k - 1) * before) / k, p
-            slope = count * (z * p - before) / (z * z - 1)
-            z, last = z - p / slope, z
-            if abs(z - last) < 1e-15:
-                break
-        rule.append(((1 + z) / 2, 1 / ((1 - z * z) * slope * slope)))
+    rule = _nodes(n // 2 + 1)
     to_one = b / (n - 1)
     both = to_one * (b - 1) / (n - 2) if n > 2 else 0.0  # one of the n - 2 others reaches i and j
     only = to_one - both
@@ -67,6 +55,24 @@ def overlap(n: float, b: float) -> float:
                 through_others = (n - 2) * both * x * y * other ** (n - 3) * from_j * (1 - to_one + to_one * y)
             total += weight_x * weight_y * (through_i + through_others)
     return total
+
+
+@lru_cache(maxsize=64)
+def _nodes(count: int) -> list[tuple[float, float]]:
+    """Places in [0, 1] and weights of Gauss and Legendre's rule."""
+    rule = []
+    for i in range(count):
+        z = math.cos(math.pi * (i + 0.75) / (count + 0.5))
+        for _ in range(100):
+            p, before = 1.0, 0.0
+            for k in range(1, count + 1):
+                p, before = ((2 * k - 1) * z * p - (k - 1) * before) / k, p
+            slope = count * (z * p - before) / (z * z - 1)
+            z, last = z - p / slope, z
+            if abs(z - last) < 1e-15:
+                break
+        rule.append(((1 + z) / 2, 1 / ((1 - z * z) * slope * slope)))
+    return rule
 
 
 def geometric(x: float, n: float) -> float:

@@ -140,11 +140,10 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
     top, low = Topology.parse(topology).patterns
     n_g, n_m, n_p, n_k = (counts[name] for name in "GMPK")
     star = not low.ordered
-    share = Fraction(1, n_m) if star else Fraction(1)
     pass_ = n_k if star else n_k * n_m
-    noise, gradient = Fraction(0), Fraction(0)
-    clients: dict[tuple[int, int], Fraction] = dict.fromkeys(product(range(n_g), range(n_m)), Fraction(0))
-    groups: dict[int, Fraction] = dict.fromkeys(range(n_g), Fraction(0))
+    noise, shared, gradient = 0, 0, 0  # noise, and that of which each client has its share
+    clients = dict.fromkeys(product(range(n_g), range(n_m)), 0)
+    groups = dict.fromkeys(range(n_g), 0)
     for g, p, m, k in product(range(n_g), range(n_p), range(n_m), range(n_k)):
         for _ in range(k):
             clients[g, m] += k
@@ -158,23 +157,22 @@ def looped(topology: str, counts: Mapping[str, int], shuffled: bool = False) -> 
                 clients[g, before] += n_k * n_k * (1 if shuffled else place)
                 groups[g] += place * n_k * n_k
                 gradient += place * n_k * n_k
-        noise += share * p * pass_
+        shared += p * pass_
         for _ in range(p):
             groups[g] += p * pass_ * pass_
             gradient += p * pass_ * pass_
         if top.ordered:
             place, group = g + 1, n_p * pass_
-            noise += share * place * group
+            shared += place * group
             for before in range(g):
                 groups[before] += group * group * (1 if shuffled else place)
                 gradient += place * group * group
     samples = n_g * n_p * n_m * n_k
     by_client, by_group = list(clients.values()), list(groups.values())
-    worst_client = sum(by_client, Fraction(0)) if shuffled else max(by_client) * len(by_client)
-    worst_group = sum(by_group, Fraction(0)) if shuffled else max(by_group) * len(by_group)
-    return dict(
-        zip(PIECES, (noise / samples, worst_client / samples, worst_group / samples, gradient / samples), strict=True)
-    )
+    worst_client = sum(by_client) if shuffled else max(by_client) * len(by_client)
+    worst_group = sum(by_group) if shuffled else max(by_group) * len(by_group)
+    sums = (noise + Fraction(shared, n_m if star else 1), *map(Fraction, (worst_client, worst_group, gradient)))
+    return {piece: total / samples for piece, total in zip(PIECES, sums, strict=True)}
 
 
 def recursion(topology: str, partial: bool = False) -> Expr:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction as Q
+from functools import cache
 
 from hflbounds.catalog import liu2026
 from hflbounds.core.functions import geometric
@@ -34,7 +35,7 @@ def _coverages() -> Iterator[tuple[Weights, tuple[Q, ...]]]:
             rows = [row for row in itertools.product((0, 1), repeat=servers) if any(row)]
             for links in itertools.combinations_with_replacement(rows, clients):
                 if all(any(column) for column in zip(*links, strict=True)):
-                    weights = [[Q(link, sum(row)) for link in row] for row in links]
+                    weights = tuple(tuple(Q(link, sum(row)) for link in row) for row in links)
                     yield weights, p
                     yield weights, (Q(1, clients),) * clients
 
@@ -42,6 +43,7 @@ def _coverages() -> Iterator[tuple[Weights, tuple[Q, ...]]]:
 EVERY = f"every coverage of up to {SMALL['clients']} clients by up to {SMALL['servers']} servers, exactly"
 
 
+@cache  # two lines ask for those of every coverage
 def _columns(weights: Weights, p: tuple[Q, ...]) -> list[tuple[Q, ...]]:
     """Columns of the edge-round operator."""
     size = range(len(p))

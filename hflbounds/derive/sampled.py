@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import permutations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hflbounds.catalog import own_drift
 from hflbounds.catalog.own import TOPOLOGIES
@@ -62,20 +63,26 @@ def gaps(case: Case, alike: bool) -> tuple[list[list[int]], list[int]]:
     return rows.tolist(), (n_g * tops - tops.sum()).tolist()
 
 
+@cache
+def _gram(topology: str, case: Case) -> NDArray[np.int64]:
+    """Of each two places, the sum over iterates of the products of their weights, times s2^2."""
+    _, _, s1, s2, n_p, n_k = case
+    numbers = {"G": s1, "M": s2, "P": n_p, "K": n_k}
+    index = {place: i for i, place in enumerate(product(range(s1), range(n_p), range(s2)))}
+    rows = np.zeros((len(list(iterates(numbers))), len(index)), dtype=np.int64)
+    for at, row in enumerate(chain_weights(topology, numbers).values()):
+        for (a, p, b, _), weight in row.items():
+            rows[at, index[a, p, b]] += int(s2 * weight)
+    return rows.T @ rows
+
+
 def drawn_sums(
     topology: str, law: str, case: Case, alike: bool
 ) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
     """Expected sums over iterates of the squared intra- and inter-group pieces, and zeta^2 and delta^2."""
-    n_g, n_m, s1, s2, n_p, n_k = case
-    numbers = {"G": s1, "M": s2, "P": n_p, "K": n_k}
+    n_g, n_m, s1, s2, n_p, _ = case
     places = list(product(range(s1), range(n_p), range(s2)))
-    index = {place: i for i, place in enumerate(places)}
-    rows = np.zeros((len(list(iterates(numbers))), len(places)), dtype=np.int64)
-    for at, row in enumerate(chain_weights(topology, numbers).values()):
-        for (a, p, b, _), weight in row.items():
-            scaled = s2 * weight
-            rows[at, index[a, p, b]] += int(scaled)
-    gram = rows.T @ rows  # times s2^2
+    gram = _gram(topology, case)
     lower, upper = gaps(case, alike)
     low, up = [], []
     for groups, clients in draws(law, case):

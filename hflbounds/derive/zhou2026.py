@@ -177,11 +177,13 @@ def _b2() -> list[Line]:
 
 # ---------------------------------------------------------------- b3: brute force
 def _loops(topology: str) -> Finding:
-    for shuffled, counts in product((False, True), product((1, 2, 3), repeat=4)):
-        numbers = dict(zip("GMPK", counts, strict=True))
-        found, formulas = looped(topology, numbers, shuffled), displayed(topology, shuffled)
-        if any(exact(formulas[piece], numbers) != found[piece] for piece in PIECES):
-            return holds(False, "loops", {name: float(n) for name, n in numbers.items()})
+    for shuffled in (False, True):
+        formulas = displayed(topology, shuffled)
+        for counts in product((1, 2, 3), repeat=4):
+            numbers = dict(zip("GMPK", counts, strict=True))
+            found = looped(topology, numbers, shuffled)
+            if any(exact(formulas[piece], numbers) != found[piece] for piece in PIECES):
+                return holds(False, "loops", {name: float(n) for name, n in numbers.items()})
     return holds(True, "81 hierarchies, fixed and random order, four sums each: equal to the loops")
 
 

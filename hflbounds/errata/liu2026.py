@@ -34,9 +34,9 @@ def edge_round(weights: Weights, p: Vector, w: Vector) -> Vector:
     """(9), (10) and (7): servers average their clients, and clients their servers."""
     servers = []
     for column in zip(*weights, strict=True):
-        sent = [share * weight for share, weight in zip(p, column, strict=True)]
-        servers.append(sum((a * b for a, b in zip(sent, w, strict=True)), Q(0)) / sum(sent))
-    return tuple(sum((a * b for a, b in zip(row, servers, strict=True)), Q(0)) for row in weights)
+        sent = [(share * weight, model) for share, weight, model in zip(p, column, w, strict=True) if weight]
+        servers.append(sum((a * b for a, b in sent), Q(0)) / sum(a for a, _ in sent))
+    return tuple(sum((a * b for a, b in zip(row, servers, strict=True) if a), Q(0)) for row in weights)
 
 
 def run(

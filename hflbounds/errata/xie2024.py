@@ -35,8 +35,11 @@ def two_centers(rule: str, steps: int, server_rate: float, rate: float) -> Itera
         update = rate * (began[j] - CENTERS[j])
         calibration = sum(cache) / 2 - cache[j]
         cache[j] = update
-        direction = {"hga": 2 * update - sum(cache) / 2, "fedbuff": update, "ca2fl": update + calibration}[rule]
-        model -= server_rate * direction
+        if rule == "hga":
+            update = 2 * update - sum(cache) / 2
+        elif rule == "ca2fl":
+            update += calibration
+        model -= server_rate * update
         began[j] = model
 
 
