@@ -21,10 +21,12 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import SHARING, Division, Recommendation
 from planner.decide.single_tier import baselines
+from planner.decide.tuning import on_record
 from planner.decide.verdict import is_close, sharing_is_open, single, standing
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, Verdict
 from planner.io.wording import join, times, title
+from planner.predict.evidence import orderings as evidence
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
@@ -64,6 +66,7 @@ class _Seen:
         self.along: dict[tuple[str, int], _Plan] = {}
         self.why = ["" for _ in divisions]
         self.looked: set[tuple[int, ...]] = set()
+        self.checked: _Plan | None = None  # with no more local steps in a round than measured runs had
 
     def groups(self, plan: _Plan) -> int:
         """Number of groups in the division of a plan."""
@@ -119,6 +122,12 @@ class _Seen:
         first = int(total.argmin())  # of equal ones that with the least counts
         if not math.isfinite(total[first]):
             return
+        P, K = (mesh.get(symbol, self.questions[division].values[symbol]) for symbol in reversed(STEPS))
+        steps = np.broadcast_to(P * K, total.shape)
+        within = np.where(steps <= on_record(self.questions[division]), total, math.inf)
+        checked = int(within.argmin())
+        if math.isfinite(within[checked]) and (self.checked is None or total[checked] < self.checked.total):
+            self.checked = plan(checked)
         before = self.own[division].get(topology)
         if before is None or total[first] < before.total:
             self.own[division][topology] = plan(first)
@@ -222,6 +231,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     along = {symbol: _along(seen, symbol, scenario.resolution) for symbol in choices}
     chosen = common[first.division]
     answer = recommend(_settled(seen, first, choices))
+    warnings = [_with_checked(one, seen, first) for one in answer.warnings]
     said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
     for text in _cautions(order, rows, along, chosen, choices):
         said[text] = None
@@ -245,7 +255,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     return answer.replaced(
         verdict=told,
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
-        warnings=(*answer.warnings, *(Caution(text=text) for text in (*about, *said))),
+        warnings=(*warnings, *(Caution(text=text) for text in (*about, *said))),
         recommend=answer.recommend.replaced(
             in_place_of=_replaced(scenario, seen, first),
             flips_searched=looked,
@@ -254,6 +264,17 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
             notes=(sentence, *answer.recommend.notes),
         ),
     )
+
+
+def _with_checked(one: Caution, seen: _Seen, first: _Plan) -> Caution:
+    """Let the warning that no measured run had as many steps say what the best takes of which some had."""
+    question, within = seen.questions[first.division], seen.checked
+    at = question.varied(values={**question.values, **first.counts})
+    if within is None or one.text not in evidence.beyond_record(at):
+        return one
+    steps = ", ".join(f"{symbol} = {within.counts[symbol]}" for symbol in STEPS if symbol in within.counts)
+    takes = f"{steps} takes {times(within.total / first.total)} the {seen.scenarios[first.division].objective}"
+    return one.replaced(text=evidence.beyond_record(at, takes)[0])
 
 
 def taken(scenario: Scenario, shown: Mapping[str, KnownValue]) -> Scenario:

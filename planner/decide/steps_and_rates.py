@@ -27,6 +27,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_size
 
 MOST = 20_000  # choices that are looked at
+LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
 
 
@@ -67,6 +68,7 @@ class _Tried:
     steps: list[int]
     exchanges: list[int]
     most: float  # local steps of a client in a round, where K or P is not as wanted
+    beyond: list[tuple[int, int]]  # P and K a step beyond what measured runs had, where K or P is open
 
     def choices(self, question: Question) -> list[Choice]:
         return tuning.choices(question, self.exchanges, self.steps, self.among, self.most)
@@ -136,7 +138,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     warnings = [
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
-        *_beyond_record(question, rows),
+        *_beyond_record(question, tried, found, chosen, rows, aim, budget),
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
@@ -322,8 +324,9 @@ def _tried(asked: Question, wanted: Wanted) -> _Tried:
     P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
     steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K})
     exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, {*P})
-    if wanted.local_steps is not None and wanted.group_rounds is not None:
-        most = math.inf
+    given = None if wanted.group_rounds is None else exchanges, None if wanted.local_steps is None else steps
+    beyond = [] if all(given) else tuning.a_step_beyond(asked, *given)
+    most = math.inf if all(given) else most
     every = list(asked.topologies)
     among = every if wanted.topology is None else [_topology(wanted.topology, every)]
     if len(steps) * len(exchanges) * len(among) > MOST:
@@ -331,7 +334,7 @@ def _tried(asked: Question, wanted: Wanted) -> _Tried:
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
             "choices. Give fewer, such as 1:64."
         )
-    return _Tried(among, steps, exchanges, most)
+    return _Tried(among, steps, exchanges, most, beyond)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:
@@ -421,28 +424,40 @@ def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tup
     return (first, *(one for one in found if one.key != SHARING))
 
 
-def _beyond_record(question: Question, rows: Sequence[Plan]) -> list[str]:
-    """Say which choices have more local steps in a round than any measured run."""
-    most = predictor_record.most_steps(question)
-    beyond = [row for row in rows if row.steps_in_a_round > most]
-    if not beyond:
+def _beyond_record(
+    question: Question,
+    tried: _Tried,
+    found: Sequence[Choice],
+    chosen: Choice,
+    rows: Sequence[Plan],
+    aim: Aim,
+    budget: Budget,
+) -> list[str]:
+    """Say what the best on record takes where the choice goes beyond, else what a step beyond is predicted to save."""
+
+    def least(among: Iterable[Choice]) -> Choice | None:
+        return min((c for c in among if budget.overrun(c) <= 1), key=lambda c: c.amount(aim), default=None)
+
+    most, none = tuning.on_record(question), orderings.none_had_more(question)
+    if most < chosen.P * chosen.K:
+        at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
+        within = least(c for c in found if most >= c.P * c.K)
+        checked = f"{_steps(within)} takes {times(within.amount(aim) / chosen.amount(aim))} the {aim}" if within else ""
+        return orderings.beyond_record(at, checked)
+    if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
+        steps = f"K = {beyond[0].local_steps}, P = {beyond[0].group_rounds} has {beyond[0].steps_in_a_round:,}"
+        return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
+    best = least(c for p, k in tried.beyond for c in tuning.choices(question, [p], [k], tried.among))
+    if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
-    first = next((row for row in beyond if row.recommended), beyond[0])
-    had = f"K = {first.local_steps}, P = {first.group_rounds} has {first.steps_in_a_round:,}"
-    return [
-        f"No measured run had over {most:g} local steps of a client in a round; {had}. Of {len(rows)} rows "
-        f"{len(beyond)} have more. What is predicted for them was never checked: run it before you use it."
-    ]
+    less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
+    options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
+    return [f"{none}; {_steps(best)} would take {less}. That was never checked: {options} tries it."]
 
 
 def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
     said = []
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
-    if own <= most < own // chosen.K * (chosen.K + 1):
-        said.append(
-            f"{own} local steps of a client in a round are as far as measured runs went. By the prediction more may "
-            "take less: --local-steps and --group-rounds try them, without a record."
-        )
     for name, values in (("K", tried.steps), ("P", tried.exchanges)):
         value = getattr(chosen, name)
         fits = own // value * (value + 1) <= most

@@ -194,6 +194,16 @@ def usual(question: Question) -> tuple[list[int], list[int]]:
     return P, [n for n in LADDER if n <= most]
 
 
+def a_step_beyond(
+    question: Question, group_rounds: Sequence[int] | None, local_steps: Sequence[int] | None
+) -> list[tuple[int, int]]:
+    """Pairs of P and K, of those given or of the usual ladder, that are next above what runs on record went to."""
+    most = on_record(question)
+    exchanges = group_rounds or [n for n in LADDER if n <= (MOST_GROUP_ROUNDS if question.symbols[-1].passes else 1)]
+    pairs = ((p, next((k for k in local_steps or LADDER if p * k > most), None)) for p in exchanges)
+    return [(p, k) for p, k in pairs if k is not None]
+
+
 def choices(
     question: Question,
     group_rounds: Iterable[int],

@@ -141,15 +141,23 @@ def not_covered(question: Question) -> list[str]:
     ]
 
 
-def beyond_record(question: Question) -> list[str]:
-    """Say that no measured run had as many local steps of a client in a round, where none had."""
+def beyond_record(question: Question, checked: str = "") -> list[str]:
+    """Say that no measured run had as many local steps of a client in a round, where none had.
+
+    ``checked`` says what the best within the record takes, where other counts were tried.
+    """
     if not predictor_record.beyond(question):
         return []
-    most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
+    here = f"here are {predictor_record.steps_in_a_round(question):,}"
     return [
-        f"No measured run had over {most:g} local steps of a client in a round; here are {own:,}. "
+        f"{none_had_more(question)}; {f'{checked}. {here.capitalize()}' if checked else here}. "
         "What is predicted was never checked there: run it before you use it."
     ]
+
+
+def none_had_more(question: Question) -> str:
+    """Say up to how many local steps of a client in a round measured runs went."""
+    return f"No measured run had over {predictor_record.most_steps(question):g} local steps in a round"
 
 
 def by_metric(question: Question) -> list[Evidence]:

@@ -337,7 +337,7 @@ def test_choices_left_open_stay_within_what_measured_runs_had(plan) -> None:
     assert {max(told["tune"][name]) for name in ("local_steps", "group_rounds")} == {most}
     for row in front(told):
         assert row["steps_in_a_round"] == row["local_steps"] * row["group_rounds"] <= most
-    assert not any("No measured run" in one["text"] or "widens" in one["text"] for one in told["warnings"])
+    assert not any("here are" in one["text"] or "widens" in one["text"] for one in told["warnings"])
     few = asked(plan, *fleet, "-P", "4")
     assert {row["local_steps"] for row in front(few) if not row["given"]} <= {*range(1, most // 4 + 1)}
     proved = asked(plan, *fleet, "--predictor", "bound")
@@ -367,8 +367,42 @@ def test_what_goes_beyond_measured_runs_has_weak_evidence_and_a_warning(plan, wo
     said = " ".join(out.split())
     assert code == 0
     assert "Evidence weak: no measured run had " in said
-    assert "Warning No measured run had over 12 local steps of a client in a round" in said
+    assert "Warning No measured run had over 12 local steps in a round; " in said
     assert recommended(asked(plan, *fleet))["steps_in_a_round"] > 12
+
+
+def test_what_a_step_beyond_measured_runs_would_save_is_said(plan) -> None:
+    """The least of all pairs next above 12 local steps in a round, each asked for by itself."""
+    fleet = ["-G", "12", "-M", "25", "--uplink", "20Mbit/s", "--link-sharing", "per-client", "--target", "0.05"]
+    told = asked(plan, "tune", *fleet)
+    ladder, times = (1, 2, 3, 4, 6, 8, 12, 16), {}
+    for P in ladder:
+        K = next(k for k in ladder if P * k > 12)
+        rows = asked(plan, "recommend", *fleet, "-P", str(P), "-K", str(K))["rows"]
+        times[f"K = {K}, P = {P}"] = min(row["time_seconds"]["value"] for row in rows if not row["baseline"])
+    counts = min(times, key=lambda counts: times[counts])
+    saved = 1 - times[counts] / recommended(told)["time_seconds"]
+    assert recommended(told)["steps_in_a_round"] == 12 and saved > 0.05
+    said = next(one["text"] for one in told["warnings"] if "No measured run" in one["text"])
+    less = f"{counts} would take {100 * saved:.0f} % less time."
+    assert said.startswith(f"No measured run had over 12 local steps in a round; {less}")
+    assert "No measured run" not in str(asked(plan, "tune", *fleet, "-P", "1", "-K", "1:12")["warnings"])
+
+
+@pytest.mark.parametrize("command", ["tune", "recommend"])
+def test_beyond_measured_runs_the_best_of_them_stands_beside_what_is_predicted(plan, command: str) -> None:
+    fleet = ["-G", "10", "-M", "10", "-H", "inter", "--link-sharing", "per-client", "--target", "0.05"]
+    beyond, within = (asked(plan, command, *fleet, "-K", steps, "-P", "1") for steps in ("1:30", "1:12"))
+    here, there = (
+        min(row["time_seconds"]["value"] for row in told["rows"] if not row.get("baseline"))
+        for told in (beyond, within)
+    )
+    said = next(one["text"] for one in beyond["warnings"] if "No measured run" in one["text"])
+    steps = "K = 12, P = 1" if command == "tune" else "K = 12"
+    assert said.startswith(
+        f"No measured run had over 12 local steps in a round; {steps} takes {there / here:.2g}x the time."
+    )
+    assert "Here are 30." in said
 
 
 @pytest.mark.parametrize(
