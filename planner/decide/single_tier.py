@@ -104,6 +104,13 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
     return tuple(found)
 
 
+def _taking_part(question: Question) -> float:
+    """Clients of a round; small groups of a list have fewer than are drawn of the others."""
+    if question.members is not None:
+        return float(question.sized(question.reference).taking_part)
+    return prod(question.values[one.drawn] for one in question.symbols)
+
+
 def single_tier(question: Question) -> Question:
     """Ask about the same fleet, problem and target without servers in between: one exchange a round.
 
@@ -117,7 +124,7 @@ def single_tier(question: Question) -> Question:
     counts |= {one.passes: 1.0 for one in (*above, tier) if one.passes}
     counts |= {
         tier.size: question.clients,
-        tier.drawn: prod(values[one.drawn] for one in symbols) if question.partial else question.clients,
+        tier.drawn: _taking_part(question) if question.partial else question.clients,
         tier.deviation: math.hypot(*(values[one.deviation] for one in symbols)),
         "K": prod(values[one.passes] for one in symbols if one.passes) * values["K"],
     }

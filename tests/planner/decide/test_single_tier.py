@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import planner
 from hflbounds.topology import all_topologies
 from planner.decide.single_tier import single_tier
 from planner.predict.question import Question, ask
@@ -45,3 +47,16 @@ def test_a_single_tier_is_the_same_below_any_servers() -> None:
         assert one.rounds()[pattern] == pytest.approx(float(grouped.rounds()[same]), rel=1e-9)
         here, there = one.of_a_round(pattern), grouped.of_a_round(same)
         assert (here.seconds, here.bytes) == pytest.approx((there.seconds, there.bytes))
+
+
+def test_small_groups_of_a_list_send_whom_they_have(tmp_path: Path) -> None:
+    """As many as are drawn of the others were counted there too, more than there are of everybody."""
+    sizes, drawn = {"x/a": 2, "x/b": 1, "y/c": 1, "z/d": 1, "z/e": 3}, 2
+    clients = [f"{group[2]}{i},{group}" for group, size in sizes.items() for i in range(size)]
+    (tmp_path / "fleet.csv").write_text("\n".join(["client,group", *clients]) + "\n")
+    tiers = [{}, {}, {"drawn": drawn}]
+    scenario = planner.load_scenario(config={"fleet": {"list": str(tmp_path / "fleet.csv"), "tiers": tiers}})
+    alone = single_tier(ask(scenario))
+    assert (alone.values["n1"], alone.values["S1"]) == (8, sum(min(size, drawn) for size in sizes.values()))
+    answer = planner.recommend(scenario)  # was refused
+    assert {"fedavg", "sfl"} <= {row.id for row in answer.rows}
