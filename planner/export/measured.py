@@ -13,7 +13,6 @@ from planner.cost.spec import levels
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError, ScenarioError
 from planner.export.plan import plan_id
-from planner.export.price import tied
 from planner.export.targets import Target, targets
 from planner.io.json_documents import loaded
 from planner.io.parts import Part, field
@@ -140,7 +139,7 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
     costs = [round_cost(one) for one in (spec, spec_after)]
     rows = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
     try:
-        best = tied(recommend(after, details=False))
+        best = recommend(after, details=False).recommended
     except NoAnswerError:
         best = ()
     return Comparison(
@@ -170,7 +169,7 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
             ),
         ),
         corrections=tuple(settings.values()),
-        best=tied(answer),
+        best=answer.recommended,
         best_corrected=best,
         notes=tuple(_notes(measured, target, spec)),
     )

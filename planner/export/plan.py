@@ -142,7 +142,7 @@ def plan(
             "`hfl-plan recommend` find them."
         )
     scenario = with_default_order(scenario)
-    question, answer = ask(scenario), recommend(scenario, details=False)
+    question, answer = ask(scenario), recommend(scenario, details=False, cases=True)
     row = _row(answer, topology)
     if row.rounds is None:
         raise NoAnswerError(f"export: {row.id} does not reach the target: {row.why}. Export another --topology.")

@@ -28,13 +28,8 @@ def prices(plan: Plan, target: Target) -> tuple[Price, Price | None]:
     return planned, _price(recommend(target.run(plan.scenario), details=False), plan.row.id)
 
 
-def tied(answer: Recommendation) -> tuple[str, ...]:
-    """Return the ids of the topologies that tie for the first place."""
-    return tuple(row.id for row in answer.rows if row.tie == 1)
-
-
 def _price(answer: Recommendation, topology: str) -> Price:
     row = answer.row(topology)
     numbers = ("time_seconds", "traffic_bytes", "round_seconds", "round_bytes")
     known = {name: None if (number := getattr(row, name)) is None else float(number) for name in numbers}
-    return Price(best=tied(answer), rank=row.rank, **known)
+    return Price(best=answer.recommended, rank=row.rank, **known)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from planner.errors import ScenarioError
 from planner.export.plan import Plan, one_line
 from planner.export.price import Price, prices
 from planner.export.targets import Target, targets
+from planner.io import frames
 from planner.io.atomic import write_folder
 from planner.io.parts import Part, field
 from planner.io.text import suggest
+from planner.io.toml_text import toml
 from planner.io.version import version
-from planner.io.wording import names_or, title
+from planner.io.wording import CASES, names_or, title
+from planner.scenario.fields import leaves, put
 from planner.scenario.units import format_duration, format_size
 
 FILES = Path(__file__).with_name("files")
+COMPARE = "`hfl-plan compare scenario.toml measured.json` shows predicted against measured."
 
 
 class Exported(Part):
@@ -49,8 +56,8 @@ def target_of(word: str) -> Target:
     return known[word]
 
 
-def export(plan: Plan, target: Target, folder: Path) -> Exported:
-    """Write the project of a plan into a new folder.
+def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | None = None) -> Exported:
+    """Write the project of a plan into a new folder, with its scenario if its tables as ``told`` are known.
 
     Raises:
         ScenarioError: If the target cannot run the plan, or there is something in the folder.
@@ -58,11 +65,12 @@ def export(plan: Plan, target: Target, folder: Path) -> Exported:
     """
     _check(plan, target)
     planned, priced = prices(plan, target)
+    beside = scenario_files(told, folder) if told else {}
     answer = Exported(
         target=target.id,
         topology=plan.topology.id,
         folder=str(folder),
-        files=("README.md", *target.files),
+        files=("README.md", *target.files, *beside),
         plan=plan.id,
         clients=len(plan.clients),
         rounds=plan.rounds,
@@ -72,8 +80,28 @@ def export(plan: Plan, target: Target, folder: Path) -> Exported:
         priced=priced,
         notes=_notes(plan, target, planned, priced),
     )
-    write_folder(folder, project(plan, target, answer))
+    write_folder(folder, {**project(plan, target, answer), **beside})
     return answer
+
+
+def scenario_files(told: Mapping[str, Any], folder: Path) -> dict[str, str]:
+    """Make scenario.toml, in which files have their names as seen from the project; nothing where TOML cannot hold it.
+
+    Data frames become files of the project.
+    """
+    table: dict[str, Any] = {"schema_version": 1}
+    found: dict[str, str] = {}
+    for key, value in leaves(told):
+        name = Path(value.strip()) if isinstance(value, str) else Path()
+        if (held := frames.content(name)) is not None:
+            found[str(name)] = held.decode()
+        elif name.is_file() and not name.is_absolute():
+            value = Path(os.path.relpath(name, folder)).as_posix()
+        put(table, key, value, key)
+    try:
+        return {"scenario.toml": toml(table), **found}
+    except TypeError:
+        return {}
 
 
 def project(plan: Plan, target: Target, answer: Exported) -> dict[str, str]:
@@ -86,6 +114,7 @@ def project(plan: Plan, target: Target, answer: Exported) -> dict[str, str]:
         "version": version(),
         "clients": str(len(plan.clients)),
         "rounds": str(plan.rounds),
+        "compare": COMPARE if "scenario.toml" in answer.files else "",
     }
     found = {"README.md": Template(_template(f"{target.id}/README.md")).substitute(words)}
     for name, source in target.files.items():
@@ -116,9 +145,7 @@ def _check(plan: Plan, target: Target) -> None:
 def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> tuple[str, ...]:
     """Say what the target does not do as planned."""
     said = list(target.says)
-    if len(tied := plan.answer.recommended) > 1:
-        runs = f"This runs {title(plan.topology.id)}."
-        said.insert(0, f"The verdict is a toss-up by {plan.answer.objective}: {names_or(tied)}. {runs}")
+    said[:0] = _undecided(plan)
     if priced is not None:
         now, then = (
             f"{format_duration(p.time_seconds)} and {format_size(p.traffic_bytes)}"
@@ -127,7 +154,7 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
         )
         said.append(f"To the target that takes {now}, where {then} were planned.")
         if set(priced.best) != set(planned.best):
-            best = " or ".join(priced.best)
+            best = names_or(priced.best)
             said.append(f"The recommendation changes: on this network {best} is best by {plan.answer.objective}.")
     if plan.scenario.availability is not None:
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
@@ -136,6 +163,20 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
     if not plan.weights and _uneven(plan):
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)
+
+
+def _undecided(plan: Plan) -> Iterator[str]:
+    """Say what the verdict leaves open, and which of it this runs."""
+    whole, by, runs = plan.answer.verdict, plan.answer.objective, title(plan.topology.id)
+    case = next((one for one in whole.cases if whole.on == "objective" and one.value == by), whole)
+    if case.status == "depends":
+        found = " and ".join(f"with {CASES[one.value]} {names_or(one.best)}" for one in case.cases)
+        asked = "Give --link-sharing to decide"
+        yield f"The verdict by {by} depends on link sharing: {found}. This runs {runs}, priced with own links. {asked}."
+    elif case.status == "toss-up" and len(case.best) > 1:
+        yield f"The verdict is a toss-up by {by}: {names_or(case.best)}. This runs {runs}."
+    if whole.on == "objective":
+        yield f"The verdict depends on the objective, and this is for {by}: --objective gives another."
 
 
 def _uneven(plan: Plan) -> bool:

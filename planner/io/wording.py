@@ -54,6 +54,10 @@ def names(topologies: Iterable[str]) -> str:
     return join([title(topology) for topology in topologies])
 
 
+CASES = {"per-client": "own links", "per-server": "shared links"}
+"""Values of link sharing in words."""
+
+
 def names_or(topologies: Sequence[str]) -> str:
     """``Star-Ring``, ``Star-Star, Star-Ring or Ring-Ring``."""
     return " or ".join(filter(None, (", ".join(map(title, topologies[:-1])), title(topologies[-1]))))

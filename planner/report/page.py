@@ -128,8 +128,6 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
     return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
 
 
-CASES = {"per-client": "own links", "per-server": "shared links"}
-"""What the ways to share links are called where a verdict depends on them."""
 PROVENANCE = "provenance"  # where every value comes from, assumptions included
 WARNINGS = "warnings"  # a section of answers that have some
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))

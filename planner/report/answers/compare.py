@@ -9,10 +9,10 @@ from planner.decide.contrast import Alone, Contrast, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
-from planner.io.wording import counted, input_words, join, join_with_limit, names_or, shortened, times
+from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times
 from planner.report.answers.recommend import OF_FOOTPRINT
 from planner.report.document import Cell, Column, Document, Table
-from planner.report.page import CASES, about, count, duration, size, told
+from planner.report.page import about, count, duration, size, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell

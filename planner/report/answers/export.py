@@ -41,7 +41,7 @@ def exported(  # reason: an option each
     made = plan(scenario, topology, rate, groups)
     if saved is not None:
         unchanged(saved, made.answer)
-    return export(made, target, folder)
+    return export(made, target, folder, told)
 
 
 def document(answer: Exported) -> Listing:

@@ -10,7 +10,7 @@ from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, R
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import Quantity, Verdict
-from planner.io.wording import counted, input_words, join, join_with_limit, percent, times, title, two
+from planner.io.wording import CASES, counted, input_words, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -25,7 +25,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
-from planner.report.page import CASES, about, change, count, duration, first_best, page, size
+from planner.report.page import about, change, count, duration, first_best, page, size
 from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
 from planner.scenario.units import format_amount, format_energy, format_mass

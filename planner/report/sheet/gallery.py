@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import all_topologies
 from planner.decide.recommendation import SHARING
-from planner.report.page import CASES
+from planner.io.wording import CASES
 from planner.report.sheet.drawing import Draw, Drawn
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from planner.cost.linear import WORK, terms
 from planner.decide.recommendation import Recommendation, Row
 from planner.decide.single_tier import Baseline, baselines
-from planner.io.wording import input_words
+from planner.io.wording import CASES, input_words
 from planner.predict.question import Question, ask, with_default_order
-from planner.report.page import CASES, duration
+from planner.report.page import duration
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:

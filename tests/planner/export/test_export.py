@@ -157,7 +157,7 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     answer = export(made, target_of("flower"), tmp_path / "flower")
     assert answer.priced is not None
     assert (answer.topology, answer.planned.best, answer.priced.best) == ("star-ring", ("star-ring",), ("star-star",))
-    assert "The recommendation changes: on this network star-star is best by time." in answer.notes
+    assert "The recommendation changes: on this network Star-Star is best by time." in answer.notes
     assert "The recommendation changes" in (tmp_path / "flower" / "README.md").read_text()
     plain = export(made, target_of("python"), tmp_path / "python")
     assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
@@ -172,6 +172,20 @@ def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
     told = f"The verdict is a toss-up by time: {said.removeprefix(toss_up).partition('.')[0]}. This runs Star-Ring."
     assert answer.notes[0] == told
     assert told in (tmp_path / "run" / "README.md").read_text()
+
+
+def test_the_plan_of_an_answer_that_depends_says_on_what(tmp_path: Path) -> None:
+    """What is best with own links is run and priced, and was called a toss-up of everything."""
+    scenario = planner.load_scenario(G=10, M=10, heterogeneity="inter")
+    time = planner.recommend(scenario).verdict.cases[0]
+    own, shared = (" or ".join(case.best).replace("star", "Star").replace("ring", "Ring") for case in time.cases)
+    assert own != shared
+    answer = export(plan(scenario), target_of("python"), tmp_path / "run")
+    assert f"depends on link sharing: with own links {own} and with shared links {shared}. This" in answer.notes[0]
+    assert "--link-sharing" in answer.notes[0] and "--objective" in answer.notes[1]
+    told = planner.load_scenario(G=10, M=10, heterogeneity="inter", link_sharing="per-server", objective="time")
+    decided = export(plan(told), target_of("python"), tmp_path / "told")
+    assert not any("depends" in note or "toss-up" in note for note in decided.notes)
 
 
 def test_who_is_drawn_is_uniform_and_drawn_anew(tmp_path: Path) -> None:

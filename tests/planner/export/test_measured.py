@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,47 @@ def test_what_is_no_run_of_this_plan_is_refused(changes: dict, wanted: str, tmp_
         file = measured(tmp_path, "ring-ring")
         with pytest.raises(planner.ScenarioError, match="another plan"):
             compare(scenario(local_steps=4), file)
+
+
+@pytest.mark.parametrize("source", ["options", "a frame"])
+def test_the_command_of_its_readme_runs_in_a_project_that_ran(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It named SCENARIO.toml, which no project of options has."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    rows = ["client,group,a,b", *(f"c{i},g{i % 3},{i + 1},{9 - i}" for i in range(6))]
+    Path("counts.csv").write_text("\n".join(rows))
+    words = ("--heterogeneity", "counts.csv", "--uplink", "8Mbit/s", "--local-steps", "3", "--set", "plan.draws=0")
+    if source == "options":
+        assert run("export", *words, "-o", "out/job", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
+    else:
+        counts: Any = CsvFrame("\n".join(rows))
+        planner.export(  # type: ignore[operator]
+            heterogeneity=counts, uplink="8Mbit/s", local_steps=3, settings={"plan.draws": 0}, output="out/job"
+        )
+    folder = tmp_path / "out" / "job"
+    predicted = tomllib.loads((folder / "plan.toml").read_text())
+    document = {"schema": "hfl-plan/measured/1", "plan": predicted["id"], "target": "python"}
+    one = {"seconds": 1.0, "bytes": 0.0, "calls": 6, "work_seconds": 1.2, "call_seconds": 1.2, "metric": 0.5}
+    (folder / "measured.json").write_text(json.dumps({**document, "rounds": [one]}))
+    monkeypatch.chdir(folder)
+    (command,) = re.findall("`hfl-plan (compare [^`]*)`", (folder / "README.md").read_text())
+    code, out, err = run(*command.split(), capsys=capsys, monkeypatch=monkeypatch)
+    assert (code, err) == (0, "")
+    assert f"for 1 round of {predicted['rounds']}" in " ".join(out.split())
+
+
+class CsvFrame:
+    """What counts as a data frame."""
+
+    columns, shape = ("client",), (6, 4)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def write_csv(self) -> str:
+        return self.text
 
 
 def test_a_project_that_ran_is_compared(
