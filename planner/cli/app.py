@@ -133,11 +133,7 @@ class Command(TyperCommand):
 
 
 def _refuse_synonyms(names: Iterable[str]) -> None:
-    """Refuse two names of one option; one name that is given again takes the place of the first, as usual.
-
-    Raises:
-        ScenarioError: For two names.
-    """
+    """Refuse two names of one option; one name that is given again takes the place of the first, as usual."""
     from planner.errors import ScenarioError
 
     first, *others = names or ("",)

@@ -138,9 +138,6 @@ class Said:
 
         Args:
             instead: Values that take the place of options, by key.
-
-        Raises:
-            ScenarioError: If there is none that says this.
         """
         from planner.families.scenario import load
         from planner.scenario.fields import FIELDS

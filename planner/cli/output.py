@@ -61,9 +61,6 @@ class Asked:
 
         Args:
             files: By suffix, what else than an answer the command writes to a file, in words.
-
-        Raises:
-            ScenarioError: For a format there is not, a suffix of none, and a file that may not be written.
         """
         from planner.errors import ScenarioError
         from planner.io import atomic, text
@@ -165,11 +162,7 @@ def _arguments() -> tuple[str, ...]:
 
 
 def laid_out(answer: Answer, asked: Asked, command: tuple[str, ...] = ()) -> Document:
-    """Lay out what was asked for: the page, the verdict alone, all details, or a section of them.
-
-    Raises:
-        ScenarioError: For a section that there is not.
-    """
+    """Lay out what was asked for: the page, the verdict alone, all details, or a section of them."""
     from planner.report import document
 
     typed = command or _arguments()

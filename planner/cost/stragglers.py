@@ -63,11 +63,7 @@ def durations(spec: RoundSpec) -> FloatArray:
 
 
 def mean_duration(spec: RoundSpec) -> tuple[float, float, int]:
-    """Mean duration of the round [s], its standard error [s], and the number of draws.
-
-    Raises:
-        CostError: As `durations`.
-    """
+    """Mean duration of the round [s], its standard error [s], and the number of draws."""
     tiers = _pooled(levels(spec))
     shape = _shape(tiers)
     if not any(level.together for level in tiers) and math.prod(shape) <= _LARGEST_DRAW:

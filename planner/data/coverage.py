@@ -73,9 +73,6 @@ def read_layout(text: str) -> Layout:
     Args:
         text: a path, ``ring:SERVERS,CLIENTS,SHARED[,EVERYWHERE]``, ``triangle:ALONE,PAIRS,TRIPLES``, or rows of 0 and
             1 with semicolons between.
-
-    Raises:
-        ScenarioError: naming the place, the fact and the way out.
     """
     said = text.strip()
     if said.startswith("ring:"):

@@ -86,9 +86,6 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
     """Read a fleet client by client.
 
     What reads a field, by column, is given its text and what it is called in a refusal.
-
-    Raises:
-        ScenarioError: Naming file, line and field, the fact and the way out.
     """
     table = CsvTable(path)
     table.need("client", "Write client,group and a line for each client")

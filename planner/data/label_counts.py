@@ -82,9 +82,6 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
 
     A ``grouped`` table must have a column of groups; ``skip_empty`` leaves out clients without samples, and refuses
     none.
-
-    Raises:
-        ScenarioError: naming the place, the fact and the way out.
     """
     table = CsvTable(path)
     if "client" not in table and table.header[0].casefold() in PARTITIONS:
@@ -127,9 +124,6 @@ def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, 
 
     Returns:
         by ``must`` and ``cannot``, pairs of indices.
-
-    Raises:
-        ScenarioError: naming the place, the fact and the way out.
     """
     table = CsvTable(path)
     for name in ("client", "other", "rule"):
@@ -153,9 +147,6 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
 
     Returns:
         the servers, sorted, and clients by servers.
-
-    Raises:
-        ScenarioError: naming the place, the fact and the way out.
     """
     table, ids = CsvTable(path), Ids(clients)
     table.need("client", "Write the header client,<server>,... or client,server,cost")
@@ -221,11 +212,7 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
 
 
 def read_members(path: Path) -> dict[str, tuple[str, ...]]:
-    """Read which groups clients are in, top first, from a table of clients; other columns are left alone.
-
-    Raises:
-        ScenarioError: naming the place, the fact and the way out.
-    """
+    """Read which groups clients are in, top first, from a table of clients; other columns are left alone."""
     table = CsvTable(path)
     table.need("client")
     members = _Members(_tiers(table))

@@ -197,11 +197,7 @@ class Pilot(Part):
 
 
 def read_pilot(path: Path) -> Pilot:
-    """Read a pilot.
-
-    Raises:
-        ScenarioError: naming the file, the field, the fact and the way out.
-    """
+    """Read a pilot."""
     way = "Write it with `hfl-plan pilot HOOK.py -o pilot.json`."
     pilot = loaded(path, Pilot, "pilot", way)
     _whole(path, pilot, [one.id for one in pilot.topologies], way)

@@ -109,11 +109,7 @@ class Profile(Part):
 
 
 def read_profile(path: Path) -> Profile:
-    """Read a profile.
-
-    Raises:
-        ScenarioError: naming the file, the field, the fact and the way out.
-    """
+    """Read a profile."""
     way = "Write it with `hfl-plan measure --output`."
     profile = loaded(path, Profile, "profile", way)
     if profile.unit == "label shares" and profile.labels is None:

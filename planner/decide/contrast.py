@@ -34,11 +34,7 @@ class Side:
 
     @classmethod
     def of(cls, name: str, told: Told, load: Load = load) -> Side:
-        """Read what was said.
-
-        Raises:
-            ScenarioError: If it is no scenario.
-        """
+        """Read what was said."""
         return cls(name, told, read(name, told, load), load)
 
     @cached_property
@@ -52,11 +48,7 @@ class Side:
 
 
 def read(name: str, told: Told, load: Load = load) -> Scenario:
-    """Read a scenario from what was said by key; errors name the scenario.
-
-    Raises:
-        ScenarioError: If it is none.
-    """
+    """Read a scenario from what was said by key; errors name the scenario."""
     return load(None, {key: (f"{name}: {key}", value) for key, value in told.items()})
 
 

@@ -215,7 +215,6 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     """The answer for the best plan, with all divisions that were searched.
 
     Raises:
-        ScenarioError: as for one division.
         NoAnswerError: where no plan reaches the target.
     """
     choices = scenario.choices

@@ -38,11 +38,7 @@ class Wanted:
     sizes: str | None = None  # ``present``, a size for each group, or bounds, as written
 
     def checked(self) -> float:
-        """The price of a unit of mean cost.
-
-        Raises:
-            ScenarioError: for options that cannot be meant.
-        """
+        """The price of a unit of mean cost."""
         text.one_of(self.weighting, ("clients", "samples"), "--weighting")
         if self.free and (self.least, self.most) != (None, None):
             raise ScenarioError(
@@ -62,21 +58,13 @@ class Wanted:
 
     @property
     def listed(self) -> tuple[int, ...] | None:
-        """A size for each group; None where they are not listed.
-
-        Raises:
-            ScenarioError: for text that says no sizes.
-        """
+        """A size for each group; None where they are not listed."""
         if self.sizes is None or self.sizes.strip() == "present" or ":" in self.sizes:
             return None
         return tuple(_whole(part) for part in self.sizes.split(","))
 
     def bounds(self, table: LabelCounts, named: Sequence[str]) -> tuple[int | list[int], int | list[int]]:
-        """Least and most clients of a group, or of every group, in the order of their names.
-
-        Raises:
-            ScenarioError: for sizes that cannot be meant.
-        """
+        """Least and most clients of a group, or of every group, in the order of their names."""
         clients, count = len(table.clients), len(named)
         if (listed := self.listed) is not None:
             if len(listed) != count or sum(listed) != clients:
@@ -132,7 +120,6 @@ class Task:
         """Read the files that options name.
 
         Raises:
-            ScenarioError: for options and files that cannot be meant.
             NoAnswerError: where the rules contradict each other.
         """
         price = wanted.checked()

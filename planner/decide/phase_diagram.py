@@ -108,9 +108,6 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
 
     ``asked`` are two names, each perhaps with a range: ``G=1:50,uplink=1Mbit/s:1Gbit/s``. With ``among`` other
     topologies than these do not compete.
-
-    Raises:
-        ScenarioError: for inputs that cannot be moved so.
     """
     scenario, question, competing = posed(scenario, among)
     objective = scenario.objective

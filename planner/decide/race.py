@@ -57,7 +57,6 @@ def pilot_of_model(
     """Race on a model of this process; arguments as of `planner.harness.pilot.on_model`.
 
     Raises:
-        ScenarioError: For what cannot be meant.
         NoAnswerError: If nothing can be raced.
     """
     course, raced = on_model(model, clients, loss, test, wanted, store, tell, **how)
@@ -72,7 +71,6 @@ def pilot_of_counts(
     Labels that are whole numbers stand for themselves, others for 0, 1 ... in the order of the file.
 
     Raises:
-        ScenarioError: For what cannot be meant.
         NoAnswerError: If the data set is not there, or nothing can be raced.
     """
     places = np.argsort(table.columns) if table.columns else np.arange(len(table.labels))

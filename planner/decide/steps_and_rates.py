@@ -83,7 +83,6 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     K and P of the scenario define a target that is not given.
 
     Raises:
-        ScenarioError: For options that cannot be meant.
         NoAnswerError: If nothing reaches the target within the budget.
     """
     if scenario.pilot is not None:

@@ -240,11 +240,7 @@ def weighed(aim: Aim, budget: Budget) -> tuple[Aim, ...]:
 
 
 def known(found: Iterable[Choice], weighed: Iterable[Aim]) -> None:
-    """Refuse to weigh what nothing is known of.
-
-    Raises:
-        ScenarioError: With what to give.
-    """
+    """Refuse to weigh what nothing is known of."""
     every = list(found)
     for aim in weighed:
         if not any(math.isfinite(choice.amount(aim)) for choice in every):
@@ -377,11 +373,7 @@ def described(choice: Choice) -> str:
 
 
 def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:
-    """Read ``5``, ``1,2,5`` and ``1:64``; a range has its ends and small numbers and powers between.
-
-    Raises:
-        ScenarioError: For anything else.
-    """
+    """Read ``5``, ``1,2,5`` and ``1:64``; a range has its ends and small numbers and powers between."""
     if text is None:
         return sorted(default)
     found: set[int] = set()

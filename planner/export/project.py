@@ -45,11 +45,7 @@ class Exported(Part):
 
 
 def target_of(word: str) -> Target:
-    """Look a target up.
-
-    Raises:
-        ScenarioError: If there is none of that name.
-    """
+    """Look a target up."""
     known = targets()
     if word not in known:
         raise ScenarioError(f"--to: {word!a:.40} is not one of {', '.join(known)}. {suggest(word, known)}".rstrip())

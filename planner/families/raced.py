@@ -190,11 +190,7 @@ def read(
     speed_ratio: str | None = None,
     buffer: int | None = None,
 ) -> Asked:
-    """Read what was asked for.
-
-    Raises:
-        ScenarioError: For what cannot be meant.
-    """
+    """Read what was asked for."""
     if edges is not None and not (edges.strip().isdecimal() and 0 < int(edges) <= 10**9):
         raise ScenarioError(f"--edges: {edges!a:.40} is no count of models sent in a round.")
     words: Sequence[str] = [word.strip().lower() for word in systems.split(",") if word.strip()]

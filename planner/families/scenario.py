@@ -13,11 +13,7 @@ from planner.scenario.resolve import load as without_network
 
 
 def load(config: Path | None, options: Mapping[str, tuple[str, Any]]) -> Scenario:
-    """Read a scenario; where clients are placed on a network, its rounds are timed there (`Network.timer`).
-
-    Raises:
-        ScenarioError: For what is no scenario.
-    """
+    """Read a scenario; where clients are placed on a network, its rounds are timed there (`Network.timer`)."""
     table = read(config)[0].get("network") if config is not None else None
     written = {key: (f"network.{key}", table.get(key)) for key in SITED} if isinstance(table, dict) else {}
     written |= {key: options[f"network.{key}"] for key in SITED if f"network.{key}" in options}

@@ -37,7 +37,6 @@ def refusals(where: str = "") -> Iterator[None]:
     ``where`` opens the message.
 
     Raises:
-        ScenarioError: For a word that is none of those that can be chosen.
         NoAnswerError: For every other refusal.
     """
     from validation.engine import UnknownChoiceError, ValidationError

@@ -106,7 +106,6 @@ def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = 
             ``auto``, ``torch`` or ``compiled``.
 
     Raises:
-        ScenarioError: For an unknown claim.
         NoAnswerError: If the runs cannot be made.
         SystemExit: If it is told to end.
         KeyboardInterrupt: If it is interrupted.

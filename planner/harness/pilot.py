@@ -153,7 +153,6 @@ def on_model(
         how: ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``.
 
     Raises:
-        ScenarioError: For what cannot be meant.
         NoAnswerError: If nothing can be raced.
     """
     need("pilot", "torch", "scipy")
@@ -186,7 +185,6 @@ def on_proxy(
         how: As of `on_model`.
 
     Raises:
-        ScenarioError: For what cannot be meant.
         NoAnswerError: If the data set is not there, or nothing can be raced.
     """
     need("pilot", "torch", "scipy")

@@ -94,7 +94,6 @@ def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
     """Put texts, by path within it, into a folder that is new or empty: all of them or none.
 
     Raises:
-        ScenarioError: If there is something in it, or no folder to put it in.
         NoAnswerError: If it cannot be written.
     """
     target, told = Path(folder), f"--output: {str(folder)!a:.120}"

@@ -17,11 +17,7 @@ def read() -> Mapping[str, Mapping[str, str]]:
 
 
 def explained(code: str) -> list[tuple[str, str]]:
-    """Return what a code means, as pairs of a heading and a text.
-
-    Raises:
-        ScenarioError: If there is no such code.
-    """
+    """Return what a code means, as pairs of a heading and a text."""
     known, name = read(), code.strip().upper()
     if name not in known:
         near = f"{name[:1]}{name[1:]:0>3}"

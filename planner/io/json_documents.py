@@ -24,22 +24,14 @@ Model = TypeVar("Model", bound=Part)
 
 
 def loaded(path: Path, model: type[Model], noun: str = "answer", way: str = "") -> Model:
-    """Read the part that a JSON file holds: a ``noun``; ``way`` leads out of a file that is none.
-
-    Raises:
-        ScenarioError: With the file, the place in it, the fact and the way out.
-    """
+    """Read the part that a JSON file holds: a ``noun``; ``way`` leads out of a file that is none."""
     document = read(path, noun, way)
     of_schema(path, document, [model.schema_id()], way)
     return checked(path, model, document, way=way)
 
 
 def read(path: Path, noun: str = "answer", way: str = "") -> dict[str, Any]:
-    """Read the object that a JSON file holds, which is to be a ``noun``.
-
-    Raises:
-        ScenarioError: With the file, the fact and the way out.
-    """
+    """Read the object that a JSON file holds, which is to be a ``noun``."""
     another = way or "Check the path."
     raw = capped(path, LARGEST_FILE, f", which no {noun} is. Check the path.")
     try:

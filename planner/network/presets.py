@@ -32,11 +32,7 @@ def titles() -> Mapping[str, str]:
 
 
 def preset(name: str, filling: Filling | None = None) -> Linked:
-    """The network of that name: 1 Gbit/s a link, access of 10 Gbit/s, 0.0085 ms/km and 4 ms a transfer, unless told.
-
-    Raises:
-        ScenarioError: If there is none; the message lists them.
-    """
+    """The network of that name: 1 Gbit/s a link, access of 10 Gbit/s, 0.0085 ms/km and 4 ms a transfer, unless told."""
     if name not in titles():
         known = ", ".join(titles())
         raise ScenarioError(
@@ -51,11 +47,7 @@ def preset(name: str, filling: Filling | None = None) -> Linked:
 def load(
     source: str, filling: Filling | None = None, *, beside: Path | None = None, access: Path | None = None
 ) -> Underlay:
-    """Read a network from a file, or take one by its name.
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
-    """
+    """Read a network from a file, or take one by its name."""
     path = Path(source)
     named = source in titles() or not (path.suffix or path.exists())
     found: Underlay = preset(source, filling) if named else read(path, filling, beside=beside)

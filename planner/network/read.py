@@ -62,9 +62,6 @@ def read(path: Path, filling: Filling | None = None, *, beside: Path | None = No
     """Read a network from a file, by what it looks like.
 
     ``beside`` is a matrix of bandwidths, for one of latencies.
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
     """
     rules = filling or Filling()
     if path.suffix.lower() in GRAPHS:
@@ -147,9 +144,6 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
     """Read a list of links: ``a,b`` and any of ``distance_km``, ``latency_ms``, ``bandwidth_mbit``; both ways the same.
 
     A column ``directed`` of 0 and 1 says which lines are of one direction only.
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
     """
     table = CsvTable(path)
     for column in ("a", "b"):
@@ -367,11 +361,7 @@ def _degrees(row: Row, column: str, most: float) -> float:
 
 
 def with_places(network: Underlay, path: Path) -> Underlay:
-    """Give places their access: a CSV of ``node`` with ``up_mbit`` and ``down_mbit``; others keep what they have.
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
-    """
+    """Give places their access: a CSV of ``node`` with ``up_mbit`` and ``down_mbit``; others keep what they have."""
     table, ids = CsvTable(path), Ids()
     table.need("node")
     quantities = {"up": UP, "down": DOWN}

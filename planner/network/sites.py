@@ -68,9 +68,6 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
     Without ``node`` a client is at the place of its own name.
 
     ``step`` is the time of a local step where no ``step_time`` says another [s].
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
     """
     table, ids, groups = CsvTable(path), Ids(), Ids()
     table.need("client", "Write client,group,node and a line for each client")
@@ -115,11 +112,7 @@ def _step(row: Row, usual: float, told: bool) -> float:
 
 
 def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices:
-    """Read where the servers of groups stand: ``group,node``.
-
-    Raises:
-        ScenarioError: Naming the place, the fact and the way out.
-    """
+    """Read where the servers of groups stand: ``group,node``."""
     table = CsvTable(path)
     for column in ("group", "node"):
         table.need(column)

@@ -187,11 +187,7 @@ def _with_work(parts: list[list[Leg]], sites: Sites, order: Indices, times: int)
 
 
 def checked(patterns: Sequence[str]) -> list[Pass]:
-    """The passes of a topology of one or two tiers.
-
-    Raises:
-        ScenarioError: For others.
-    """
+    """The passes of a topology of one or two tiers."""
     if len(patterns) not in (1, 2) or any(one not in PASSES for one in patterns):
         raise ScenarioError(
             f"--tiers: {'/'.join(patterns)!a:.60} is no tree of one or two tiers of {' and '.join(PASSES)}. "

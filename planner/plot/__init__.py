@@ -175,11 +175,7 @@ def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] =
 
 
 def positive(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-    """Refuse columns that a logarithmic axis cannot show.
-
-    Raises:
-        ScenarioError: naming the column and the line below the header.
-    """
+    """Refuse columns that a logarithmic axis cannot show."""
     for name in names:
         for line, row in enumerate(rows, 1):
             if row[name] <= 0:

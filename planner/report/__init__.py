@@ -15,9 +15,6 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False, asked_by
     """Lay an answer out: its page, all details (``all``), one section of them, or the verdict alone (quiet).
 
     Refusals name what asked for the section.
-
-    Raises:
-        ScenarioError: For a section that there is not.
     """
     from planner.io.listings import Listing
     from planner.report.page import brief, selected

@@ -134,11 +134,7 @@ EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
 def selected(document: Document, section: str = "", *, quiet: bool = False, asked_by: str = "--explain") -> Document:
-    """Return a page, its verdict alone (with its cases), all details, or one section of them.
-
-    Raises:
-        ScenarioError: For a section that there is not.
-    """
+    """Return a page, its verdict alone (with its cases), all details, or one section of them."""
     if quiet:
         cases = document.answer is not None and bool(document.answer.verdict.cases)
         return replace(document, blocks=document.blocks[: 2 if cases else 1], sections=())

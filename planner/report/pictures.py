@@ -59,7 +59,6 @@ class Plot:
         """Draw a picture, else the first, and return its matplotlib axes, a list where there are several.
 
         Raises:
-            ScenarioError: For a picture that there is not.
             NoAnswerError: Where matplotlib is not installed, or nothing can be drawn.
         """
         drawn, _, says = self.figure(kind)
@@ -73,7 +72,6 @@ class Plot:
         """Return a picture as a figure, its numbers, and its words.
 
         Raises:
-            ScenarioError: For a picture that there is not.
             NoAnswerError: Where matplotlib is not installed, or nothing can be drawn.
         """
         if not self._pictures:

@@ -70,11 +70,7 @@ def check(path: Path, tolerance: float = TOLERANCE) -> Check:
 
 
 def unchanged(saved: Recommendation, now: Recommendation) -> None:
-    """Refuse an answer whose scenario no longer gives what it says of its topologies.
-
-    Raises:
-        ScenarioError: With the first difference.
-    """
+    """Refuse an answer whose scenario no longer gives what it says of its topologies."""
     then, here = (
         {row.id: {name: row.to_json()[name] for name in SAID} for row in one.rows if not row.baseline}
         for one in (saved, now)

@@ -46,9 +46,6 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     """Resolve who comes, with the origin of each setting; None where nothing is said.
 
     What is resolved joins ``known``.
-
-    Raises:
-        ScenarioError: If fields contradict each other.
     """
     if not written.says("availability"):
         return None

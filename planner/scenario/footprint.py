@@ -71,11 +71,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Preset]]] = MappingProxyType(
 
 
 def preset(kind: str, name: object, field: str) -> str:
-    """Look up the name of a preset.
-
-    Raises:
-        ScenarioError: If there is none; the message lists them.
-    """
+    """Look up the name of a preset."""
     known = PRESETS[kind]
     if not isinstance(name, str) or name not in known:
         hint = suggest(name, known) or f"Known are {', '.join(known)}."

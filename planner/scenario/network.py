@@ -281,11 +281,7 @@ def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
 
 
 def link_preset(name: str, *, field: str = "link") -> Preset:
-    """The preset of that name.
-
-    Raises:
-        NetworkError: If there is none; the message lists them.
-    """
+    """The preset of that name."""
     if name not in PRESETS:
         known = ", ".join(PRESETS)
         raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {suggest(name, PRESETS)}".rstrip())

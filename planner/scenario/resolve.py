@@ -32,9 +32,6 @@ def load(
         file: TOML; see the examples folder.
         options: by path in the file (``fleet.groups``): the name of the option, and what was written.
         sited: whether the caller times rounds on the network that the file places clients on (`SITED`).
-
-    Raises:
-        ScenarioError: naming the field, the value, the rule and the way out.
     """
     table, shown = read(file) if file else ({}, lambda path: path)
     said_by: dict[str, str] = {}
@@ -92,7 +89,6 @@ def from_keywords(
 
     Raises:
         TypeError: For a keyword there is not, or one that says what another says.
-        ScenarioError: For what is no scenario.
     """
     with frames.held() as holder:
         return read_with(*spoken(config, settings, options, holder))

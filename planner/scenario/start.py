@@ -43,11 +43,7 @@ class Question:
 
 
 def checked(key: str, value: str) -> str:
-    """Return a value that a scenario can have at a key.
-
-    Raises:
-        ScenarioError: If there is none.
-    """
+    """Return a value that a scenario can have at a key."""
     next(field for field in FIELDS if field.key == key).kind.read(value, key)
     return value
 
@@ -154,11 +150,7 @@ def written(values: Mapping[str, Any]) -> str:
 
 
 def example(name: str) -> dict[str, str]:
-    """Return the files of an example, by name.
-
-    Raises:
-        ScenarioError: If there is none of this name.
-    """
+    """Return the files of an example, by name."""
     one_of(name, tuple(EXAMPLES), "--example")
     folder = resources.files("planner") / "examples"  # in a wheel
     at = Path(str(folder)) if folder.is_dir() else Path(__file__).parents[2] / "examples"

@@ -28,7 +28,6 @@ def answer(tables: Mapping[str, Any]) -> Data:
     """Rank the topologies of a page's scenario by the light path, with cases and baselines.
 
     Raises:
-        ScenarioError: For what is no scenario.
         NoAnswerError: If no topology reaches the target.
     """
     scenario = written.load(tables)

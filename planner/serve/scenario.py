@@ -92,11 +92,7 @@ def with_groups(tables: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], Scen
 
 
 def from_toml(text: str) -> Tables:
-    """Read a scenario file that was opened on the page, with its tiers where the page has them.
-
-    Raises:
-        ScenarioError: For what is no scenario.
-    """
+    """Read a scenario file that was opened on the page, with its tiers where the page has them."""
     try:
         tables = tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:

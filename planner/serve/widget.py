@@ -50,7 +50,6 @@ class WhatIf:
         """Build the widgets and ask once.
 
         Raises:
-            ScenarioError: For what is no scenario of a page.
             NoAnswerError: If ipywidgets is not installed, or no topology reaches the target.
         """
         try:
@@ -152,7 +151,6 @@ def what_if(config: Any, settings: Mapping[str, Any], options: Mapping[str, Any]
 
     Raises:
         TypeError: For a keyword there is not.
-        ScenarioError: For what is no scenario that a page shows.
         NoAnswerError: If ipywidgets is not installed, or no topology reaches the target.
     """
     with frames.held() as holder:

@@ -18,11 +18,7 @@ ACTIONS = ("place", "order", "links", "overlays", "groups")
 
 
 def _known(action: str) -> str:
-    """Refuse an unknown word before a network is missed.
-
-    Raises:
-        ScenarioError: With the words that there are.
-    """
+    """Refuse an unknown word before a network is missed."""
     from planner.io.text import one_of
 
     return str(one_of(action, ACTIONS, "WHAT"))

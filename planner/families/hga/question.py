@@ -91,7 +91,6 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     Groups of the scenario are the regions, its group rounds the rounds inside a region.
 
     Raises:
-        ScenarioError: For options that cannot be meant.
         NoAnswerError: If no buffer keeps the staleness, or the start meets the target.
     """
     asked = _regional(scenario)

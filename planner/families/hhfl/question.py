@@ -85,9 +85,6 @@ def pose(
 
     Texts are as written: ``convexity``, a tenth of the smoothness if not given; ``target``, a loss above its minimum or
     a share of it at the start. The objective is the cost that has to be worth it.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
     """
     one_of(upload, get_args(Upload), "--upload")
     one_of(objective, get_args(Objective), "--objective")

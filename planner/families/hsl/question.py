@@ -37,9 +37,6 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
 
     ``own`` are limits as written: nodes, edges, per_node, per_hub, hub_count, b_hs, b_hh, b_sh; those that are not
     given may be missing.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
     """
     frame = Frame(config, said)
     nodes = _nodes(own.get("nodes"), frame.section("fleet"))
@@ -120,11 +117,7 @@ def _option(name: str) -> str:
 
 
 def check(n: int, limits: Limits) -> None:
-    """Refuse what cannot be a search.
-
-    Raises:
-        ScenarioError: With the limit.
-    """
+    """Refuse what cannot be a search."""
     most, fixed = limits.hubs[1], limits.fixed
     b_hs, b_hh, b_sh = (fixed.get(name, 1) for name in BUDGETS[1:])
     for wrong, message in (

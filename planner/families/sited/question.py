@@ -46,11 +46,7 @@ class Wanted:
     routing: str = "direct"  # ``direct``, or ``stored`` where every place on the way receives the whole model first
 
     def filling(self) -> Filling:
-        """The rules, read.
-
-        Raises:
-            ScenarioError: For what is none.
-        """
+        """The rules, read."""
         if self.fill not in (None, "detour"):
             raise ScenarioError(f"--fill: {self.fill!a:.40} is no rule. Write detour, or leave it out.")
         if self.routing not in ("direct", "stored"):
@@ -125,11 +121,7 @@ class Question:
 
 
 def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
-    """Read a question.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
-    """
+    """Read a question."""
     network = load(wanted.source, wanted.filling(), beside=wanted.bandwidths, access=wanted.access)
     sites = everywhere(network, math.nan) if wanted.fleet is None else read_sites(wanted.fleet, network, math.nan, 1)
     scenario = framed(config, said, sites)

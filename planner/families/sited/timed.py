@@ -152,11 +152,7 @@ def _refuse(scenario: Scenario) -> None:
 def asked(
     network: str, sites: Path | None, access: Path | None, config: Path | None, said: Mapping[str, tuple[str, Any]]
 ) -> Scenario:
-    """Read a scenario on a network; the rates that it has for clients' links are the access of places.
-
-    Raises:
-        ScenarioError: For options and files that cannot be meant.
-    """
+    """Read a scenario on a network; the rates that it has for clients' links are the access of places."""
     listed = said["fleet.list"][0] if "fleet.list" in said else ""
     if sites is None:
         way = "--sites FILE with client,group,node"

@@ -46,11 +46,7 @@ def predictors() -> Mapping[str, Predictor]:
 
 
 def predictor(name: str) -> Predictor:
-    """Look a predictor up by its id.
-
-    Raises:
-        ScenarioError: If there is none.
-    """
+    """Look a predictor up by its id."""
     known = predictors()
     if name not in known:
         raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.", code="E020")

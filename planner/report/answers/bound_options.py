@@ -25,11 +25,7 @@ LONGEST = 100_000  # characters of an array on the command line
 
 
 def known(option: str, given: str | None, choices: Iterable[str]) -> None:
-    """Refuse what is none of some words; None is none of them, and fine.
-
-    Raises:
-        ScenarioError: with the nearest.
-    """
+    """Refuse what is none of some words; None is none of them, and fine."""
     each = list(dict.fromkeys(choices))
     if given is not None and given not in each:
         hint = suggest(given, each) or f"Write one of {', '.join(each)}."
@@ -71,11 +67,7 @@ def bound_named(name: str) -> Bound:
 
 
 def letters(given: Sequence[str], bounds: Sequence[Bound]) -> dict[str, str]:
-    """LaTeX by the names of quantities, where each is a letter and stands in one of the bounds.
-
-    Raises:
-        ScenarioError: for anything else.
-    """
+    """LaTeX by the names of quantities, where each is a letter and stands in one of the bounds."""
     found: dict[str, str] = {}
     for text in given:
         name, tex = _pair("--letter", text)
@@ -94,21 +86,13 @@ def letters(given: Sequence[str], bounds: Sequence[Bound]) -> dict[str, str]:
 
 
 def notation(given: str) -> Notation:
-    """Which letters are asked for.
-
-    Raises:
-        ScenarioError: for a notation that there is not.
-    """
+    """Which letters are asked for."""
     known("--notation", given, get_args(Notation))
     return cast(Notation, given)
 
 
 def numbers(settings: Sequence[str]) -> dict[str, Any]:
-    """Numbers by name; arrays in JSON where a quantity is made of one.
-
-    Raises:
-        ScenarioError: for anything else.
-    """
+    """Numbers by name; arrays in JSON where a quantity is made of one."""
     found: dict[str, Any] = {}
     for setting in settings:
         name, text = _pair("--set", setting)
@@ -128,11 +112,7 @@ def lacking(what: str, names: Sequence[str]) -> ScenarioError:
 
 
 def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
-    """Refuse numbers that no bound has a use for.
-
-    Raises:
-        ScenarioError: naming the first such number, and bounds that have it.
-    """
+    """Refuse numbers that no bound has a use for."""
     useful: set[str] = set()
     for bound in bounds:
         names = {*bound.needs, *(s.name for formula in bound.defaults.values() for s in formula.symbols)}

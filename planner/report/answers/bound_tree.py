@@ -23,11 +23,7 @@ FORMS = ("latex", "markdown", "python", "text")
 
 
 def split(option: str, text: str | None, depth: int) -> list[str] | None:
-    """One word for each tier, top first; None where the option was not given.
-
-    Raises:
-        ScenarioError: for more or fewer.
-    """
+    """One word for each tier, top first; None where the option was not given."""
     if text is None:
         return None
     parts = text.replace(" ", "").split("/")
@@ -57,11 +53,7 @@ def sized(tiers: str, shape: Mapping[str, str | None], order: str = "fixed") -> 
 
 
 def parsed(tiers: str) -> Topology:
-    """The patterns of ``--tiers``, with those sizes that it has.
-
-    Raises:
-        ScenarioError: for what is no tree.
-    """
+    """The patterns of ``--tiers``, with those sizes that it has."""
     if re.fullmatch(r"[\d/\s]+", tiers):
         raise ScenarioError(f"--tiers: {tiers!a:.60} has sizes without patterns. Write ring:2/star:2.")
     try:
@@ -71,11 +63,7 @@ def parsed(tiers: str) -> Topology:
 
 
 def stated(tiers: str, shape: Mapping[str, str | None], values: Mapping[str, Any]) -> tuple[Bound, dict[str, Any]]:
-    """The bound of patterns in letters, or of a tree with its numbers put in, and the values that are left for it.
-
-    Raises:
-        ScenarioError: for options that cannot be meant.
-    """
+    """The bound of patterns in letters, or of a tree with its numbers put in, and the values that are left for it."""
     options.known("--order", shape.get("order"), ("fixed", "random"))
     options.known("--draws", shape.get("draws"), ("common", "fresh"))
     if ":" not in tiers:
@@ -106,11 +94,7 @@ def _lettered(tiers: str, shape: Mapping[str, str | None]) -> Bound:
 
 
 def refuse_shape(shape: Mapping[str, str | None], but: str) -> None:
-    """Refuse what belongs to a tree where none is asked for.
-
-    Raises:
-        ScenarioError: naming the first such option.
-    """
+    """Refuse what belongs to a tree where none is asked for."""
     if stray := [name for name in SHAPE if shape.get(name) is not None]:
         raise ScenarioError(f"--{stray[0]}: {but}")
 

@@ -232,7 +232,6 @@ def exported(
 
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.
-        ScenarioError: for options that cannot be meant.
         NoAnswerError: where numbers are given for which a bound does not apply.
     """
     if bool(ids) + everything + (tiers is not None) != 1:

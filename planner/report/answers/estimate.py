@@ -41,11 +41,7 @@ class Wanted:
     seed: int
 
     def check(self) -> None:
-        """Refuse options that cannot be meant.
-
-        Raises:
-            ScenarioError: naming the option.
-        """
+        """Refuse options that cannot be meant."""
         if self.gradients not in ("full", "batches"):
             raise ScenarioError(f"--gradients: {self.gradients!a:.40} is not one of full, batches.", code="E020")
         if self.gradients == "batches" and self.batches is not None and self.batches < 3:
@@ -60,7 +56,6 @@ def estimated(
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
     Raises:
-        ScenarioError: For options that cannot be meant, and a file that is no hook.
         NoAnswerError: If nothing can be measured, or the file cannot be written.
     """
     wanted.check()

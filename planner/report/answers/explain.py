@@ -9,11 +9,7 @@ from planner.report.page import brief
 
 
 def explained(code: str) -> Listing:
-    """Explain one code.
-
-    Raises:
-        ScenarioError: If there is no such code.
-    """
+    """Explain one code."""
     (found, title), *facts = codes.explained(code)
     row = {"code": found, **codes.read()[found]}
     answer = listing("explain", f"{found}: {title}", rows=[row])

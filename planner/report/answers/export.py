@@ -30,7 +30,6 @@ def exported(  # reason: an option each
     """Write the project of a scenario, whose tables were ``told``; a ``saved`` answer is to be the same now.
 
     Raises:
-        ScenarioError: For what cannot be exported so.
         NoAnswerError: If there is no answer, or the folder cannot be written.
     """
     target = target_of(to)

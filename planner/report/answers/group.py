@@ -68,7 +68,6 @@ def grouped(
     heterogeneity of ``config``.
 
     Raises:
-        ScenarioError: for options and files that cannot be meant.
         NoAnswerError: where no grouping keeps the rules.
     """
     task = Task.of(path, wanted)

@@ -62,11 +62,7 @@ class Wanted:
     seed: int = 0  # of the draws
 
     def checked(self) -> tuple[Weighting | None, Counts, float | None]:
-        """The weighting, what the counts are, and the length of a class gradient.
-
-        Raises:
-            ScenarioError: for options that cannot be meant.
-        """
+        """The weighting, what the counts are, and the length of a class gradient."""
         if self.weighting is not None:
             text.one_of(self.weighting, label_shift.WEIGHTINGS, "--weighting")
         text.one_of(self.counts_are, label_shift.COUNTS, "--counts-are")
@@ -84,9 +80,6 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
     """Find the deviations of the groups of a file, with intervals, and what makes them; and the profile of the file.
 
     ``kept`` is where the profile is going to be written, if anywhere.
-
-    Raises:
-        ScenarioError: for options and files that cannot be meant.
     """
     given, counts_are, length = wanted.checked()
     progress(f"reading {path.name[:60]}")

@@ -45,11 +45,7 @@ class Output:
 
 
 def rates(text: str) -> int | tuple[float, ...]:
-    """Read how many rates the first grid has, or which raw ones.
-
-    Raises:
-        ScenarioError: If it is neither.
-    """
+    """Read how many rates the first grid has, or which raw ones."""
     if text.strip().isdecimal():
         many = int(text)
         if not FEWEST_RATES <= many <= MOST["rates"]:
@@ -65,11 +61,7 @@ def rates(text: str) -> int | tuple[float, ...]:
 
 
 def counts(text: str | None, option: str) -> tuple[int, ...]:
-    """Read whole numbers, top tier first, such as 5/10; none for None.
-
-    Raises:
-        ScenarioError: If they are none.
-    """
+    """Read whole numbers, top tier first, such as 5/10; none for None."""
     parts = [] if text is None else text.split("/")
     if not all(part.strip().isdecimal() and 1 <= int(part) <= 10**6 for part in parts):
         raise ScenarioError(f"{option}: {text!a:.40} are no counts, top tier first, such as 5/10.")
@@ -77,20 +69,12 @@ def counts(text: str | None, option: str) -> tuple[int, ...]:
 
 
 def within(text: str | None) -> float | None:
-    """Read a budget of time, in seconds.
-
-    Raises:
-        ScenarioError: If it is none.
-    """
+    """Read a budget of time, in seconds."""
     return None if text is None else float(parse_duration(text, field="--within", positive=True))
 
 
 def checked(wanted: Wanted) -> Wanted:
-    """Refuse what cannot be meant.
-
-    Raises:
-        ScenarioError: Naming the option.
-    """
+    """Refuse what cannot be meant."""
     for name, most in (("rounds", MOST["rounds"]), ("seeds", MOST["seeds"])):
         value = getattr(wanted, name)
         if not 1 <= value <= most:
@@ -109,7 +93,6 @@ def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequenc
     """Race on a hook or on label counts, and say what it measured, and which systems were left out; and the pilot.
 
     Raises:
-        ScenarioError: For what cannot be meant, and a file that is no hook.
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
     pilot = raced(on, checked(wanted), output)
@@ -125,11 +108,7 @@ class Counts:
 
 
 def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Counts:
-    """Read what a race is on: a hook, or label counts and a proxy.
-
-    Raises:
-        ScenarioError: If it is neither, or both.
-    """
+    """Read what a race is on: a hook, or label counts and a proxy."""
     if hook is not None and data is None and proxy is None:
         return hook
     if hook is None and data is not None and proxy is not None:
@@ -144,7 +123,6 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
     """Race on a hook, on label counts, or on a model, clients, a loss and a test; and write the pilot.
 
     Raises:
-        ScenarioError: For what cannot be meant, and a file that is no hook.
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
     store = None
