@@ -134,11 +134,7 @@ class Said:
     options: Spoken  # by key, the option and what was written
 
     def scenario(self, instead: Mapping[str, Any] | None = None) -> Scenario:
-        """Read the scenario.
-
-        Args:
-            instead: Values that take the place of options, by key.
-        """
+        """Read the scenario; by key, values ``instead`` of those of options."""
         from planner.families.scenario import load
         from planner.scenario.fields import FIELDS
 
@@ -205,11 +201,9 @@ class Shape:
         return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
 
     def said(self, given: Mapping[str, Any], written: Collection[str] = ()) -> Said:
-        """Return what the options of a command line say of a scenario.
+        """Return what the options of a command line say of a scenario, of which ``given`` has the values by parameter.
 
-        Args:
-            given: By parameter, what was given.
-            written: Names of options as they were written; of these an option is named by its own, else by its first.
+        An option is named as it was ``written``, else by its first name.
         """
         options = {
             field.key: (next((word for word in left if word in written), left[0]), given[name])

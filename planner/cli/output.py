@@ -57,11 +57,7 @@ class Asked:
         return None if self.output in (None, "-") else Path(str(self.output))
 
     def checked(self, files: Mapping[str, str]) -> Asked:
-        """Refuse what cannot be written, before long work.
-
-        Args:
-            files: By suffix, what else than an answer the command writes to a file, in words.
-        """
+        """Refuse what cannot be written, before long work; ``files`` are what it writes beside answers, by suffix."""
         from planner.errors import ScenarioError
         from planner.io import atomic, text
         from planner.report.render import formats, suffixes

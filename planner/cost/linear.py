@@ -23,11 +23,10 @@ WORK = "step_time"
 
 
 def terms(spec: RoundSpec) -> dict[str, float] | None:
-    """Write the time of a round as a sum.
+    """Write the time of a round as a sum; None where no such sum is exact.
 
-    Returns:
-        How often it takes each term: ``client_link.up``, ``.down``, ``.slower`` and ``.latency`` of every link, and
-        ``step_time``. Transfers are those of the whole model at the full rate [s]. None where no such sum is exact.
+    How often it takes each term: ``client_link.up``, ``.down``, ``.slower`` and ``.latency`` of every link, and
+    ``step_time``. Transfers are those of the whole model at the full rate [s].
     """
     names = list(spec.network.named)
     if spec.compute.random or spec.members is not None or spec.network.timer is not None or not names:

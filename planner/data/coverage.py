@@ -68,11 +68,10 @@ class Layout:
 
 
 def read_layout(text: str) -> Layout:
-    """Read a layout.
+    """Read a layout, a path or words.
 
-    Args:
-        text: a path, ``ring:SERVERS,CLIENTS,SHARED[,EVERYWHERE]``, ``triangle:ALONE,PAIRS,TRIPLES``, or rows of 0 and
-            1 with semicolons between.
+    Words are ``ring:SERVERS,CLIENTS,SHARED[,EVERYWHERE]``, ``triangle:ALONE,PAIRS,TRIPLES``, or rows of 0 and 1 with
+    semicolons between.
     """
     said = text.strip()
     if said.startswith("ring:"):

@@ -50,19 +50,14 @@ def digamma(x: Floats) -> Floats:
 
 
 def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) -> tuple[Concentration | None, ...]:
-    """Concentrations within groups and between them.
+    """Concentrations within groups and between them; None where no group has two clients, or there are no two groups.
 
-    Within: the likelihood of counts over the common concentration and every group's shares; the shares take
-    degrees of freedom from it, so by default their information is taken out of it (Cox and Reid's adjusted
-    profile). Between: the same likelihood of the groups' samples, counted as the independent ones they are worth.
+    Within: the likelihood of counts over the common concentration and every group's shares; the shares take degrees of
+    freedom from it, so by default their information is taken out of it (Cox and Reid's adjusted profile). Between: the
+    same likelihood of the groups' samples, counted as the independent ones they are worth.
 
-    Args:
-        counts: clients by labels, every row with a sample.
-        group_of: every client's group, from 0.
-        adjusted: without it the plain maximum, which with few clients in a group is too large.
-
-    Returns:
-        ``(intra, inter)``; None where no group has two clients, or there are no two groups.
+    Counts are clients by labels, every row with a sample. What is not ``adjusted`` is the plain maximum, which with few
+    clients in a group is too large.
     """
     labels = int((counts > 0).any(axis=0).sum())
     groups = int(group_of.max()) + 1

@@ -409,12 +409,9 @@ def descent(state: State, most: int | None = None) -> list[Step]:
 
 
 def construct(problem: Problem, rng: np.random.Generator, *, shuffled: bool, blind: bool = False) -> State | None:
-    """Greedy: large units and units with many others to avoid first, each where it adds least.
+    """Greedy: large units and units with many others to avoid first, where each adds least; None without room.
 
     ``shuffled`` varies the order of units of one kind; ``blind`` puts each anywhere it fits, not where it adds least.
-
-    Returns:
-        None where the last units find no room; another order may.
     """
     norms = np.sqrt((problem.points**2).sum(axis=1))
     if shuffled:

@@ -84,17 +84,9 @@ def pose(  # reason: one parameter for every rule of a grouping
 ) -> tuple[Problem, Indices]:
     """The problem for clients, and every client's unit.
 
-    Args:
-        points: of clients, such that squared distances are those of gradients.
-        mass: weight of every client.
-        groups: how many.
-        least: clients of a group, or of every group.
-        most: the same.
-        together: pairs of clients that must share a group.
-        apart: pairs that must not.
-        costs: clients by groups.
-        price: of the mean cost, in units of the squared deviation.
-        names: of clients, for refusals.
+    Squared distances of points are those of gradients; ``mass`` is the weight of every client. Least and most clients
+    are of a group, or of every group. Pairs share a group or must not; costs, clients by groups, have a price in units
+    of the squared deviation.
 
     Raises:
         NoAnswerError: where the rules contradict each other.

@@ -120,11 +120,7 @@ def _of_partitions(table: CsvTable, grouped: bool, skip_empty: bool) -> LabelCou
 
 
 def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Pairs of clients that must, or must not, share a group: columns ``client,other,rule``.
-
-    Returns:
-        by ``must`` and ``cannot``, pairs of indices.
-    """
+    """Pairs of indices of clients that ``must``, or ``cannot``, share a group: columns ``client,other,rule``."""
     table = CsvTable(path)
     for name in ("client", "other", "rule"):
         table.need(name, "Write client,other,rule, with must or cannot as the rule")
@@ -143,10 +139,9 @@ def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, 
 
 
 def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
-    """What it costs to serve a client from a server: ``client`` and a column for each, or ``client,server,cost``.
+    """Servers, sorted, and what it costs to serve every client from each.
 
-    Returns:
-        the servers, sorted, and clients by servers.
+    Columns are ``client`` and one for each server, or ``client,server,cost``.
     """
     table, ids = CsvTable(path), Ids(clients)
     table.need("client", "Write the header client,<server>,... or client,server,cost")

@@ -149,27 +149,17 @@ def root(gram: Floats) -> Floats:
 
 
 def spread(points: Floats, variances: Floats, group_of: Indices, mass: Floats) -> Spread:
-    """Both deviations of points in groups of one tier.
-
-    Args:
-        points: of clients, such that squared distances are those of gradients.
-        variances: of the points, by client.
-        group_of: every client's group.
-        mass: weight of every client.
-    """
+    """Both deviations of points in groups of one tier, as of `nested_spread`; ``mass`` weighs every client."""
     whole = np.bincount(group_of, weights=mass).astype(np.float64)
     within, between = mass / whole[group_of], whole / whole.sum()
     return nested_spread(points, variances, (np.zeros(len(between), dtype=np.int64), group_of), (between, within))
 
 
 def nested_spread(points: Floats, variances: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> Spread:
-    """The deviations of points in nested groups.
+    """The deviations of points of clients in nested groups; squared distances are those of gradients.
 
-    Args:
-        points: of clients, such that squared distances are those of gradients.
-        variances: of the points, by client.
-        parents: the parent of every node, by tier, top first; clients are the nodes of the last.
-        shares: weight of every node among the children of its parent.
+    Variances are of the points. By tier, top first, every node has a parent and a share, its weight among the parent's
+    children; clients are the nodes of the last.
     """
     masses = [shares[0]]
     for above, own in zip(parents[1:], shares[1:], strict=True):

@@ -55,14 +55,9 @@ def draw(
 ) -> Drawn:
     """Draw the statistics of a table again and again.
 
-    Args:
-        points: Label shares that counts are drawn from, clients by labels.
-        sizes: Samples of every client.
-        group_of: Every client's group.
-        shares: Weight of every group, and of every client in its group.
-        rng: Of the draws.
-        number: How many.
-        moved: Means of the groups to draw about in place of their own, and a factor on how far draws are from them.
+    Counts are drawn from ``points``, label shares by client. ``shares`` are weights of every group, and of every client
+    in its group. ``moved`` are means of the groups to draw about in place of their own, and a factor on how far draws
+    are from them.
     """
     between, within = shares
     draws, labels = number, points.shape[1]
@@ -85,14 +80,7 @@ def moments(points: Floats, mine: Indices, sizes: Floats, within: Floats, weight
     """Mean of a group's sums, and a root of their covariance.
 
     The sums are the mean shares; the part of the group in the squares of clients, their noise taken out; and in the
-    noise of the squares of groups.
-
-    Args:
-        points: Label shares, clients by labels.
-        mine: The clients of the group.
-        sizes: Samples of every client.
-        within: Weight of every client in its group.
-        weight: Of the group.
+    noise of the squares of groups. ``mine`` are the clients of the group, and ``within`` their weights in it.
     """
     labels = points.shape[1]
     mean, cov = np.zeros(labels + 2), np.zeros((labels + 2, labels + 2))

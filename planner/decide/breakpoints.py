@@ -135,13 +135,10 @@ def along(
 def nearest(
     each: Input, question: Question, objective: Objective, first: Sequence[str], resolution: float | None = None
 ) -> Iterator[tuple[Change, Method]]:
-    """Look on either side for the nearest change, quickly; a change that comes and goes between two values is missed.
+    """Look on either side, quickly, for the nearest change and how it was found; one that comes and goes is missed.
 
     What is found of a number among a few values is followed with `along` where a resolution is given, so that both say
     the same; not where compute times are drawn, or bounds are solved for anew in every interval, which takes seconds.
-
-    Yields:
-        The change, and how it was found.
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
     plain = not is_drawn(question) and not question.partly_available

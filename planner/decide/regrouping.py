@@ -57,9 +57,6 @@ class Grouped:
 def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[str, Any]:
     """Rounds, seconds and bytes of every topology with both groupings, who comes first, and where that changes.
 
-    Returns:
-        A part of a JSON document.
-
     Raises:
         NoAnswerError: where Star-Star's bound says nothing before, and no target was given.
     """
@@ -134,8 +131,7 @@ def change_of_leaders(
 ) -> float | None:
     """The inter-group deviation below which, on the way from the first grouping to the second, another leads.
 
-    Returns:
-        None where none of the others leads on the way; else the first of `ALONG` deviations at which one does.
+    The first of `ALONG` deviations at which one does; None where none does.
     """
     low, top = (tier.deviation for tier in reversed(questions[0].symbols))
     delta, least = (question.values[top] for question in questions)

@@ -154,9 +154,8 @@ def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, 
 def standings(here: Standing, rounds: Mapping[str, float]) -> dict[str, dict[str, Standing]]:
     """Rank by every objective that may be meant and for every value of an unknown that may decide.
 
-    Returns:
-        By objective and by value of link sharing: ``{"time": {"per-client": ..., "per-server": ...}}``; the value is
-        empty where sharing is known, or does not matter.
+    By objective and by value of link sharing: ``{"time": {"per-client": ..., "per-server": ...}}``; the value is empty
+    where sharing is known, or does not matter.
     """
     scenario, question = here.scenario, here.question
     asked = OBJECTIVES if scenario.objective_open else (here.objective,)

@@ -124,13 +124,9 @@ def one_line(text: str) -> str:
 def plan(
     scenario: Scenario, topology: str | None = None, rate: float | None = None, groups: Path | None = None
 ) -> Plan:
-    """Make the plan of a scenario that is to be run.
+    """Make the plan of a scenario that is to be run, with the best topology and its own rate where none is named.
 
-    Args:
-        scenario: What is known.
-        topology: Id; None for the best.
-        rate: Raw learning rate of a local step; None for the predicted or measured one.
-        groups: CSV with the columns group and client, for names; None for those of a list, or numbers.
+    Groups are a CSV with the columns group and client, for names; without, those of a list, or numbers.
 
     Raises:
         ScenarioError: If the topology cannot be run, or counts are ranges, or the file is of another fleet.

@@ -95,15 +95,11 @@ def listed() -> tuple[Finding, ...]:
 
 
 def run(names: Sequence[str], size: str, store: Path, *, memory: float | None = None, **how: Any) -> Validation:
-    """Run claims to their verdicts; what the store has is not run again.
+    """Run claims, or all, to their verdicts; what the store has is not run again.
 
-    Args:
-        names: Of claims; none for all.
-        size: ``quick`` or ``full``.
-        store: File of the results.
-        memory: GiB that the models of one run may take; None for half of what is free.
-        how: ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``; ``local_steps``,
-            ``auto``, ``torch`` or ``compiled``.
+    Size is ``quick`` or ``full``; ``memory`` the GiB that the models of one run may take, half of what is free where it
+    is None. ``how`` has ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``;
+    ``local_steps``, ``auto``, ``torch`` or ``compiled``.
 
     Raises:
         NoAnswerError: If the runs cannot be made.

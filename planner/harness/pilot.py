@@ -140,17 +140,10 @@ def on_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: A
 def on_model(
     model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted, store: Path | None, tell: Tell, **how: Any
 ) -> tuple[Course, Raced]:
-    """Race on a model and data of this process.
+    """Race on a model, clients as triples of a group, inputs and targets, a loss or the usual one, and a test or none.
 
-    Args:
-        model: A torch module.
-        clients: Triples of a group, inputs and targets.
-        loss: Of outputs and targets; None for the usual one.
-        test: Inputs and labels; None for none.
-        wanted: What race.
-        store: File of the results; None for none.
-        tell: Told what is being done, and which topology is in front.
-        how: ``workers``, processes; ``engine``, ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``.
+    ``tell`` is told what is being done, and which topology is in front; ``how`` has ``workers``, processes; ``engine``,
+    ``local`` or ``ray``; ``device``, ``cpu`` or ``cuda``.
 
     Raises:
         NoAnswerError: If nothing can be raced.
@@ -172,17 +165,10 @@ def on_proxy(
     tell: Tell,
     **how: Any,
 ) -> tuple[Course, Raced]:
-    """Race on label counts laid on a data set that is at hand.
+    """Race on label counts, of shape (clients, labels), laid on a data set that is at hand; all else as of `on_model`.
 
-    Args:
-        proxy: Name of the data set.
-        counts: Samples of each label that each client has, shape (clients, labels).
-        groups: Of every client; tuples for nested ones.
-        classes: The class of the data set that stands for each label; None for the first ones in order.
-        wanted: What race.
-        store: File of the results; None for none.
-        tell: Told what is being done, and which topology is in front.
-        how: As of `on_model`.
+    Groups of clients are tuples where they are nested. ``classes`` of the data set stand for the labels; by default the
+    first ones in order.
 
     Raises:
         NoAnswerError: If the data set is not there, or nothing can be raced.

@@ -41,12 +41,9 @@ class Frame(Protocol):
 
 
 def made(records: Sequence[Mapping[str, Any]], library: Library | None = None) -> Any:
-    """Return a data frame with a line for each record.
+    """Return a data frame of a library, ``pandas`` or ``polars``, with a line for each record.
 
-    Args:
-        records: Mappings with the same keys.
-        library: ``pandas`` or ``polars``; None for the one that the program has imported, else for the one that is
-            installed, pandas first.
+    By default it is the one that the program has imported, else the one that is installed, pandas first.
 
     Raises:
         NoAnswerError: If it is not installed.

@@ -83,16 +83,10 @@ def listing(
     next: Iterable[str] = (),
     **shared: Any,
 ) -> Listing:
-    """Make an answer that chooses no topology.
+    """Make an answer that chooses no topology: one of `OWN`, with its verdict as a text.
 
-    Args:
-        name: One of `OWN`.
-        text: The verdict.
-        own: What no other command has.
-        rows: Mappings of one form.
-        warnings: Sentences.
-        next: Commands as they are typed.
-        shared: Other shared keys; ``status`` and ``best`` are the verdict's.
+    ``own`` is what no other command has, ``next`` are commands as they are typed. Of other ``shared`` keys ``status``
+    and ``best`` are the verdict's.
     """
     status: Status = shared.pop("status", "measured")
     if own is not None:

@@ -8,18 +8,12 @@ from planner.network.underlay import Floats
 
 
 def cycle_time(weights: Floats) -> float:
-    """Largest mean weight of a circuit, by Karp's theorem.
+    """Largest mean weight of a circuit [s], by Karp's theorem; ``-inf`` where there is none.
 
-    A node begins its next step when all that it hears of has arrived, so that its k-th step begins at
-    ``t(k) = max over j of t_j(k-1) + w_ji``, which grows by this number a step (Baccelli and others, Synchronization
-    and Linearity, 1992; Karp, Discrete Mathematics 23, 1978).
-
-    Args:
-        weights: ``[i, j]`` is the delay from i to j [s]; ``-inf`` where i sends j nothing. The diagonal is a node's own
-            work.
-
-    Returns:
-        Seconds; ``-inf`` where there is no circuit.
+    A node begins its next step when all that it hears of has arrived, so that its k-th step begins at ``t(k) = max over
+    j of t_j(k-1) + w_ji``, which grows by this number a step (Baccelli and others, Synchronization and Linearity, 1992;
+    Karp, Discrete Mathematics 23, 1978). Of the weights ``[i, j]`` is the delay from i to j, ``-inf`` where i sends j
+    nothing; the diagonal is a node's own work.
 
     >>> two = np.array([[1.0, 3.0], [5.0, 1.0]])
     >>> cycle_time(two)

@@ -186,11 +186,7 @@ def one_tree_bound(costs: Floats, upper: float, climbs: int = CLIMBS) -> float:
 
     A tour is a spanning tree of all places but one, with two more links of that place. Its cost does not change
     relative to other tours when each place is charged a number twice, so that every choice of these gives a bound.
-
-    Args:
-        costs: Symmetric, of shape (n, n).
-        upper: Length of some tour, which sets the size of the steps.
-        climbs: Steps of subgradient ascent.
+    ``climbs`` are steps of subgradient ascent; ``upper``, the length of some tour, sets their size.
     """
     near = np.partition(costs + np.where(np.eye(len(costs), dtype=bool), np.inf, 0.0), 1, axis=1)[:, :2].sum(axis=1)
     first = np.roll(np.arange(len(costs)), -int(near.argmax()))  # the place that is left out of the tree: a lonely one

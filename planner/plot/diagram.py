@@ -62,13 +62,9 @@ def draw(
     kinds: Mapping[str, Topology] | None = None,
     hollow: bool = False,
 ) -> tuple[Figure, Rows]:
-    """Draw a panel for each topology.
+    """Draw a panel for each topology, of some kinds or all of this depth, by the children of each node, top tier first.
 
-    Args:
-        sizes: children of each node, top tier first.
-        names: of the children of every tier.
-        kinds: what to draw; all topologies of this depth by default.
-        hollow: whether groups have no server: the clients talk to the root in its place.
+    In ``hollow`` trees groups have no server: the clients talk to the root in its place.
 
     Raises:
         ScenarioError: if there are more tiers than a picture holds.

@@ -29,13 +29,7 @@ AWAY: Final = 5.0  # points from a point to its name
 
 
 def heading(drawn: Figure, message: str, about: str = "") -> None:
-    """Write the message of a picture above it, bold, and what it is about below in small letters.
-
-    Args:
-        drawn: Whose layout makes room for both.
-        message: A sentence.
-        about: The scenario, as `in_short` writes it.
-    """
+    """Write the message of a picture above it, bold, and what it is about below in small letters."""
     width, height = drawn.get_size_inches() * 72
     first = _lines(message, width / (WIDE * MESSAGE))
     below = _lines(about, width / (0.56 * ABOUT))
@@ -86,13 +80,8 @@ def name_points(
 ) -> None:
     """Write names beside points, where they cover no other name and no point; one that fits nowhere is left out.
 
-    Of the sides that are free, a name takes the one where it covers least of the lines.
-
-    Args:
-        axes: With its limits and scales set; nothing may change the layout afterwards.
-        points: Across, up, name and colour.
-        size: Of the letters, in points.
-        lines: Pairs of the numbers across and up of each, in data coordinates.
+    Of the sides that are free, a name takes the one where it covers least of the lines, pairs of numbers across and up.
+    Points are across, up, name and colour. Nothing may change limits, scales and layout of the axes afterwards.
     """
     from matplotlib.transforms import Bbox
 

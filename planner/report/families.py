@@ -33,12 +33,8 @@ def parts(
 ) -> dict[str, Any]:
     """Return the shared parts of an answer, by name.
 
-    Args:
-        scenario: What is known, with origins.
-        claims: Beginning of the ids of the claims on record.
-        assumed: Symbols that matter; those that were not given are listed.
-        warnings: Sentences.
-        details: Sentences of ``--explain``, by section; warnings and the record are added.
+    ``claims`` are what the ids of claims on record begin with. Of symbols ``assumed`` those that were not given are
+    listed. Details are sentences of ``--explain``, by section; warnings and the record are added.
     """
     record = beginning(claims)
     right = sum(one.verdict == "holds" for one in record)

@@ -42,16 +42,11 @@ def page(
     without: Container[str] = (),
     kind: str = "Answer",
 ) -> Document:
-    """Lay an answer out.
+    """Lay an answer out, around its table or several blocks in place of one.
 
-    Args:
-        answer: Any.
-        table: Its rows, or several blocks in their place.
-        sections: Details that ``--explain`` shows.
-        label: Names a case of the verdict; None for its value.
-        facts: Lines of the command's own between table and changes, such as ("Measured", "...").
-        without: Shared lines that say what the table says, such as "Changes".
-        kind: What the answer is where the scenario has no title.
+    Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by default its value. Facts
+    are lines of the command's own between table and changes; ``without`` are shared ones that say what the table says.
+    ``kind`` is what the answer is where the scenario has no title.
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
     if answer.verdict.cases:
@@ -99,13 +94,8 @@ def brief(
 ) -> Listing:
     """Lay out an answer that chooses no topology, and let it keep its page.
 
-    Args:
-        answer: Any.
-        body: Blocks, or a table, of which the first rows are shown; ``--explain rows`` shows all.
-        facts: Lines between the body and warnings.
-        sections: Details that ``--explain`` shows.
-        records: For a spreadsheet; None for the rows.
-        kind: What the answer is.
+    Of a table as the body the first rows are shown, and ``--explain rows`` shows all. Facts are lines between the body
+    and warnings; records, by default the rows, are for a spreadsheet.
     """
     details, more = [*sections], []
     if isinstance(body, Table):

@@ -26,12 +26,10 @@ Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
 def load(
     file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None = None, *, sited: bool = False
 ) -> Scenario:
-    """A scenario from a file, from options, or from both; options win.
+    """A scenario from a TOML file, from options, or from both; options win.
 
-    Args:
-        file: TOML; see the examples folder.
-        options: by path in the file (``fleet.groups``): the name of the option, and what was written.
-        sited: whether the caller times rounds on the network that the file places clients on (`SITED`).
+    Options are by path in the file (``fleet.groups``): the name of the option, and what was written. Where rounds are
+    ``sited``, the caller times them on the network that the file places clients on (`SITED`).
     """
     table, shown = read(file) if file else ({}, lambda path: path)
     said_by: dict[str, str] = {}

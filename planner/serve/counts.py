@@ -56,15 +56,9 @@ def measured(text: bytes) -> dict[str, Any]:
 def regrouped(text: bytes, name: str, groups: int, tables: Mapping[str, Any]) -> dict[str, Any]:
     """Group the clients of label counts, and say what that buys in the scenario of the page.
 
-    Args:
-        text: The counts, as CSV.
-        name: Of their file, for the command that does the same.
-        groups: How many.
-        tables: The scenario, of two tiers; the counts take the place of its fleet.
-
-    Returns:
-        What ``hfl-plan group`` says, the tiers that the scenario then has (none where pricing has no answer), the
-        counts in their new groups, and the command.
+    The counts are the text of a CSV file of that name, and take the place of the fleet in ``tables``, of two tiers.
+    Returned are what ``hfl-plan group`` says, the tiers that the scenario then has (none where pricing has no answer),
+    the counts in their new groups, and the command.
 
     Raises:
         ScenarioError: With line and column of what is wrong.

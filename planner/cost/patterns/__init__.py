@@ -72,11 +72,7 @@ class Schedule(ABC):
     def turns(self, own: Wire, following: Wire, last: NDArray[np.bool_], sharers: Any) -> FloatArray:
         """Time on the links of every child's turn, with all that a pass takes on them, where wires differ.
 
-        Args:
-            own: Of every child.
-            following: Of the child after it; of the first after the last.
-            last: Whether it is the last.
-            sharers: As of `transfers`.
+        Wires are each child's ``own``, and those of the child ``following``, which is the first after the last.
         """
 
     @abstractmethod

@@ -35,14 +35,9 @@ def margins(totals: FloatArray, leaders: Sequence[int]) -> FloatArray:
 def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
     """Share of a variance that goes where one input is fixed, its interactions included: Jansen's estimator.
 
-    The intervals are from a jackknife over the blocks: from 0 to 1 where all that varies is in one block.
-
-    Args:
-        base: values of a function at draws; shape (draws,).
-        changed: at the same draws, with one input drawn again; shape (inputs, draws).
-
-    Returns:
-        One for each input, or None where the function does not vary.
+    The intervals are from a jackknife over the blocks: from 0 to 1 where all that varies is in one block. ``base`` are
+    values of a function at draws, ``changed``, of shape (inputs, draws), those with one input drawn again. None where
+    the function does not vary.
     """
     squares = np.stack([blocks((base - row) ** 2 / 2).mean(axis=1) for row in changed])
     everything = np.concatenate([base[None], changed])
@@ -70,12 +65,9 @@ def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
 
 
 def explained(totals: Totals, first: Sequence[str], model: Model | None = None) -> list[Index] | None:
-    """Total indices of the log margin of the best other topology over the first.
+    """Indices of the log margin of the best other topology over the first; None where it stays or draws are slow.
 
     ``first`` are the first topology and those that always take the same. A ``model`` is one more input, the last.
-
-    Returns:
-        One for each column, or None where the margin does not vary or every draw is slow.
     """
     question, drawn = totals.question, totals.columns
     if totals.slow or (not drawn and model is None):

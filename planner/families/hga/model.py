@@ -158,9 +158,8 @@ def reach(target: float, known: Mapping[str, float]) -> Reach:
     ``start / (a T) + floor + s a + c a**2``, whose best ``a`` for a target has a closed form; the local rate then is
     the one that costs at most `SPENT` of the room that is left. All numbers come from the catalogue's terms.
 
-    Args:
-        target: Mean squared gradient at the server's models.
-        known: Constants L, A, M, K_buf, R_sub, Gamma_max, zeta_max, sigma_s and sigma_g, by these names.
+    The target is a mean squared gradient at the server's models; ``known`` are L, A, M, K_buf, R_sub, Gamma_max,
+    zeta_max, sigma_s and sigma_g.
     """
     bound = get(THEOREM)
     L, M, K, R = (known[name] for name in ("L", "M", "K_buf", "R_sub"))

@@ -419,18 +419,10 @@ def spectral_ratio(task: Task, hfl: float, hhfl: float) -> float:
 
 
 def gains(layout: Layout, gaps: Gaps, task: Task, target: float | None, rounds: float, factors: Floats) -> Floats:
-    """Divide rounds of HFL by those of HHFL where sigma, both gaps, mu and A are multiplied by factors.
+    """Divide rounds of HFL by those of HHFL where sigma, zeta, delta, mu and A are multiplied by factors.
 
-    Args:
-        layout: Links of HHFL.
-        gaps: Gaps at factors of 1.
-        task: Task at factors of 1.
-        target: Loss above its minimum; None for what HFL's bound reaches in ``rounds`` cloud rounds.
-        rounds: Cloud rounds of HFL, where there is no target.
-        factors: Array of shape (draws, 5), for sigma, zeta, delta, mu and A.
-
-    Returns:
-        Gains of shape (draws,); NaN where the target is met at the start.
+    Factors are of shape (draws, 5), in that order. The target is a loss above its minimum; None for what HFL's bound
+    reaches in ``rounds`` cloud rounds. NaN where it is met at the start.
     """
     sigma, zeta, delta, mu, A = factors.T
     if gaps.points is not None:

@@ -119,15 +119,9 @@ class Wires:
 
 
 def busiest(machines: Any, draws: Any, share: Any) -> Floats:
-    """Compute the median of the largest of independent binomial counts, one for each machine.
+    """Compute the median of the largest of independent binomial counts, one for each machine; exact up to means of 64.
 
-    Args:
-        machines: Number of counts.
-        draws: Draws that each stands on.
-        share: Probability that a draw counts.
-
-    Returns:
-        Whole numbers, exact up to means of 64, by the normal law above.
+    Each count stands on some draws, of which a share counts; above, it is by the normal law.
     """
     k, m, p = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(machines, draws, share))
     shape = k.shape

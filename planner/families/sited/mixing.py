@@ -12,16 +12,11 @@ from planner.families.hsl.model import Learning, first_round
 
 
 def rounds(learning: Learning, beta: float, target: float, step: float | None = None) -> float:
-    """Rounds until the theorem's bound meets a target.
+    """Rounds until the theorem's bound meets a target, infinite where beta is 1.
 
-    Args:
-        learning: The problem.
-        beta: Largest expected share of the distance to the mean that a round leaves, from 0 and below 1.
-        target: Mean squared gradient over rounds and nodes.
-        step: ``lambda``: the largest step is ``1 / (lambda L)``; by default the least that the proof allows.
-
-    Returns:
-        Rounds, infinite where beta is 1.
+    ``beta`` is the largest expected share of the distance to the mean that a round leaves. The target is a mean squared
+    gradient over rounds and nodes. ``step`` is ``lambda`` of the largest step, ``1 / (lambda L)``; by default the least
+    that the proof allows.
     """
     if beta >= 1:
         return math.inf

@@ -160,10 +160,9 @@ def _composed(pattern: Pattern, call: LinearMap, children: int, passes: int) -> 
 def _round(fleet: Fleet) -> tuple[LinearMap, list[Array]]:
     """Of a global round, at `RATES`, coordinate by coordinate.
 
-    Returns:
-        the map of the model; what one unit of sigma^2 adds to the mean square of the noise; and for every tier,
-        from the lowest up, what one unit of its squared deviation adds to the mean square of ``b``: the part that is
-        the same in every round, and the part drawn anew; each of shape (rates, coordinates).
+    The map of the model; what one unit of sigma^2 adds to the mean square of the noise; and for every tier, from the
+    lowest up, what one unit of its squared deviation adds to the mean square of ``b``: the part that is the same in
+    every round, and the part drawn anew; each of shape (rates, coordinates).
     """
     chain = fleet.topology.effective_steps(fleet.K)
     size = (RATES[:, None] / chain) ** 2 / len(CURVATURES)

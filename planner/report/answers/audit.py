@@ -32,11 +32,9 @@ TITLES = {
 def run(paper: str | None, only: str) -> tuple[Listing, int]:
     """Check everything, and show the rows of `ONLY` that are asked for; progress goes to stderr.
 
-    Returns:
-        The answer, and how many rows are not as the catalogue records them.
+    The second result is how many rows are not as the catalogue records them.
 
     Raises:
-        ScenarioError: If ``only`` is none of these.
         UnknownBoundError: If no paper has this key.
     """
     one_of(only, ONLY, "--only")

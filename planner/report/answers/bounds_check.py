@@ -17,8 +17,7 @@ from planner.report.page import brief
 def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
     """A verdict for every check of the bounds named, of a paper's, or of all; progress goes to stderr.
 
-    Returns:
-        the answer, and how many checks failed.
+    The second result is how many checks failed.
 
     Raises:
         UnknownBoundError, ScenarioError: for ids and papers that there are not, or both at once.

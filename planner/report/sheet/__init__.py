@@ -51,12 +51,8 @@ def report(
 ) -> str:
     """Write the report of an answer, with its pictures where matplotlib is installed.
 
-    Args:
-        document: The whole answer, with its sections.
-        scenario: What it is about.
-        pictures: Others than those of the scenario and of the rows: id, place and what draws each.
-        toml: The scenario as it was told.
-        command: Arguments that ask for the answer.
+    ``pictures`` are others than those of the scenario and of the rows: id, place and what draws each. ``toml`` is the
+    scenario as it was told, and ``command`` what asks for the answer.
     """
     wanted = [*gallery.of_rows(document.answer)]
     if scenario is not None:
