@@ -10,7 +10,7 @@ import pytest
 from plain_uneven import leaves, nested_sizes, run, whole
 
 from hflbounds.errors import DomainError
-from hflbounds.tilted import affine_round
+from hflbounds.tilted import affine_round, coefficients
 from hflbounds.topology import Topology, branches
 
 STEP = np.array([0.02, 0.3, 0.9])
@@ -157,3 +157,19 @@ def test_many_kinds_of_groups_are_merged_to_within_a_twentieth() -> None:
 def test_the_worst_placement_is_of_equal_nodes() -> None:
     with pytest.raises(DomainError, match="shuffled"):
         affine_round(made([[5, 1], [2]], "star/ring", (1, 1)), 1, 0.1)
+
+
+@pytest.mark.parametrize("words", ["star/star/ring", "ring/star/ring", "star/ring/ring"])
+def test_what_is_left_of_a_coordinate_may_be_too_little_for_a_float(words: str) -> None:
+    """160 steps at nearly 1 leave less than floats can say; nodes of one star that count alike make one of their own."""
+    step = np.array([0.97, 0.999, 1.001, 1.03])
+    tree = Topology.parse(words).sized((1, 1, 1), children=branches([[2], [3, 2], [20] * 5]))
+    found = affine_round(tree, 8, step, "shuffled")
+    table = coefficients(tree, K=8, R=np.array([[1.0], [50.0]]), step=step, placement="shuffled")
+    assert np.isfinite(table).all()
+    if words == "star/star/ring":
+        flat = Topology.parse("star/ring").sized((5, 20))
+        one = affine_round(flat, 8, step, "shuffled")
+        np.testing.assert_allclose(found.map.log_size, one.map.log_size, rtol=1e-12)
+        np.testing.assert_allclose(found.noise, one.noise, rtol=1e-12)
+        np.testing.assert_allclose(found.tiers[-1].both, one.tiers[-1].both, rtol=1e-12)

@@ -47,7 +47,7 @@ class Ring(Pattern):
     def mean(self, calls: Sequence[LinearMap], shares: Array) -> LinearMap:
         """The geometric mean of the sizes; it turns a deviation round where all calls do."""
         log_size = np.asarray(sum(share * one.log_size for share, one in zip(shares, calls, strict=True)))
-        negative = np.all([one.factor < 0 for one in calls], axis=0)
+        negative = np.all([np.signbit(one.factor) for one in calls], axis=0)
         return LinearMap(np.where(negative, -1.0, 1.0) * np.exp(log_size), log_size)
 
     def lean(self, mean: LinearMap, call: LinearMap) -> Any:

@@ -8,6 +8,8 @@ import numpy as np
 from hflbounds.topology.maps import Array, Composition, LinearMap
 from hflbounds.topology.patterns import Model, Pattern, mean_square
 
+NOTHING = -1e300  # in place of the logarithm of 0
+
 
 class Star(Pattern):
     """All children from the same model, then the mean."""
@@ -42,9 +44,10 @@ class Star(Pattern):
 
     def mean(self, calls: Sequence[LinearMap], shares: Array) -> LinearMap:
         """The arithmetic mean."""
-        logs, signs = np.array([one.log_size for one in calls]), np.sign([one.factor for one in calls])
+        # A factor too small for a float is a zero that keeps its sign.
+        logs, signs = np.array([one.log_size for one in calls]), np.copysign(1.0, [one.factor for one in calls])
         weights = np.asarray(shares).reshape(-1, *[1] * (logs.ndim - 1))
-        top = logs.max(axis=0)
+        top = np.maximum(logs.max(axis=0), NOTHING)
         sum_ = (weights * signs * np.exp(logs - top)).sum(axis=0)
         log_size = top + np.log(np.abs(sum_))
         near = (signs > 0).all(axis=0) & (log_size > -0.5)  # where digits would be lost
