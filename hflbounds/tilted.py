@@ -66,12 +66,15 @@ class AffineRound:
         noise: Mean square of the noise for ``sigma = 1``, over ``eta^2``.
         tiers: Of the offset, top tier first.
         whole: Whether what a tier adds anew and what it keeps make up its mean square.
+        miscounted: Of what each tier keeps, the part that comes of a round's counting nodes otherwise than the loss does;
+            of trees whose nodes differ alone.
     """
 
     map: LinearMap
     noise: Array
     tiers: tuple[TierShare, ...]
     whole: bool = False
+    miscounted: tuple[Array, ...] = ()
 
 
 def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "worst") -> AffineRound:
@@ -141,7 +144,7 @@ def _uneven(topology: Topology, K: int, step: Array, placement: Placement) -> Af
     with np.errstate(all="ignore"):
         one = uneven_round(topology, K, step)
     shares = (TierShare(kept, both - kept, both) for kept, both in zip(one.kept[::-1], one.both[::-1], strict=True))
-    return AffineRound(one.map, one.noise, tuple(shares), whole=True)
+    return AffineRound(one.map, one.noise, tuple(shares), whole=True, miscounted=one.miscounted[::-1])
 
 
 def _scaled(one: TierShare, kept: Any, anew: Any, both: Any) -> TierShare:

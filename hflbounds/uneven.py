@@ -33,6 +33,8 @@ class Kind(NamedTuple):
         noise: Of the squares of these weights, for unit noise.
         kept: Of one unit of every tier's squared heterogeneity below, clients first, what stays from round to round.
         both: All of it.
+        miscounted: The part of what stays that comes of counts, not of places: a round counts a child otherwise than the
+            loss does.
     """
 
     map: LinearMap
@@ -40,6 +42,7 @@ class Kind(NamedTuple):
     noise: Any
     kept: tuple[Any, ...] = ()
     both: tuple[Any, ...] = ()
+    miscounted: tuple[Any, ...] = ()
 
 
 class Kin(NamedTuple):
@@ -187,7 +190,10 @@ def _called(tier: Tier, kinds: list[Kind], kin: Kin, spread: float) -> Kind:
     once, square = pass_.total / n, pass_.squares / n  # of a child's weight: mean, and mean square
     fixed = once**2 if drawn else square
     depth = len(kinds[0].both)
-    kept = [_sum(squares, [kind.kept[j] for kind in kinds]) * fixed * again for j in range(depth)]
+    kept, miscounted = (
+        [_sum(squares, [part[j] for part in parts]) * fixed * again for j in range(depth)]
+        for parts in ([kind.kept for kind in kinds], [kind.miscounted for kind in kinds])
+    )
     both = [_sum(squares, [kind.both[j] for kind in kinds]) * square * again for j in range(depth)]
     inside = [weight * kind.inside for weight, kind in zip(weights, kinds, strict=True)]
     whole = _sum(n * kin.shares if pattern.by_share else kin.number, inside)
@@ -202,6 +208,7 @@ def _called(tier: Tier, kinds: list[Kind], kin: Kin, spread: float) -> Kind:
         _sum(squares, [kind.noise for kind in kinds]) * square * passes.squares,
         (*kept, stays if drawn else stays + varies),
         (*both, stays + varies),
+        (*miscounted, stays),
     )
 
 

@@ -57,10 +57,12 @@ class Fleet(ABC):
 
     @abstractmethod
     def coefficients(self, rounds: float) -> Array:
-        """Of ``L A``, sigma^2 and the square of every deviation, from the lowest tier up, for any number of rounds.
+        """Of ``L A`` and the squares of all other `constants`, for any number of rounds, at all `rates`."""
 
-        At all `rates`: shape (2 + depth, rates).
-        """
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Symbols of the constants that the coefficients go with; see `constants_of`."""
+        return constants_of(self.topology.depth)
 
     @cached_property
     def rows(self) -> dict[int, Array]:
@@ -80,8 +82,8 @@ class Fleet(ABC):
         if (known := self.rows.get(number)) is not None:
             return known
         rates, still = self.shape
-        found = np.zeros((2 + self.topology.depth, 1 + rates))
         moving = self.coefficients(float(ROUNDS[number]))
+        found = np.zeros((len(moving), 1 + rates))
         found[0, 0] = still
         found[0, 1 + moving.shape[1] :] = np.inf
         found[:, 1 : 1 + moving.shape[1]] = moving
@@ -114,8 +116,8 @@ def constants_of(depth: int) -> tuple[str, ...]:
 
 
 def _units(fleet: Fleet, constants: Mapping[str, Any], *others: Any) -> tuple[Array, Array, tuple[int, ...]]:
-    """What the coefficients multiply, shape (n, 2 + depth); another argument, shape (n,); and the shape of both."""
-    told = [constants[name] for name in constants_of(fleet.topology.depth)]
+    """What the coefficients multiply, a row for each; another argument, shape (n,); and the shape of both."""
+    told = [constants[name] for name in fleet.constants]
     L, A, *deviations, last = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (*told, *others)))
     units = np.stack((L * A, *(one**2 for one in deviations)), -1)
     return units.reshape(-1, units.shape[-1]), last.reshape(-1), last.shape
@@ -127,7 +129,7 @@ class Points:
 
     fleets: Sequence[Fleet]  # those whose envelopes they are, with one number of tiers
     which: Counts  # the place of its fleet, for each; shape (n,)
-    units: Array  # what the coefficients multiply; shape (n, 2 + depth)
+    units: Array  # what the coefficients multiply, a row for each
 
     def some(self, places: npt.NDArray[np.bool_]) -> Points:
         """Those that are marked."""
@@ -287,7 +289,7 @@ class EnvelopePredictor(Predictor):
     ) -> tuple[Points, Array, tuple[int, ...]]:
         """Every set of counts once as a fleet, with the constants that go with it; what is wanted; and the shape."""
         values = self._constants(question, values)
-        names = constants_of(question.depth)
+        names = self._fleet(question, topology, question.values).constants
         counts = [name for tier in question.symbols for name in (tier.size, tier.drawn, tier.passes) if name] + ["K"]
         if all(np.ndim(values[name]) == 0 for name in counts):
             one = self._fleet(question, topology, values)

@@ -134,6 +134,19 @@ def test_what_rings_miscount_stays_however_small_the_learning_rate() -> None:
     assert right.tiers[1].kept[0] < 1e-10
 
 
+def test_what_is_miscounted_is_the_distance_of_the_shares_that_a_ring_takes() -> None:
+    """Groups of 6, 3 and 1: a ring of stars takes a third of each, and order and local steps are nothing at no rate."""
+    share = np.array([0.6, 0.3, 0.1])
+    tree = made([[1] * 6, [1] * 3, [1]], "ring/star", (1, 1))
+    found = affine_round(tree, 1, np.array([1e-7]), "shuffled")
+    inside = 3.0  # sum of the weights of a round's gradients: the optimum moves by the offset over so much
+    left = ((1 / 3 - share) ** 2).sum() / (1 - (share**2).sum())
+    assert found.miscounted[0] / inside**2 == pytest.approx([left], rel=1e-5)
+    for words in ("star/star", "star/ring"):
+        told = affine_round(made([[1] * 6, [1] * 3, [1]], words, (1, 1)), 1, np.array([1e-7]), "shuffled")
+        assert told.miscounted[0] == pytest.approx([0.0], abs=1e-9)
+
+
 def test_many_kinds_of_groups_are_merged_to_within_a_twentieth() -> None:
     dice = np.random.default_rng(5)
     sizes = dice.integers(1, 90, 120)

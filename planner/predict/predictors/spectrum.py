@@ -15,7 +15,9 @@ models that were averaged is that of their number. What it does to heterogeneity
 
 On such losses groups of clients that differ are told from groups that differ. Groups of n clients that are put together
 at random differ too, by ``zeta^2 / (n - 1)`` in the mean square; that much of ``delta^2`` counts as the clients' own
-(one-way analysis of variance). A ring through such groups lost less on images than a tilt of each group explains.
+(one-way analysis of variance). A ring through such groups lost less on images than a tilt of each group explains. Where
+a round counts nodes otherwise than the loss does, as a ring counts groups of 60 and of 5 clients alike, tilts by chance
+leave the same part of the loss as any others.
 
 The width of the broad spectrum and what is the clients' own were chosen by networks on images, the narrow spectrum by
 runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once,
@@ -26,13 +28,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hflbounds.tilted import AffineRound, Measure, affine_round, log_uniform, mean_over
+from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_uniform, mean_over
 from hflbounds.topology import Tier, TierSymbols, Topology
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes
@@ -83,11 +85,22 @@ class Fleet(envelopes.Fleet):
         """Raw rates times L."""
         return _steps(self.topology, self.K)
 
+    @property
+    def by_chance(self) -> bool:
+        """Whether differences by chance are counted as those of members, and something of them stays all the same."""
+        return self.scatter > 0 and self.topology.uneven
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Those of a problem; then what of every deviation but the clients' is by chance, top tier first."""
+        usual = super().constants
+        return (*usual, *map(_chance, usual[:3:-1])) if self.by_chance else usual
+
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         steps, alone = self.steps, self.scatter > 0
         h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, None)
-        one = _round(self.topology, self.K, self.narrow)
+        one = _round(self.topology, self.K, self.narrow, self.by_chance)
         found = mean_over(h, one, rounds, steps, self.measure, of_gap=of_gap, tiers_alone=alone)
         if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
@@ -95,7 +108,8 @@ class Fleet(envelopes.Fleet):
                 start = np.exp(rounds * log_factor).mean(-1)
                 moved = (np.expm1(rounds * base) * noise) @ (BROAD / 2 / BROAD.size) * steps**2
             found = np.concatenate([np.minimum((start, moved), TOP), found])
-        return np.concatenate([found[:2], found[:1:-1]])  # the lowest tier first
+        depth = self.topology.depth
+        return np.concatenate([found[:2], found[1 + depth : 1 : -1], found[2 + depth :]])  # the lowest tier first
 
 
 @lru_cache(maxsize=KEPT)
@@ -104,9 +118,13 @@ def _steps(topology: Topology, K: int) -> Array:
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
-def _round(topology: Topology, K: int, narrow: bool) -> AffineRound:
-    """A global round at each rate, curvature by curvature."""
-    return affine_round(topology, K, _steps(topology, K)[:, None] * (NARROW if narrow else BROAD), "shuffled")
+def _round(topology: Topology, K: int, narrow: bool, by_chance: bool = False) -> AffineRound:
+    """A global round at each rate, curvature by curvature; what chance leaves of a tier as a tier of its own."""
+    one = affine_round(topology, K, _steps(topology, K)[:, None] * (NARROW if narrow else BROAD), "shuffled")
+    if not by_chance:
+        return one
+    left = (TierShare(kept, np.zeros_like(kept), kept) for kept in one.miscounted[:-1])
+    return replace(one, tiers=(*one.tiers, *left))
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
@@ -211,13 +229,20 @@ def _scatter(question: Question) -> float:
 
 
 def _beyond_chance(tiers: Sequence[TierSymbols], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Deviations in which what chance makes groups differ is moved to their members: top tier first."""
+    """Deviations in which what chance makes groups differ is moved to their members, and how much: top tier first."""
+    moved: dict[str, Any] = {}
     squares = [np.square(np.asarray(values[tier.deviation], dtype=float)) for tier in tiers]
     for i, below in enumerate(tiers[1:]):
         others = np.maximum(np.asarray(values[below.size], dtype=float) - 1, 1)
         chance = np.minimum(squares[i], squares[i + 1] / others)
         squares[i], squares[i + 1] = squares[i] - chance, squares[i + 1] + chance
-    return {tier.deviation: np.sqrt(one) for tier, one in zip(tiers, squares, strict=True)}
+        moved[_chance(tiers[i].deviation)] = np.sqrt(chance)
+    return moved | {tier.deviation: np.sqrt(one) for tier, one in zip(tiers, squares, strict=True)}
+
+
+def _chance(deviation: str) -> str:
+    """What of a deviation is by chance."""
+    return f"{deviation} by chance"
 
 
 def _measure(metric: str) -> Measure:

@@ -434,6 +434,22 @@ def test_on_trees_chance_counts_as_the_leaves() -> None:
         assert float(chance[topology]) == pytest.approx(float(rounds), rel=5e-3)
 
 
+def test_what_a_ring_miscounts_stays_also_where_chance_made_the_groups_differ(tmp_path: Path) -> None:
+    """Groups of 60 to 5 clients whose differences are by chance: a ring of groups lowers another mean of their losses."""
+    sizes = {"a": 60, "b": 40, "c": 20, "d": 10, "e": 5}
+    lines = [f"{name}{i},{name}" for name, size in sizes.items() for i in range(size)]
+    (tmp_path / "list.csv").write_text("\n".join(["client,group", *lines]) + "\n")
+    told = {"fleet__list": str(tmp_path / "list.csv"), "fleet__local_steps": 8, "problem__target": 0.1}
+    by_chance = [zeta**2 / (135 / 5 - 1) for zeta in (9.0, 9.5, 12.0)]
+    rounds = [
+        asked(**told, problem__heterogeneity=f"zeta={zeta},delta={square**0.5}").rounds()
+        for zeta, square in zip((9.0, 9.5, 12.0), by_chance, strict=True)
+    ]
+    assert all(np.isinf(one["ring-star"]) for one in rounds)
+    members = asked(**told, problem__heterogeneity="zeta=9,delta=0").rounds()
+    assert np.isfinite(members["ring-star"])
+
+
 @pytest.mark.parametrize("how", [{"problem__curvature_scatter": 0}, {"plan__metric": "gradient"}])
 def test_where_deviations_are_those_of_theorems_they_are_taken_as_they_are(how: dict[str, object]) -> None:
     told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__rounds": 30} | how
