@@ -66,7 +66,7 @@ class AffineRound:
         noise: Mean square of the noise for ``sigma = 1``, over ``eta^2``.
         tiers: Of the offset, top tier first.
         whole: Whether what a tier adds anew and what it keeps make up its mean square.
-        miscounted: Of what each tier keeps, the part that comes of a round's counting nodes otherwise than the loss does;
+        miscounted: Of what each tier keeps, the part that comes of counting nodes otherwise than the loss does;
             of trees whose nodes differ alone.
     """
 

@@ -33,8 +33,8 @@ class Kind(NamedTuple):
         noise: Of the squares of these weights, for unit noise.
         kept: Of one unit of every tier's squared heterogeneity below, clients first, what stays from round to round.
         both: All of it.
-        miscounted: The part of what stays that comes of counts, not of places: a round counts a child otherwise than the
-            loss does.
+        miscounted: The part of what stays that comes of counts, not of places: a round counts a child otherwise than
+            the loss does.
     """
 
     map: LinearMap

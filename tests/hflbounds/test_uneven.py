@@ -174,7 +174,7 @@ def test_the_worst_placement_is_of_equal_nodes() -> None:
 
 @pytest.mark.parametrize("words", ["star/star/ring", "ring/star/ring", "star/ring/ring"])
 def test_what_is_left_of_a_coordinate_may_be_too_little_for_a_float(words: str) -> None:
-    """160 steps at nearly 1 leave less than floats can say; nodes of one star that count alike make one of their own."""
+    """160 steps at nearly 1 leave less than floats can say; a star of stars that count alike is one star."""
     step = np.array([0.97, 0.999, 1.001, 1.03])
     tree = Topology.parse(words).sized((1, 1, 1), children=branches([[2], [3, 2], [20] * 5]))
     found = affine_round(tree, 8, step, "shuffled")

@@ -435,7 +435,7 @@ def test_on_trees_chance_counts_as_the_leaves() -> None:
 
 
 def test_what_a_ring_miscounts_stays_also_where_chance_made_the_groups_differ(tmp_path: Path) -> None:
-    """Groups of 60 to 5 clients whose differences are by chance: a ring of groups lowers another mean of their losses."""
+    """Groups of 60 to 5 clients that differ by chance: a ring of groups lowers another mean of their losses."""
     sizes = {"a": 60, "b": 40, "c": 20, "d": 10, "e": 5}
     lines = [f"{name}{i},{name}" for name, size in sizes.items() for i in range(size)]
     (tmp_path / "list.csv").write_text("\n".join(["client,group", *lines]) + "\n")
