@@ -17,7 +17,7 @@ from planner.data.label_counts import LabelCounts, read_counts, read_gram
 from planner.data.label_shift import Counts, Floats, Interval, Measured, Weighting
 from planner.data.profile import from_counts
 from planner.errors import ScenarioError
-from planner.io import text
+from planner.io import frames, text
 from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.progress import progress
@@ -285,8 +285,12 @@ def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> Next
     """What takes these deviations: the profile, or the counts where these tell as much."""
     if kept is None and data["scale"]["known"]:
         return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
-    weights = ("--weights", "samples") if kept is None and data["weighting"] == "samples" else ()
-    return NextStep(argv=("hfl-plan", "recommend", "--data", str(kept or path), *weights), why="takes these deviations")
+    why, weighted = "takes these deviations", kept is None and data["weighting"] == "samples"
+    if kept is None and frames.content(path) is not None:  # no command takes a data frame
+        weights = ', weights="samples"' if weighted else ""
+        return NextStep(argv=(f"planner.recommend(data=COUNTS{weights})",), why=why)
+    beside = ("--weights", "samples") if weighted else ()
+    return NextStep(argv=("hfl-plan", "recommend", "--data", str(kept or path), *beside), why=why)
 
 
 def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:

@@ -208,6 +208,15 @@ def test_a_frame_stands_for_a_file(tmp_path: Path) -> None:
     assert planner.recommend(fleet=fleet, settings={"plan.draws": 0}).scenario["G"].value == 2
 
 
+@pytest.mark.parametrize("weights", [{}, {"weights": "samples"}])
+def test_what_comes_next_takes_the_frame(weights: dict[str, str]) -> None:
+    """It named frame-counts.csv, a file of nobody."""
+    frame = Polars(COUNTS)
+    step = planner.measure(frame, weighting=weights.get("weights", "groups")).next[0].argv
+    found = eval(step[0], {"planner": planner, "COUNTS": frame})  # noqa: S307 - of the program itself
+    assert found.rows == planner.recommend(data=frame, **weights).rows
+
+
 def test_a_frame_that_is_wrong_is_refused_at_its_line() -> None:
     with pytest.raises(planner.ScenarioError, match=r"^frame-counts\.csv:3:3: '-8' in column 'a' is negative"):
         planner.measure(Polars(COUNTS.replace("x,8", "x,-8")))
