@@ -256,5 +256,5 @@ def main() -> None:
             import traceback
 
             traceback.print_exc()
-        code = refusals.of(error)
+        code = refusals.of(error, Commands().get(next(iter(sys.argv[1:]), "")))
     sys.exit(code)

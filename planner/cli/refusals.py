@@ -45,13 +45,20 @@ USAGE = {
 """Codes of wrong command lines, by the names of their errors."""
 
 
-def of(error: Exception) -> int:
-    """Say why there is no answer, and return the exit code."""
+ANOTHER = ("E001", "E020", "E031", "E032", "E033", "E036")
+"""Codes of refusals that a file of another kind may be behind."""
+NO_WAY = ("Mend it there.", "Check the path.", "")
+"""Ways out that lead nowhere where a file is whole, and of another kind."""
+
+
+def of(error: Exception, command: Any = None) -> int:
+    """Say why a command has no answer, and return the exit code."""
     from hflbounds.errors import HflBoundsError
     from planner.errors import PlannerError, parted
 
     if isinstance(error, PlannerError):
-        return refuse(error.code, *error.parts)
+        fact, help_ = error.parts
+        return refuse(error.code, fact, _of_another_kind(fact, help_, command) if error.code in ANOTHER else help_)
     if isinstance(error, HflBoundsError):
         code = next((THEORY[c.__name__] for c in type(error).__mro__ if c.__name__ in THEORY), "E001")
         return refuse(code, *parted(str(error).replace("; did you", ". Did you").replace("; see `", ". See `")))
@@ -61,8 +68,26 @@ def of(error: Exception) -> int:
     return refuse("N009", fact, "HFL_PLAN_DEBUG=1 shows where; please report it.")
 
 
+def _of_another_kind(fact: str, help_: str, command: Any) -> str:
+    """Say what the file is that was given in the place of another, and what takes it."""
+    from planner.cli import kinds
+
+    name, options = (command.name, _options(command)) if command is not None else ("", [])
+    for file, kind in kinds.named(fact):
+        if name not in kind.readers and not fact.startswith(kind.options or ("\0",)):
+            alone = kind.taken(file, options) or help_ in NO_WAY
+            return kind.way(file, options) if alone else f"{kind.way(file, options)} {help_}"
+    return help_
+
+
+def _options(command: Any) -> list[str]:
+    below = getattr(command, "commands", {}).values()
+    return [name for p in command.params for name in p.opts] + [name for one in below for name in _options(one)]
+
+
 def of_command_line(error: Any) -> int:
     """Say what is wrong with the command line, and return the exit code."""
+    from planner.cli import kinds
     from planner.errors import parted
     from planner.io.text import suggest
 
@@ -85,7 +110,11 @@ def of_command_line(error: Any) -> int:
         code = "E014"
         word = fact.partition(" (")[2].rpartition(")")[0]
         option, what = OPTIONS.get(PurePath(word.lower()).suffix, ("", ""))
-        if option in known and " " not in word:
+        if found := next(kinds.named(word), None):
+            help_ = found[1].way(word, known)
+            if "--config" in known and not found[1].taken(word, known):
+                help_ += " Here give the scenario: --config FILE.toml, or options."
+        elif option in known and " " not in word:
             help_ = f"{what} is an option: {option} {word}"
         elif "..." in word.split():
             help_ = "In its place write your own options, such as --config FILE.toml."

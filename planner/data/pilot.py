@@ -198,7 +198,7 @@ class Pilot(Part):
 
 def read_pilot(path: Path) -> Pilot:
     """Read a pilot."""
-    way = "Write it with `hfl-plan pilot HOOK.py -o pilot.json`."
+    way = "Write a pilot with `hfl-plan pilot HOOK.py -o pilot.json`."
     pilot = loaded(path, Pilot, "pilot", way)
     _whole(path, pilot, [one.id for one in pilot.topologies], way)
     return pilot

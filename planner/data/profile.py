@@ -110,7 +110,7 @@ class Profile(Part):
 
 def read_profile(path: Path) -> Profile:
     """Read a profile."""
-    way = "Write it with `hfl-plan measure --output`."
+    way = "Write a profile with `hfl-plan measure COUNTS.csv --output profile.json`."
     profile = loaded(path, Profile, "profile", way)
     if profile.unit == "label shares" and profile.labels is None:
         raise ScenarioError(

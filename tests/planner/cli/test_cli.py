@@ -44,6 +44,78 @@ def test_a_word_too_many_is_told_what_it_stands_for(plan: Any) -> None:
         assert (code, out) == (2, "") and "[E014]" in err and way in err
 
 
+SCHEMAS = {"pilot": 1, "profile": 1, "manifest": 1, "recommend": 2, "flip": 2}
+CSVS = {
+    "counts": "client,group,a,b\nx,g,1,2\n",
+    "fleet": "client,group,samples,node\nx,g,1,IS\n",
+    "cover": "client,server\nx,s\n",
+    "links": "a,b,latency_ms\nx,y,3\n",
+}
+SCENARIO = "Here give the scenario: --config FILE.toml, or options."
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        ("tune pilot.json", "pilot.json is a pilot: --pilot pilot.json"),
+        ("tune recommend.json", f"`recommend`, for `hfl-plan compare` and `hfl-plan export`. {SCENARIO}"),
+        ("flip flip.json", f"flip.json is an answer of `flip`, which no command reads. {SCENARIO}"),
+        ("recommend fleet.csv", "fleet.csv is a list of clients: --fleet fleet.csv"),
+        ("recommend a.toml", "a.toml is a scenario: --config a.toml"),
+        ("recommend --config profile.json", "profile.json is a profile: --data profile.json"),
+        (
+            "recommend --data manifest.json",
+            "is a kept run, for `hfl-plan rerun`, `hfl-plan compare` and `hfl-plan export`.",
+        ),
+        ("recommend --data fleet.csv", "fleet.csv is a list of clients: --fleet fleet.csv"),
+        ("recommend --pilot counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        ("recommend --fleet counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        (
+            "measure a.toml",
+            "a scenario, for `hfl-plan recommend --config a.toml`, `hfl-plan compare` and `hfl-plan export`.",
+        ),
+        ("measure fleet.csv", "fleet.csv is a list of clients, for `hfl-plan recommend --fleet fleet.csv`."),
+        (
+            "group cover.csv",
+            "reaches which server, for `hfl-plan recommend --coverage cover.csv` and `hfl-plan overlap`.",
+        ),
+        ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
+        ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
+        ("measure links.csv", "is a network, for `hfl-plan recommend --network links.csv` and `hfl-plan network`."),
+    ],
+)
+def test_a_file_in_the_place_of_another_is_told_what_it_is_for(
+    words: str, way: str, plan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every JSON file was called a profile, and every CSV file label counts."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.toml").write_text("[fleet]\ngroups = 3\nclients_per_group = 2\n")
+    for name, version in SCHEMAS.items():
+        Path(f"{name}.json").write_text(json.dumps({"schema": f"hfl-plan/{name}/{version}"}))
+    for name, text in CSVS.items():
+        Path(f"{name}.csv").write_text(text)
+    code, out, err = plan(*words.split())
+    assert (code, out) == (2, "") and way in err, err
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("measure counts.csv", "client,group,a,b\nx,g,1,-2\n"),
+        ("recommend --data counts.csv", "client,group,a,b\nx,g,1,-2\n"),
+        ("recommend --fleet counts.csv", "client,group,samples\nx,g,-1\n"),
+    ],
+)
+def test_a_file_in_its_place_keeps_the_way_out_of_its_mistake(
+    words: str, text: str, plan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("counts.csv").write_text(text)
+    code, _, err = plan(*words.split())
+    assert code == 2 and "counts.csv:2" in err and "counts.csv is" not in err
+
+
 def test_the_main_job(plan) -> None:
     code, out, err = plan(*BASE)
     assert (code, err) == (0, "")

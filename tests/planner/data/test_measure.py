@@ -660,7 +660,7 @@ def test_misuse(plan, tmp_path: Path, counts: LabelCounts, words: list[str], wan
         (lambda d: d["zeta2"].update(value=-1), "zeta2.value"),
         (lambda d: d["zeta2"].update(value=None), "need a value"),
         (lambda d: d["zeta2"].update(value="1"), "zeta2.value"),
-        (lambda d: d["zeta2"].update(value=1e400), "Infinity is not a number of JSON. Write it with"),
+        (lambda d: d["zeta2"].update(value=1e400), "Infinity is not a number of JSON. Write a profile with"),
         (lambda d: d.update(groups=0), "groups"),
         (lambda d: d.pop("labels"), "labels"),
     ],
