@@ -22,9 +22,9 @@ from planner.cost.round import CostError
 from planner.decide.recommendation import SHARING, Division, Recommendation
 from planner.decide.single_tier import baselines
 from planner.decide.tuning import on_record
-from planner.decide.verdict import is_close, sharing_is_open, single, standing
+from planner.decide.verdict import is_close, sharing_is_open, single, standing, without_servers
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, KnownValue, Verdict
+from planner.io.answers import Caution, Faster, KnownValue, Verdict
 from planner.io.wording import join, times, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.question import ask, ceil_rounds, with_default_order
@@ -245,7 +245,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     if one_each := _one_each([order[0], *(beyond[1][:1] if beyond else [])], seen):
         said[one_each] = None
     one = answer.verdict
-    told = one.replaced(text=f"Take {_chosen(seen, order, choices)}. {one.text}")
+    told = one.replaced(text=_with_counts(one, _chosen(seen, order, choices), seen.scenarios[first.division]))
     if len(_level(seen, order)) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
         told = told.replaced(text=f"{told.text} That is with these groups.")
     if beyond is not None:
@@ -350,9 +350,26 @@ def _by_sharing(found: tuple[Found, Found], choices: Mapping[str, tuple[int, int
         rounds = {topology: float(n) for topology, n in question.rounds().items()}
         beside = [one for one in baselines(question) if one.question is not None]
         case = single(standing(question, scenario, scenario.objective, rounds), beside)
-        cases.append(case.replaced(value=value, text=f"{_chosen(seen, order, choices, short=True)}: {case.text}"))
+        said = f"{_chosen(seen, order, choices, short=True)}: {case.text}"
+        if (alone := _without_groups(case, scenario)) is not None:
+            said = f"one tier, {alone.title.partition(',')[0]}; else {said}"
+        cases.append(case.replaced(value=value, text=said))
     text = "Depends on one unknown: do the clients of a group share one link?"
     return Verdict(status="depends", on=SHARING, cases=tuple(cases), text=text)
+
+
+def _without_groups(found: Verdict, scenario: Scenario) -> Faster | None:
+    """One tier, where it is advised and any groups can be formed, of which it needs none; else None."""
+    one = found.baseline
+    return one if one is not None and one.advised and scenario.grouping != "given" else None
+
+
+def _with_counts(found: Verdict, counts: str, scenario: Scenario) -> str:
+    """The verdict as a sentence with its counts; first without groups, where that is advised."""
+    if (alone := _without_groups(found, scenario)) is None:
+        return f"Take {counts}. {found.text}"
+    advice = without_servers(alone, scenario, scenario.objective)
+    return f"{advice} Else take {counts}. {' '.join(found.text.replace(advice, '').split())}"
 
 
 def _one_each(plans: Sequence[_Plan], seen: _Seen) -> str:

@@ -158,7 +158,7 @@ def flip(  # reason: one field of the answer after the other
     every = len(competing) == len(question.topologies)
     told = _verdict(question, objective, first, found, every=every)
     if every and told.status != "depends":
-        said = one_tier(question, scenario, objective, here.least, tied=told.status == "toss-up")
+        said = one_tier(question, scenario, objective, here.least, first)
         told = told.replaced(text=f"{told.text} {said}".rstrip())
     return Flips(
         version=version(),

@@ -144,7 +144,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     verdict = _verdict(chosen, given, best, tied, aim, budget, scenario.resolution)
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
-    beside = "" if alone else _one_tier(question, scenario, chosen, aim, budget, tied=bool(tied))
+    beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -235,12 +235,14 @@ def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budg
     return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
 
 
-def _one_tier(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget, *, tied: bool) -> str:
+def _one_tier(
+    question: Question, scenario: Scenario, chosen: Choice, tied: Sequence[Choice], aim: Aim, budget: Budget
+) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round; nothing under a budget."""
     if budget.limits:
         return ""
     at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
-    return one_tier(at, scenario, aim, chosen.amount(aim), tied=tied)
+    return one_tier(at, scenario, aim, chosen.amount(aim), [one.topology for one in tied or (chosen,)])
 
 
 def _verdict(

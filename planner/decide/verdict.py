@@ -21,6 +21,7 @@ from planner.io.wording import a, names, names_or, one_of, percent, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
+from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
 
@@ -220,7 +221,7 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
         runner_up=runner_up,
         ratio=here.ratio(runner_up) if runner_up else None,
         confidence=here.confidence,
-        baseline=faster(here.question, here.scenario, here.objective, beside, here.least),
+        baseline=faster(here.question, here.scenario, here.objective, beside, here.least, here.best),
     )
     return found.replaced(text=_in_a_case(found, here))
 
@@ -231,14 +232,45 @@ def faster(
     objective: Objective,
     beside: Sequence[Baseline | Clocked],
     least: float,
+    best: Sequence[str],
 ) -> Faster | None:
-    """The baseline that takes the least of an objective, where that is below a topology's by more than ties."""
+    """The baseline that takes the least of an objective, where that is below the best topologies' by more than ties.
+
+    One tier is advised in place of several, of the same algorithm, and of another by more than the predictor's error.
+    Where a link between servers is slower than that of clients, it has to take less over that one, too.
+    """
     amounts = {one.id: one.amount(objective, question.network) for one in beside}
     id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
     if id_ is None or not least or amounts[id_] * (1 + scenario.resolution) >= least:
         return None
     who = next(one.title for one in beside if one.id == id_)
-    return Faster(id=id_, title=who, ratio=Quantity(amounts[id_] / least))
+    found = Faster(id=id_, title=who, ratio=Quantity(amounts[id_] / least))
+    if id_ not in SINGLE:
+        return found
+    through, worst = None, float(found.ratio)
+    if objective == "time" and (slower := _through_servers(question, at_once=id_ == "fedavg")) is not None:
+        through = Quantity(next(one for one in beside if one.id == id_).amount(objective, slower) / least)
+        worst = max(worst, through)
+    several = len(algorithms(question, best)) > 1
+    less = worst * (1 + scenario.resolution) < 1
+    advised = less and (several or _is_simpler(question, best[0], SINGLE[id_][0], worst, scenario.resolution))
+    return found.replaced(advised=advised, through=through)
+
+
+def _through_servers(question: Question, *, at_once: bool) -> Network | None:
+    """The network by which clients use the links of servers, if one is slower than theirs; shared if ``at_once``."""
+    network = question.network
+    if network.timer is not None or network.links[-1] is None:
+        return None
+    *above, own = (link for link in network.links if link is not None)
+    if not any(link.up < own.up or link.down < own.down for link in above):
+        return None
+    below = [1.0] * len(network.links)
+    if at_once:
+        drawn = [question.values[tier.drawn] for tier in question.symbols]
+        own_each = [link is None or link.sharing == "per-client" for link in network.links]
+        below = [math.prod(drawn[i + each :]) for i, each in enumerate(own_each)]
+    return network.through_servers(below)
 
 
 # ---------------------------------------------------------------- in words
@@ -318,8 +350,7 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     if len(standings[objective]) > 1 and len(here.totals) > 1:
         parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
-        tied = found.status == "toss-up"
-        parts.append(without_servers(found.baseline, question, scenario, here.objective, tied=tied))
+        parts.append(without_servers(found.baseline, scenario, here.objective))
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
@@ -334,47 +365,36 @@ def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:
     return f"It is one too where clients share their link{first}."
 
 
-def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, *, tied: bool) -> str:
-    """Advise one tier where it takes less of an objective than topologies do at least; empty where that is not so."""
-    found = faster(question, scenario, objective, beside(question), least)
-    if found is None or not _advised(found, question, scenario, tied=tied):
-        return ""
-    return without_servers(found, question, scenario, objective, tied=tied)
+def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, best: Sequence[str]) -> str:
+    """Advise one tier where it takes less of an objective than the best topologies do; empty where that is not so."""
+    found = faster(question, scenario, objective, beside(question), least, best)
+    return "" if found is None or not found.advised else without_servers(found, scenario, objective)
 
 
-def _advised(baseline: Faster, question: Question, scenario: Scenario, *, tied: bool) -> bool:
-    """Whether one tier is simpler than topologies that tie and takes less, or takes less than one beyond doubt."""
-    ratio = float(baseline.ratio)
-    one = all(question.values[tier.drawn] == 1 for tier in question.symbols[:-1])  # the same algorithm, a hop less
-    return tied or not is_close(question, 1 / ratio if ratio else math.inf, scenario.resolution, one=one)
+def _is_simpler(question: Question, topology: str, pattern: str, ratio: float, resolution: float) -> bool:
+    """Whether one tier of a pattern takes less than a topology beyond doubt.
 
-
-def without_servers(
-    baseline: Faster, question: Question, scenario: Scenario, objective: Objective, *, tied: bool
-) -> str:
-    """Say what a baseline takes: ``FedAvg without group servers takes 0.75x the time``.
-
-    One tier is advised in place of topologies that are ``tied``, and in place of one by more than the predictor's
-    error. Where a link between servers is the slower one, it is said that clients are taken to go around it.
+    Where both are one algorithm, whoever is asked takes part, and its rounds are those of the topology.
     """
+    tiers = question.sized(topology).tiers
+    one = all(tier.passes == 1 and (tier.pattern.id == pattern or tier.taking_part == 1) for tier in tiers)
+    one = one and not question.partial and question.availability is None
+    return not is_close(question, 1 / ratio if ratio else math.inf, resolution, one=one)
+
+
+def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
+    """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
     name = baseline.title.partition(",")[0]
     if baseline.id not in SINGLE:
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
-    around = objective == "time" and _around(question)
     takes = f"takes {times(baseline.ratio)} the {objective}"
-    takes += ", if clients reach the top server over their own links" if around else ""
-    if _advised(baseline, question, scenario, tied=tied):
+    if baseline.through is not None:
+        takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
+    if baseline.advised:
         return f"{name} {takes}: use it unless you need {servers}."
-    return f"{name} without {servers} {takes}."
-
-
-def _around(question: Question) -> bool:
-    """Whether a link between servers is slower than that of clients, which one tier does not use."""
-    if question.network.timer is not None or question.network.links[-1] is None:
-        return False
-    *above, own = (link for link in question.network.links if link is not None)
-    return any(link.up < own.up or link.down < own.down for link in above)
+    close = "" if baseline.through is not None else ", within the predictor's error"
+    return f"{name} without {servers} {takes}{close}."
 
 
 ONE_CHILD = {

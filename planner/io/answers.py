@@ -112,6 +112,11 @@ class Faster(Part):
     id: str
     title: str
     ratio: Quantity = field("its amount over that of the best row; below 1")
+    advised: bool = field("whether to use it unless servers in between are needed", default=False)
+    through: Quantity | None = field(
+        "the ratio where clients share the links of servers, which are slower than their own; null where none is",
+        default=None,
+    )
 
 
 class Verdict(Part):

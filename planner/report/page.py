@@ -50,7 +50,7 @@ def page(
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
     if answer.verdict.cases:
-        body.append(Facts(tuple(_cases(answer.verdict.cases, label)), indent=2, strong=False))
+        body.append(Facts(tuple(_cases(answer, label)), indent=2, strong=False))
     body.append(Sentences(f"\n{target}" if (target := in_words(answer)) else ""))
     body += [table] if isinstance(table, Table) else table
     shared = (*assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
@@ -151,34 +151,44 @@ def in_words(answer: Answer) -> str:
     return "" if target is None or not target.defined_by else f"Target: {target.defined_by}"
 
 
-def _cases(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
+def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
     """A line for each case, for a case of cases a line for each of these; one for all that say the same."""
     said: dict[str, list[str]] = {}
-    for case in cases:
-        name = _name(case, label)
-        for inner in case.cases or (case,):
-            where = name if inner is case else f"{name}, {_name(inner, label)}"
-            said.setdefault(inner.text, []).append(where)
+    for name, case in _named(answer.verdict.cases, label):
+        if not case.cases:
+            said.setdefault(case.text, []).append(name)
     yield from ((", ".join(names), text) for text, names in said.items())
-    for kind, said in _baselines(cases, label).items():
-        yield kind, "; ".join(f"{who} {', '.join(each)}" for who, each in said.items())
+    yield from _baselines(answer, label)
 
 
-def _baselines(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> dict[str, dict[str, list[str]]]:
-    """Say by kind in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``."""
-    found: dict[str, dict[str, list[str]]] = {}
+def _named(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, Verdict]]:
+    """Every case and every case of a case, with its name."""
     for case in cases:
-        name = _name(case, label)
-        for inner, where in ((case, name), *((one, f"{name}, {_name(one, label)}") for one in case.cases)):
-            if inner.baseline is not None:
-                who = inner.baseline.title.partition(",")[0]
-                kind = found.setdefault("one tier" if inner.baseline.id in SINGLE else "no waiting", {})
-                kind.setdefault(who, []).append(f"{times(inner.baseline.ratio)} ({where})")
-    return found
+        name = case.value if label is None else label(case)
+        yield name, case
+        yield from ((f"{name}, {inner}", one) for inner, one in _named(case.cases, label))
 
 
-def _name(case: Verdict, label: Callable[[Verdict], str] | None) -> str:
-    return case.value if label is None else label(case)
+def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
+    """Say in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``.
+
+    The line begins with the advice to use one tier, or says why there is none.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for where, case in _named(answer.verdict.cases, label):
+        if (one := case.baseline) is None:
+            continue
+        kind, why = ("use one tier" if one.advised else "one tier"), ""
+        if one.id not in SINGLE:
+            kind = "no waiting"
+        elif one.through is not None:
+            why = f"; {times(one.through)} over servers' links"
+        elif not one.advised:
+            why = "; within the error"
+        each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
+        each.append(f"{times(one.ratio)} ({where}{why})")
+    for kind, said in found.items():
+        yield kind, "; ".join(f"{who} {', '.join(each)}" for who, each in said.items())
 
 
 def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -317,7 +327,7 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} cases, {by_time}"
         return
     if first.nearest and _sure_by_time(answer):
-        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; round times decide too"
+        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; times decide too"
         return
     level += " on rounds" * first.nearest
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"

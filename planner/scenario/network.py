@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -167,6 +167,14 @@ class Network:
     def alone(self, depth: int) -> Network:
         """The link of the clients alone, in a tree of so many tiers."""
         return Network((*(None for _ in range(depth - 1)), self.client_link), timer=self.timer)
+
+    def through_servers(self, below: Sequence[float]) -> Network:
+        """Let clients reach the top over all links, each shared by so many clients below an endpoint, top first."""
+        known = [(link, many) for link, many in zip(self.links, below, strict=True) if link is not None]
+        up, down = (min(getattr(link, part) / many for link, many in known) for part in ("up", "down"))
+        latency = sum(link.latency for link, _ in known)
+        own = replace(self.client_link, up=up, down=down, latency=latency, sharing="per-client")
+        return replace(self, links=(*self.links[:-1], own))
 
     def with_servers(self, servers: bool) -> Network:
         """Put servers above the clients, with the spare link, or take them away and keep their link as the spare.

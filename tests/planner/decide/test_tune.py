@@ -468,7 +468,7 @@ def test_topologies_that_recommend_cannot_tell_apart_are_a_toss_up(plan) -> None
     assert kept["verdict"]["status"] == "not-worth-it"
     assert known["verdict"]["status"] == "toss-up"
     named = {row["id"]: row["title"] for row in known["rows"]}
-    said = kept["verdict"]["text"].partition("Toss-up of topologies for time: ")[2].partition(". ")[0]
+    said = kept["verdict"]["text"].partition("Toss-up of topologies for time: ")[2].partition(".")[0]
     assert set(re.split(", | or ", said)) == {named[one] for one in known["verdict"]["best"]}
 
 
@@ -483,7 +483,7 @@ def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) 
     quicker = near["time_seconds"] / best["time_seconds"]
     assert f"K = {near['local_steps']}, P = {near['group_rounds']} takes {quicker:.2g}x the time" in text
     free = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"))
-    assert " takes " not in free["verdict"]["text"]
+    assert " takes " not in free["verdict"]["text"].partition("FedAvg")[0]
 
 
 def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
