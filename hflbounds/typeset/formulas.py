@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import cast
 
@@ -48,7 +49,14 @@ def latex(
     >>> latex(L * P**2, letters={"L": "0.5", "P": "10"})
     '0.5 \\cdot 10^{2}'
     """
-    return _Writer(names, letters).write(formula)
+    return _written(formula, tuple(names.items()), tuple(letters.items()))
+
+
+@lru_cache(maxsize=8192)  # formats and their parts ask for the terms of a bound again and again
+def _written(
+    formula: Expr | Relation, names: tuple[tuple[Expr, str], ...], letters: tuple[tuple[str, str], ...]
+) -> str:
+    return _Writer(dict(names), dict(letters)).write(formula)
 
 
 def in_a_sum(terms: list[str]) -> str:

@@ -439,6 +439,7 @@ def _fence(side: str) -> str:
 # ---------------------------------------------------------------- how wide
 
 
+@lru_cache(maxsize=4096)
 def width(tex: str) -> float:
     """About how wide the formula is, in letters; for finding places to break a line."""
     node = mathematics(tex)

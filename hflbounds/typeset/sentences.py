@@ -7,6 +7,7 @@ relations of these. A letter alone, a number alone, and anything that is not rea
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from hflbounds.core.quantities import ABOUT
 from hflbounds.typeset import markup
@@ -36,6 +37,7 @@ WORDS = {"F(w^1) - F*": r"$F(w^1) - F^\star$", "F(x0) - F*": r"$F(x_0) - F^\star
 LITERAL = re.compile("|".join(re.escape(words) + r"(?!\w)" for words in WORDS))
 
 
+@lru_cache(maxsize=4096)
 def typeset(text: str) -> str:
     r"""The sentence with the formulas in it between dollars.
 
