@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
@@ -14,12 +15,18 @@ from test_compare import CROSSOVERS, RR, RS, SHARED, SR, TOPOLOGIES, draw, membe
 import hflbounds
 from hflbounds import ComparisonError, DomainError, compare, get
 from hflbounds.evaluate.along import Line
-from hflbounds.evaluate.condition import condition, threshold
+from hflbounds.evaluate.condition import Condition, condition, threshold
 from hflbounds.typeset import markup
 
 PROOFS = ("zhou2026.thm1-proof", "zhou2026.shuffle-proof", "zhou2026.thm2-proof")
 MOCK = {"G": 3, "M": 25, "P": 1, "K": 5}
 REST = {"R": 1000, "L": 1, "A": 2.3, "sigma": 1, "delta": 0.5}
+
+
+@cache
+def settled(one: str, other: str) -> Condition:
+    """Whatever the quantities are; several tests look at the same pairs."""
+    return condition(get(one), get(other))
 
 
 def at(expression: sp.Expr, point: dict[str, Fraction]) -> sp.Expr:
@@ -33,7 +40,7 @@ def at(expression: sp.Expr, point: dict[str, Fraction]) -> sp.Expr:
 @pytest.mark.parametrize("label", CROSSOVERS)
 def test_star_ring_is_smaller_where_the_typed_crossover_is_negative(label: str) -> None:
     """F15-F20: positive where Ring-Star is the smaller one, up to a positive number."""
-    found = condition(*members(label, (SR, RS)))
+    found = settled(f"{label}.{SR}", f"{label}.{RS}")
     assert found.smaller == "depends"
     ratio = sp.cancel((found.left - found.right) / CROSSOVERS[label])
     assert ratio.is_Rational
@@ -63,7 +70,7 @@ ACROSS = [
 @pytest.mark.parametrize(("one", "other"), FAMILIES + OF_PROOFS + ACROSS, ids=str)
 def test_the_condition_is_that_of_the_second_encoding(one: str, other: str) -> None:
     """At admissible common steps, in exact fractions."""
-    found = condition(get(one), get(other))
+    found = settled(one, other)
     seen = set()
     for i, point in enumerate(draw(f"{one} {other}", 30)):
         step = Fraction(1, 40 + 17 * i) / point["L"]
@@ -85,10 +92,10 @@ def test_the_condition_is_that_of_the_second_encoding(one: str, other: str) -> N
 def test_what_algebra_settles() -> None:
     """Counted, so that a change that settles less is seen."""
     for label in SHARED:
-        verdicts = {pair: condition(*members(label, pair)).smaller for pair in combinations(TOPOLOGIES, 2)}
+        verdicts = {pair: settled(*(f"{label}.{t}" for t in pair)).smaller for pair in combinations(TOPOLOGIES, 2)}
         assert verdicts.pop((SR, RS)) == "depends"
         assert set(verdicts.values()) == {"second"}
-    assert [condition(*members("zhou2026.cor1", pair)).smaller for pair in combinations(TOPOLOGIES, 2)] == [
+    assert [settled(*(f"zhou2026.cor1.{t}" for t in pair)).smaller for pair in combinations(TOPOLOGIES, 2)] == [
         *("second", "second", "second"),
         *("open", "second", "second"),
     ]
@@ -97,7 +104,7 @@ def test_what_algebra_settles() -> None:
 def test_the_second_of_two_is_the_first_of_them_turned_round() -> None:
     turned = {"first": "second", "second": "first", "equal": "equal", "depends": "depends", "open": "open"}
     for one, other in permutations(TOPOLOGIES, 2):
-        there, back = (condition(*members("hflbounds.sharp", pair)) for pair in ((one, other), (other, one)))
+        there, back = (settled(*(f"hflbounds.sharp.{t}" for t in pair)) for pair in ((one, other), (other, one)))
         assert back.smaller == turned[there.smaller]
         if there.smaller == "depends":
             assert sp.expand(there.left - there.right + back.left - back.right) == 0
