@@ -2,9 +2,14 @@
 
 import gc
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pytest
 from hypothesis import settings
+
+from hflbounds import Bound, catalogue, derive
+from hflbounds.audit import report
+from hflbounds.audit.checks import Verdict, audit
 
 # Several workers share the cores: threads that wait for one another there take most of the time of the tests on torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -33,3 +38,41 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
+
+
+# What the audit finds: several files look at parts of it, and all of it takes seconds.
+@pytest.fixture(scope="session")
+def verdicts() -> tuple[Verdict, ...]:
+    """Every check of every bound, erratum and family."""
+    return tuple(audit(catalogue().values()))
+
+
+@pytest.fixture(scope="session")
+def verdicts_of(verdicts: tuple[Verdict, ...]) -> Callable[[Iterable[Bound]], list[Verdict]]:
+    """Those on some bounds, their errata and their families."""
+
+    def part(bounds: Iterable[Bound]) -> list[Verdict]:
+        subjects = {name for bound in bounds for name in (bound.id, bound.family, *(e.id for e in bound.errata))}
+        return [verdict for verdict in verdicts if verdict.subject in subjects]
+
+    return part
+
+
+@pytest.fixture(scope="session")
+def results() -> Mapping[str, derive.Result]:
+    """What was found of every line, by its id."""
+    return {result.line.id: result for result in derive.check(derive.lines())}
+
+
+@pytest.fixture
+def found_once(
+    verdicts: tuple[Verdict, ...], results: Mapping[str, derive.Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of all checks is made of these: lines and bounds are not checked again."""
+
+    def found(bounds: Iterable[Bound], with_errata: bool) -> Iterator[Verdict]:
+        assert [*bounds] == [*catalogue().values()]
+        return (verdict for verdict in verdicts if with_errata or verdict.check != "erratum")
+
+    monkeypatch.setattr(derive, "check", lambda lines: (results[line.id] for line in lines))
+    monkeypatch.setattr(report.audit, "audit", found)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -29,14 +30,20 @@ MODULES = modules()
 def read_by_type_checkers(tree: ast.AST) -> set[ast.AST]:
     found: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and any(
+            isinstance(part, ast.Name) and part.id == "TYPE_CHECKING" for part in ast.walk(node.test)
+        ):
             found.update(inner for statement in node.body for inner in ast.walk(statement))
     return found
 
 
-def imports(module: str) -> Iterator[tuple[str, str]]:
+@cache
+def imports(module: str) -> tuple[tuple[str, str], ...]:
     """Modules of the project that a module imports, each with the name that is taken from it, or nothing."""
-    tree = ast.parse(MODULES[module].read_text())
+    return tuple(imported(module, ast.parse(MODULES[module].read_text())))
+
+
+def imported(module: str, tree: ast.AST) -> Iterator[tuple[str, str]]:
     skipped = read_by_type_checkers(tree)
     for node in ast.walk(tree):
         if node in skipped:

@@ -25,6 +25,7 @@ def generator() -> ModuleType:
     return module
 
 
+@pytest.mark.usefixtures("found_once")
 def test_no_page_is_stale(generator: ModuleType) -> None:
     assert generator.stale(dict(generator.pages())) == [], "run python docs/generate.py"
 

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-
 import pytest
 
 from hflbounds import catalogue, derive
 from hflbounds.audit import report
-from hflbounds.audit.checks import Verdict
-from hflbounds.core.bound import Bound
 from hflbounds.registry import errata
 
 
-@pytest.fixture(scope="module")
-def everything(verdicts: tuple[Verdict, ...], results: Mapping[str, derive.Result]) -> list[report.Row]:
-    """All rows, of what the checks of other files found: lines and bounds are not checked again."""
-
-    def audit(bounds: Iterable[Bound], with_errata: bool) -> Iterator[Verdict]:
-        assert [*bounds] == [*catalogue().values()]
-        return (verdict for verdict in verdicts if with_errata or verdict.check != "erratum")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derive, "check", lambda lines: (results[line.id] for line in lines))
-        patch.setattr(report.audit, "audit", audit)
-        return list(report.rows())
+@pytest.fixture
+def everything(found_once: None) -> list[report.Row]:
+    """All rows."""
+    return list(report.rows())
 
 
 def test_everything_is_as_recorded(everything: list[report.Row]) -> None:
