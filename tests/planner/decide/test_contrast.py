@@ -18,6 +18,8 @@ from planner.decide.contrast import Contrast, Side, contrast
 from planner.io.answers import Verdict
 from planner.report.answers.compare import answered, choice, document
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+
 OWN = """
 [fleet]
 groups = 12

@@ -11,6 +11,8 @@ import pytest
 import planner
 from planner.data.heterogeneity import one_label
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+
 ROWS = [  # client, group, counts; so many samples that counting leaves no noise
     ("z", "south", 8, 1, 1),
     ("a", "north", 1, 2, 3),

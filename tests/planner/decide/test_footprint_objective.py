@@ -46,6 +46,7 @@ def by_hand(topology: str, seconds: float, traffic: tuple[float, ...]) -> dict[s
 
 
 @pytest.mark.parametrize("objective", ["energy", "carbon", "money"])
+@pytest.mark.usefixtures("unflipped")
 def test_the_ranking_is_that_of_sums_made_by_hand(objective: str) -> None:
     answer = planner.recommend(scenario(objective))
     totals = {}
@@ -60,6 +61,7 @@ def test_the_ranking_is_that_of_sums_made_by_hand(objective: str) -> None:
     assert answer.rows[1].ratio == pytest.approx(second / best, rel=0.02)  # rounds are rounded up in rows
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_ranges_of_sources_are_ranges_of_the_answer() -> None:
     row = planner.recommend(scenario("energy")).row("star-star")
     assert row.energy_joules.low < row.energy_joules < row.energy_joules.high
@@ -82,6 +84,7 @@ def test_drawn_amounts_are_those_of_the_clock_asked_again(objective: str) -> Non
     np.testing.assert_allclose(fast.prices(logs), slow.prices(logs), rtol=1e-9)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_ranges_of_presets_are_drawn_where_they_decide() -> None:
     settings = {"footprint.device": "raspberry-pi-4", "footprint.grid": "world", "footprint.kwh": "0.2:0.4"}
     posed = planner.load_scenario(G=4, M=5, heterogeneity="inter", objective="carbon", settings=settings)
@@ -136,6 +139,7 @@ def test_flips_of_energy_are_flips(tmp_path: Any) -> None:
         assert next(row.id for row in there.rows) in one.best_beyond
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_waiting_decides() -> None:
     """Devices that draw next to nothing while they wait favour fewer rounds; hungry ones favour the faster topology."""
     free = {"network.client_link.energy": "0kWh/GB", "network.server_link.energy": "0kWh/GB"}
@@ -163,6 +167,7 @@ def test_what_cannot_be_minimised_is_refused(settings: dict, objective: str, wan
         planner.recommend(planner.load_scenario(G=3, M=3, objective=objective, settings=settings))
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_what_is_left_out_is_said() -> None:
     answer = planner.recommend(
         planner.load_scenario(G=3, M=3, objective="energy", settings={"footprint.device": "phone", "plan.draws": 0})
@@ -174,6 +179,7 @@ def test_what_is_left_out_is_said() -> None:
     assert "energy" in str(answer)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_what_decides_stands_first_with_two_digits() -> None:
     """The ratio to the best is beside the amount that it is of, and money names whose it is."""
     words = {"energy": "energy", "rounds": "rounds", "traffic": "traffic", "money": "money (your currency)"}

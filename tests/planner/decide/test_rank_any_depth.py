@@ -19,6 +19,7 @@ from planner.errors import ScenarioError
 from planner.scenario.fields import ROUNDS
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
 FAST = {"settings": {"plan.draws": 0}}
 
 
@@ -84,6 +85,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "regions.toml"
 
 @pytest.fixture(scope="module")
 def regions() -> Recommendation:
+    """The whole answer: fixtures of a file come before what its tests leave out."""
     return recommend(load(EXAMPLE))
 
 

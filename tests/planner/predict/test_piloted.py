@@ -16,6 +16,8 @@ from planner.data.race_curves import rounds_like
 from planner.io.json_documents import fitted
 from planner.predict.question import ask
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+
 ROOT = Path(__file__).parents[3]
 FLEET = {"G": 4, "M": 4, "objective": "rounds"}
 ROUNDS = 8

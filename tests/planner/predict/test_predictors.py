@@ -584,6 +584,9 @@ GIVEN: dict[str, object] = {
 TYPICAL: dict[str, object] = {"plan__predictor": "typical", "plan__metric": "gradient"}
 
 
+UNFLIPPED = pytest.mark.usefixtures("unflipped")
+
+
 def recommended(**given: object) -> Any:
     return recommend(load_scenario(**{**GIVEN, **given}))
 
@@ -634,6 +637,7 @@ def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> N
         assert (found["recommend"]["uncertainty"]["model"] is None) == without_record
 
 
+@UNFLIPPED
 def test_rows_have_the_bounds_guarantee_and_a_rate_of_a_local_step() -> None:
     answer = recommended(**TYPICAL)
     values = {"G": 6, "M": 5, "P": 2, "K": 3, "S1": 6, "S2": 5, "L": 1, "A": 1.5, "sigma": 1.2, "zeta": 0.4}
@@ -647,6 +651,7 @@ def test_rows_have_the_bounds_guarantee_and_a_rate_of_a_local_step() -> None:
     assert "no guarantee" in answer.explain("target")
 
 
+@UNFLIPPED
 def test_a_start_rate_is_given_where_one_round_is_enough() -> None:
     """The mean over one round has the start alone, which no rate moves: the rate is then the one for two."""
     rows = {row.id: row for row in recommended(**TYPICAL, problem__rounds=1).ranking}
@@ -656,6 +661,7 @@ def test_a_start_rate_is_given_where_one_round_is_enough() -> None:
     assert all(row.rate_predicted > 0.05 for row in rows.values())
 
 
+@UNFLIPPED
 @pytest.mark.parametrize("predictor", ["typical", "bound"])
 def test_single_tiers_are_the_answers_of_the_single_tier_scenario(predictor: str) -> None:
     """Thirty clients in one group without group servers, six steps a round, and all heterogeneity inside."""
@@ -679,6 +685,7 @@ def test_single_tiers_are_the_answers_of_the_single_tier_scenario(predictor: str
         assert word in said
 
 
+@UNFLIPPED
 def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() -> None:
     """Nothing is drawn of inputs that were all given: each of the hundred nearest rows' errors is as likely."""
     answer = recommended(**TYPICAL)
@@ -719,6 +726,7 @@ def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() 
     assert f"right in {model.right} of the 100 nearest measured cases" in str(answer)
 
 
+@UNFLIPPED
 @pytest.mark.parametrize(
     ("given", "rows"),
     [
@@ -741,6 +749,7 @@ def test_evidence_on_digits_is_about_the_metric_and_the_predictor(given: dict[st
     assert found
 
 
+@UNFLIPPED
 def test_the_answer_says_what_loss_would_change() -> None:
     told: dict[str, object] = {
         "fleet__groups": 12, "fleet__clients_per_group": 4, "problem__heterogeneity": "inter", "problem__sigma": 0.3,
@@ -759,6 +768,7 @@ def test_the_answer_says_what_loss_would_change() -> None:
     assert not any("--metric" in one.text for one in by_loss.warnings)
 
 
+@UNFLIPPED
 def test_a_target_not_reached_in_time_says_what_the_predictor_expects_there() -> None:
     from planner.errors import NoAnswerError
 
@@ -785,6 +795,7 @@ def test_who_is_away_is_asked_about_each_metric_anew() -> None:
     assert moved != gradient
 
 
+@UNFLIPPED
 def test_without_draws_the_same_comes_first() -> None:
     given = {"fleet__groups": 10, "fleet__clients_per_group": 10, "problem__heterogeneity": "zeta=1,delta=1"}
     given |= {**TYPICAL, "problem__rounds": 1000, "problem__sigma": 1, "problem__smoothness": 1}
@@ -794,6 +805,7 @@ def test_without_draws_the_same_comes_first() -> None:
     assert len(with_draws.recommended) > 1
 
 
+@UNFLIPPED
 def test_flip_starts_from_what_recommend_puts_first() -> None:
     told = load_scenario(fleet__groups=10, fleet__clients_per_group=10, problem__heterogeneity="both")
     answer = recommend(told)
