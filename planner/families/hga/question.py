@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from planner.decide import tuning
-from planner.decide.clocked import task
+from planner.decide.clocked import Clocked, clocked, task
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
 from planner.io.text import number
 from planner.io.wording import title
-from planner.predict.question import Question, ask
+from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration
 
@@ -78,6 +78,7 @@ class Answer:
     proved: Buffer | None  # buffer of the least time by the theorem; None where none reaches the target
     timed: Buffer | None  # fastest buffer by the clock within the staleness; None where that is not limited
     inside: Mapping[int, Buffer] | None  # other rounds inside a region with the buffer proved, by their number
+    raced: tuple[Clocked, ...]  # what a pilot measured of servers by the clock
 
     @property
     def regions(self) -> int:
@@ -122,7 +123,8 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
     if proved is not None and settings.region_times is None:
         inside = _inside(question, proved, settings)
-    return Answer(scenario, settings, question, defined_by, times, buffers, proved, timed, inside)
+    raced = () if scenario.pilot is None else clocked(ask(with_default_order(scenario)))
+    return Answer(scenario, settings, question, defined_by, times, buffers, proved, timed, inside, raced)
 
 
 def _regional(scenario: Scenario) -> Question:

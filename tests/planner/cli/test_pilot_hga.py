@@ -20,10 +20,12 @@ pytest.importorskip("scipy")
 from reference_async import Server, Settings, arrivals  # noqa: E402
 from test_pilot_cli import ALONE, QUICK, _finished, hook, run  # noqa: E402
 
+import planner  # noqa: E402
 from planner.data.pilot import Beside, Pilot, read_pilot  # noqa: E402
 from planner.errors import ScenarioError  # noqa: E402
 from planner.families.raced import read  # noqa: E402
 from planner.harness.pilot import Fleet  # noqa: E402
+from planner.io import wording  # noqa: E402
 from validation.problems.supplied import problem, supplied  # noqa: E402
 
 SLOW = (1.0, 1.5, 4.0)
@@ -127,6 +129,18 @@ def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> No
     assert star[-2:] == ["4", "16"]
     assert "have no rounds" in said
     assert set(pilot.verdict.ahead) == set()
+
+
+def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:
+    """By the times that `recommend` has of the same servers."""
+    pilot = str(raced[0] / "hga.json")
+    times = {row.title: row.time_seconds for row in planner.recommend(pilot=pilot).rows if row.id in IDS}
+    waiting = times.pop("Synchronous mean")
+    best = min(times, key=lambda name: times[name])
+    found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
+    said = f"In your pilot {best} takes {wording.times(times[best] / waiting)} the time of waiting for all."
+    assert found.verdict.text.startswith("By the bound, ") and found.verdict.text.endswith(said)
+    assert not any("pilot" in one.argv for one in found.next)
 
 
 def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
