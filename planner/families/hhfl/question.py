@@ -241,6 +241,7 @@ class Answer:
     # the nearest numbers of local steps (E) and of edge rounds (Ge) at which the gain is on the break-even's other side
     flips: Mapping[str, int]
     verdict: Verdict
+    also: tuple[Objective, Verdict]  # by time, or by airtime where time decides
     reasons: tuple[str, ...]  # sentences of the verdict
 
 
@@ -265,8 +266,11 @@ def solve(question: Question) -> Answer:
     gain = Gain(bound, bound**power, low, high)
     break_even = _break_even(question, task)
     needed = break_even[question.objective]
-    probability = _probability(question, needed)
+    drawn = _drawn_gains(question)
+    probability = _above(drawn, needed)
     verdict, reasons = _verdict(question, gain, needed, probability, hybrid.parts)
+    other: Objective = "time" if question.objective != "time" else "airtime"
+    also, _ = _verdict(question, gain, break_even[other], _above(drawn, break_even[other]), hybrid.parts)
     return Answer(
         question=question,
         target=goal,
@@ -283,6 +287,7 @@ def solve(question: Question) -> Answer:
         flip=_flip(question, needed) if verdict != "nothing to weigh" else None,
         flips=_flips(question) if verdict != "nothing to weigh" else {},
         verdict=verdict,
+        also=(other, also),
         reasons=tuple(reasons),
     )
 
@@ -305,8 +310,8 @@ def _goal(question: Question) -> float:
     )
 
 
-def _probability(question: Question, needed: float) -> float | None:
-    """Share of draws in which the gain that runs let expect is above what is needed."""
+def _drawn_gains(question: Question) -> Floats | None:
+    """The gains that runs let expect where what was not given is drawn; None where all was."""
     free = np.array([question.scenario.known[name].origin != "given" for name in DRAWN])
     if not free.any():
         return None
@@ -314,9 +319,13 @@ def _probability(question: Question, needed: float) -> float | None:
     factors = np.where(free, FACTOR ** rng.uniform(-1, 1, (DRAWS, len(DRAWN))), 1.0)
     gap = factors[:, 1 if question.gaps.points is not None else 2]
     power = question.calibration.power(question.unevenness * gap / factors[:, 0])
-    found = question.gains(factors) ** power
-    known = found[np.isfinite(found)]
-    return float((known > needed).mean()) if len(known) else None
+    found: Floats = question.gains(factors) ** power
+    return found[np.isfinite(found)]
+
+
+def _above(drawn: Floats | None, needed: float) -> float | None:
+    """Share of draws in which the gain is above what is needed."""
+    return None if drawn is None or not len(drawn) else float((drawn > needed).mean())
 
 
 def _verdict(
@@ -362,7 +371,7 @@ def _verdict(
     elif gain.high < needed / tie and (probability is None or probability <= 1 - CONFIDENT_SHARE):
         return "not worth it", reasons
     elif gain.low <= needed * tie and gain.high >= needed / tie:
-        reasons.append(f"The interval holds the break-even of {needed:.2f}.")
+        reasons.append(f"The interval holds the break-even of {needed:.2f}, up to {percent(tie - 1)}.")
     else:
         reasons.append("Assumed values decide. Give --heterogeneity zeta=...,delta=... and --sigma, or measure them.")
     return "cannot tell", reasons

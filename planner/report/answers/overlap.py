@@ -104,10 +104,11 @@ def _verdict(found: Answer) -> Verdict:
     if found.verdict == "cannot tell":
         text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}."
         return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text)
-    worth = found.verdict == "worth it"
-    other = "time" if aim != "time" else "airtime"
-    also = f", {'worth it' if ratios[other] < 1 else 'not worth it'} for {other} ({times(ratios[other])})"
-    text = f"By the bound, {found.verdict} for {aim} ({times(ratio)}){also}."
+    worth, (other, by_other) = found.verdict == "worth it", found.also
+    also = "toss-up" if by_other == "cannot tell" else by_other
+    text = f"By the bound, {found.verdict} for {aim} ({times(ratio)}), {also} for {other} ({times(ratios[other])})."
+    if worth and found.question.scenario.known["Ge"].origin == "default":
+        text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
     best = ("hhfl",) if worth else ("hfl",)
     return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text)
 
@@ -143,11 +144,11 @@ def document(answer: Overlap) -> Document:
     )
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
-    low, high = (times(gain[end]).removesuffix("x") for end in ("low", "high"))
-    said = f"{needed:.3g}x fewer rounds; predicted {times(gain['expected'])} (95 %: {low} to {high})"
+    expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
+    said = f"{needed:.3g}x fewer rounds; predicted {expected}x (95 % by runs alone: {low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
-        said += f", above it in {percent(min(max(share, 0.01), 0.99))} of draws of what is assumed"
+        said += f"; above it in {percent(min(max(share, 0.01), 0.99))} of draws of what is assumed"
     facts = [("Break-even", said)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 

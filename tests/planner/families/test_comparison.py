@@ -35,7 +35,9 @@ def test_overlap_is_what_its_command_says(plan) -> None:
     row, told = family(json.loads(beside), "hhfl"), own(alone)
     assert amounts(row) == tuple(told["options"]["hhfl"][key] for key in ("rounds", "seconds", "bytes"))
     assert f"by the bound, {told['verdict']} for time at E = 2 and Ge = 1 (-K and -P)" in row["why"]
-    assert "`overlap` alone assumes 5 of each" in row["why"]
+    unlike = ("--heterogeneity", "inter", "--objective", "time", "--json")
+    there = own(plan("overlap", "examples/coverage57.csv", *unlike)[1])
+    assert f"(-K and -P), {there['verdict']} with 5 of each, as `overlap` alone assumes." in row["why"]
 
 
 def test_hubs_are_what_their_command_says(plan) -> None:

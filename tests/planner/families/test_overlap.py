@@ -666,3 +666,19 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
         assert "weak: right in 1 of 8 (claims about such predictions)" in page
         above = found["target"]["value"] > found["scenario"]["A"]["value"]
         assert ("exceeds the loss gap at the start" in page) == above
+
+
+@pytest.mark.parametrize("scale", ["zeta=0.3,delta=1", "zeta=0.3,delta=2", "zeta=0.1,delta=8"])
+def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(plan, scale: str) -> None:
+    """And the other way round: one ratio has one verdict, whatever was asked."""
+    command = ("overlap", "examples/coverage57.csv", "-H", scale, "--rounds", "1000")
+    asked = {one: json.loads(plan(*command, "--objective", one, "--json")[1]) for one in ("airtime", "time")}
+    words = {one: told["overlap"]["verdict"].replace("cannot tell", "toss-up") for one, told in asked.items()}
+    for one, other in (("airtime", "time"), ("time", "airtime")):
+        text = asked[one]["verdict"]["text"]
+        assert text.startswith("Toss-up") == (words[one] == "toss-up")
+        if words[one] != "toss-up":
+            assert f"{words[one]} for {one} (" in text and f", {words[other]} for {other} (" in text
+        assert ("with Ge = 1, which `recommend` assumes, it never is." in text) == (words[one] == "worth it")
+    once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
+    assert "not worth it for airtime" in once and "`recommend`" not in once
