@@ -91,8 +91,8 @@ def two(number: float) -> str:
 
 
 def _end(number: float) -> str:
-    """An end of an interval: one digit below 1, else two; close to 1 with three."""
-    return f"{number:.1g}" if number < 0.95 else two(number)
+    """An end of an interval: one digit below 1, else two; close to 1 with three, and with four where ties end."""
+    return f"{number:.1g}" if number < 0.95 else f"{number:.4g}" if 1.015 <= number < 1.025 else two(number)
 
 
 def join_with_limit(words: Sequence[str], most: int = 4) -> str:

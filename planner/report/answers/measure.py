@@ -285,6 +285,8 @@ def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> Next
     """What takes these deviations: the profile, or the counts where these tell as much."""
     if kept is None and data["scale"]["known"]:
         return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
+    if not data["scale"]["known"]:  # counts tell as much as the profile, and keep groups of unequal size
+        kept = None
     why, weighted = "takes these deviations", kept is None and data["weighting"] == "samples"
     if kept is None and frames.content(path) is not None:  # no command takes a data frame
         weights = ', weights="samples"' if weighted else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from planner.decide.explain import SHORT, term
@@ -61,10 +62,11 @@ def document(answer: Recommendation) -> Document:
         return found, render(found, width=COLUMNS, color=False)
 
     for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
-        found, text = laid(shown, BETWEEN)
-        if text.count("\n") <= LINES:
-            break
-    return found if len(text.split()) <= WORDS else laid(shown, (None,))[0]
+        for betweens in (BETWEEN, (None,)):
+            found, text = laid(shown, betweens)
+            if text.count("\n") <= LINES and len(text.split()) <= WORDS:
+                return found
+    return found
 
 
 def _label(case: Verdict) -> str:
@@ -80,7 +82,22 @@ def _table(answer: Recommendation, most: int, betweens: Sequence[str | None]) ->
     left, shown = len(answer.ranking) - most, next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
-    return [shown, *([Sentences(f"{left} more topologies: --explain table", "dim")] if left > 0 else [])]
+    notes = [f"{left} more topologies: --explain table"] if left > 0 else []
+    if not any("[" in cell for row in shown.texts() for cell in row) and _skips(answer):
+        notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
+    return [shown, *(Sentences(note, "dim") for note in notes)]
+
+
+def _skips(answer: Recommendation) -> bool:
+    """Whether a topology that ties for the best takes more than one that does not, in one of the cases shown."""
+    whole = next((one for one in answer.verdict.cases if one.on == SHARING), answer.verdict)
+    for value in answer.open_cases:
+        best = next((one.best for one in whole.cases if one.value == value), whole.best)
+        ratios = {r.id: one.ratio for r in answer.ranking for one in r.cases if one.value == value and one.ratio}
+        last = max((float(ratios[id_]) for id_ in best), default=0.0)
+        if any(ratio < last for id_, ratio in ratios.items() if id_ not in best):
+            return True
+    return False
 
 
 def _rows(answer: Recommendation, most: int, between: str | None) -> Table:
@@ -160,6 +177,9 @@ def _known(amount: Quantity | None, write: Callable[[float], str]) -> Cell:
 
 
 def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
+    sizes = [int(known.value or 0) for name, known in answer.scenario.items() if re.fullmatch(r"n\d", name)]
+    if len(sizes) > 2 and "weights" not in answer.scenario:  # a list has its clients, and sizes of it are means
+        yield "Clients", f"{math.prod(sizes):,}: {' x '.join(map('{:,}'.format, sizes))}"
     measured = [
         f"{name} = {format_amount(float(f'{known.value:.3g}'), known.unit)}"
         for name, known in answer.scenario.items()

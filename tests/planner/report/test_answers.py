@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from pathlib import Path
 
 import pytest
 from test_cli import run
@@ -93,3 +94,35 @@ def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> No
         other = planner.recommend(**fleet, **looser)
         assert sum(row.rounds is not None for row in other.ranking) > 1
         assert "Rings stall" not in other.verdict.text
+
+
+def test_a_tree_says_how_many_clients_it_has() -> None:
+    """Sizes are children of each node, and 4/25/80 was read as 25 groups in all."""
+    assert "\nClients  8,000: 4 x 25 x 80\n" in str(planner.recommend(tiers="4/25/80"))
+    assert "Clients " not in str(planner.recommend(tiers="25/80"))
+
+
+@pytest.mark.parametrize(("step_time", "told"), [("0.15s", True), ("1s", False), ("10s", False)])
+def test_a_toss_up_that_leaves_out_who_takes_less_says_why(step_time: str, told: bool) -> None:
+    answer = planner.recommend(
+        **{"G": 5, "M": 6, "local_steps": 2, "heterogeneity": "zeta=0.43,delta=0.33", "step_time": step_time},
+        **{"uplink": "50Mbit/s", "model_size": "12MB"},
+    )
+    found = False
+    for case in answer.verdict.cases:
+        takes = {row.id: float(one.ratio) for row in answer.ranking for one in row.cases if one.value == case.value}
+        found |= any(takes[a] > takes[b] for a in case.best for b in takes if b not in case.best)
+    shown = str(answer)
+    assert told == (found and "x [" not in shown) == ("A toss-up is by intervals" in shown)
+
+
+def test_counts_come_next_where_a_profile_says_less(tmp_path: Path) -> None:
+    """A profile has one size for all groups, and without inner products no more than the counts."""
+    counts = tmp_path / "counts.csv"
+    counts.write_text("client,group,a,b\nc1,g1,5,1\nc2,g1,2,3\nc3,g2,9,1\n")
+    kept = planner.measure(counts, output=tmp_path / "profile.json")
+    assert kept.next[0].argv == ("hfl-plan", "recommend", "--data", str(counts))
+    gram = tmp_path / "gram.csv"
+    gram.write_text("label,a,b\na,1,0\nb,0,1\n")
+    scaled = planner.measure(counts, gram=gram, output=tmp_path / "scaled.json")
+    assert scaled.next[0].argv == ("hfl-plan", "recommend", "--data", str(tmp_path / "scaled.json"))
