@@ -145,6 +145,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     verdict = _verdict(chosen, given, best, tied, aim, budget, scenario.resolution)
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
+    error = predictor_record.pair_factor(asked, 0.5) if near is not None else None
+    said = " ".join(filter(None, (verdict.text, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -154,7 +156,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         target=target_of(asked, scenario.known["target"]).replaced(
             value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
         ),
-        verdict=verdict.replaced(text=f"{verdict.text} {beside}".rstrip()),
+        verdict=verdict.replaced(text=said),
         rows=tuple(rows),
         assumptions=_assumptions(scenario, question, shared=shared),
         warnings=tuple(Caution(text=text) for text in warnings),
@@ -178,7 +180,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             budget_bytes=budget.limits.get("traffic"),
             **{name: budget.limits.get(aim) for aim, (_, name, _) in MORE.items()},
             alike=tuple(map(_id, alike)),
-            error=predictor_record.pair_factor(asked, 0.5) if near is not None else None,
+            error=error,
             most_steps_on_record=tuning.finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
@@ -284,6 +286,14 @@ def _verdict(
         ratio=ratio,
         text=" ".join(filter(None, parts)),
     )
+
+
+def _may_exceed(budget: Budget, chosen: Choice, error: float | None) -> str:
+    """Say of a choice that is nearer to a limit than the predictor's error that it may exceed it."""
+    share = budget.overrun(chosen)
+    if error is None or not 1 / error < share <= 1:
+        return ""
+    return f"Predicted to take {percent(min(share, MOST_SAID))} of the budget, it may exceed it."
 
 
 def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -> str:

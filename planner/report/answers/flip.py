@@ -40,11 +40,13 @@ DETAILS = (
 
 def document(answer: Flips) -> Document:
     """Lay every change of the answer out, the nearest first."""
-    rows = answer.rows[:SHOWN]
-    whole, narrow, least = (
-        Table(columns, tuple(_row(row, most)[: len(columns)] for row in rows), label="Changes", indent=2, apart=False)
-        for columns, most in ((COLUMNS, 2), (COLUMNS[:-1], 2), (COLUMNS[:-1], 1))
-    )
+    rows, tossed = answer.rows[:SHOWN], _differ(answer)
+
+    def changes(columns: Sequence[Column], most: int) -> Table:
+        cells = tuple(_row(row, tossed, most)[: len(columns)] for row in rows)
+        return Table(tuple(columns), cells, label="Changes", indent=2, apart=False)
+
+    whole, narrow, least = changes(COLUMNS, 2), changes(COLUMNS[:-1], 2), changes(COLUMNS[:-1], 1)
     fitting = next((one for one in (whole, narrow) if one.width() <= WIDE), least)
     table = [fitting] if rows else []
     on = input_words(answer.verdict.on)
@@ -58,11 +60,18 @@ def document(answer: Flips) -> Document:
     )
 
 
-def _row(row: Change, most: int = 4) -> tuple[str, ...]:
-    """Cells of a change; beyond it so many topologies are named at most."""
+def _differ(answer: Flips) -> bool:
+    """Whether all topologies are algorithms of their own, as where a tier has several children."""
+    return all(known.value != 1 for name, known in answer.scenario.items() if name in ("G", "M"))
+
+
+def _row(row: Change, tossed: bool, most: int = 4) -> tuple[str, ...]:
+    """Cells of a change; beyond it so many topologies are named at most, where ``tossed`` several as a toss-up."""
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
     named = row.best_beyond[: most if len(row.best_beyond) <= most else 1]
     beyond = names_or(named) if named else "target not reached"
+    if tossed and row.method == "setting" and len(row.best_beyond) > 1:
+        beyond = f"toss-up, {beyond}"
     if len(named) < len(row.best_beyond):
         beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
@@ -117,7 +126,7 @@ def _unmoved(answer: Flips) -> dict[str, list[str]]:
 
 
 def _sections(answer: Flips) -> Iterator[Section]:
-    rows = tuple((*_row(row), *_amounts(row)) for row in answer.rows)
+    rows = tuple((*_row(row, _differ(answer)), *_amounts(row)) for row in answer.rows)
     whole = Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)
     filled = [i for i, column in enumerate(zip(*whole.texts(), strict=True)) if {*column} != {"-"}]
     blocks: list[Block] = [whole.of(filled)] if rows else []

@@ -732,3 +732,15 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     assert [row["parameter"] for row in found["rows"]] == ["absence.server"]
     offered = [word for step in found["next"] for word in step["argv"]]
     assert "--map" in offered and not any("absence" in word for word in offered)
+
+
+def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
+    """As its verdict says; a change to one topology is none."""
+    turned = planner.flip(
+        groups=10, clients_per_group=10, heterogeneity="inter", objective="time", link_sharing="per-server"
+    )
+    lines = {line.split("  ")[1]: line for line in str(turned).splitlines() if line.startswith("  ")}
+    assert "tiers 1 makes a toss-up of Star-Ring, Ring-Ring and Ring-Star" in " ".join(turned.verdict.text.split())
+    assert "toss-up, Star-Ring or 2 more" in lines["tiers"]
+    single = [row for row in turned.rows if len(row.best_beyond) == 1 and input_words(row.parameter) in lines]
+    assert single and not any("toss-up" in lines[input_words(row.parameter)] for row in single)

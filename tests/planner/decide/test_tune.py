@@ -514,3 +514,14 @@ def test_where_nothing_costs_anything_no_choice_takes_less(plan) -> None:
     assert found["verdict"]["ratio"] is None
     assert "as much money" in found["verdict"]["text"]
     assert {row["money"]["value"] for row in found["rows"]} == {0}
+
+
+def test_a_choice_that_is_nearer_to_its_budget_than_the_predictors_error_may_exceed_it(plan) -> None:
+    fleet = ["tune", "-G", "12", "-M", "25", "--uplink", "20Mbit/s", "--link-sharing", "per-client", "--target", "0.05"]
+    least = recommended(asked(plan, *fleet))["time_seconds"]
+    limits = (["--within", f"{factor * least:.0f}s", "--objective", "time"] for factor in (1.1, 9))
+    tight, loose = (asked(plan, *fleet, *limit) for limit in limits)
+    assert tight["tune"]["error"] < 9
+    share = recommended(tight)["time_seconds"] / tight["tune"]["budget_seconds"]
+    assert f"Predicted to take {100 * share:.0f} % of the budget, it may exceed it." in tight["verdict"]["text"]
+    assert "exceed" not in loose["verdict"]["text"]
