@@ -1,7 +1,7 @@
 """Functions that formulas may name beyond arithmetic: for floats and for arrays.
 
-Each is pure arithmetic on its own arguments, with no other part of this package inside, so that
-`hflbounds.export.python` can print it into a file that stands alone.
+Each is pure arithmetic on its own arguments, with no other part of this package inside but private functions of this
+module, so that `hflbounds.export.python` can print it into a file that stands alone.
 """
 
 from __future__ import annotations

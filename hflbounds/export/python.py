@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from hflbounds.core import functions
 from hflbounds.core.bound import Bound
@@ -48,11 +49,13 @@ def render(statements: Sequence[Statement], style: Style) -> str:
     used = sorted({s.name for b in bounds for s in (*b.symbols, *(x for e in b.defaults.values() for x in e.symbols))})
     special = sorted({p.name for b in bounds for e in _formulas(b) for p in e.walk() if isinstance(p, Special)})
     domains = {name: ABOUT[name].domain for name in used}
+    sources = dict.fromkeys(source for name in special for source in _sources(functions.SCALAR[name]))
     words = {domain: IN_WORDS[domain] for domain in sorted({*domains.values()})}
     head = [
         '"""Right-hand sides of convergence bounds, for Python 3.11 or newer; needs nothing else."""',
         "",
         "import math",
+        *["from functools import lru_cache"] * any(source.startswith("@lru_cache") for source in sources),
         "from math import cbrt, sqrt",
         "",
         f"DOMAINS = {domains!r}",
@@ -61,9 +64,17 @@ def render(statements: Sequence[Statement], style: Style) -> str:
         f"BEYOND = {BEYOND!r}",
         "",
         CHECK,
-        *(f"\n{inspect.getsource(functions.SCALAR[name])}" for name in special),
+        *(f"\n{source}" for source in sources),
     ]
     return "\n".join(head) + "".join(f"\n\n{_function(bound)}" for bound in bounds)
+
+
+def _sources(function: Callable[..., Any]) -> Iterator[str]:
+    """Of a function, after those of what it calls in its own module."""
+    for name in inspect.unwrap(function).__code__.co_names:
+        if name.startswith("_"):
+            yield from _sources(getattr(functions, name))
+    yield inspect.getsource(function)
 
 
 def function_name(bound: Bound) -> str:
