@@ -17,11 +17,17 @@ BAR = (
 WIDE = 200  # columns of a figure
 
 
-def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level: int = 2) -> Iterator[str]:
-    """Write blocks below a heading of a level; ``--explain ID`` in a text links to a section that is there."""
+def html(
+    blocks: Iterable[Block], title: str = "Answer", sections: frozenset[str] = frozenset(), level: int = 2
+) -> Iterator[str]:
+    """Write blocks below a heading of a level; ``--explain ID`` in a text links to a section that is there.
+
+    The ``title`` of the blocks, or else the last heading in them, is what a table without a caption is called to those
+    who do not see where it stands.
+    """
     for block in blocks:
         if isinstance(block, Table):
-            yield from _table(block, level)
+            yield from _table(block, title)
         elif isinstance(block, Figure):
             yield from _figure(block)
         elif isinstance(block, Facts):
@@ -32,6 +38,7 @@ def html(blocks: Iterable[Block], sections: frozenset[str] = frozenset(), level:
                 )
                 yield "</dl>"
         elif isinstance(block, Heading):
+            title = block.text
             yield f"<h{level + 1}>{escape(block.text)}</h{level + 1}>"
         elif block.text.strip():
             kind = f' class="{block.style}"' if block.style else ""
@@ -55,12 +62,12 @@ def _figure(block: Figure) -> Iterator[str]:
     yield "</pre>"
 
 
-def _table(table: Table, level: int) -> Iterator[str]:
+def _table(table: Table, title: str) -> Iterator[str]:
     """A table whose columns can be sorted, with a bar in each cell of an amount."""
     if not table.columns:
         return
     caption = table.heading or table.label
-    named = escape(caption or "Table")
+    named = escape(caption or title)
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{named}"><table>'
     yield f"<caption>{escape(caption)}</caption>" if caption else ""
     yield "<thead>"

@@ -24,7 +24,7 @@ SUFFIX = ".html"
 def render(document: Document, *, width: int, color: bool) -> str:
     """A section with a heading and the blocks in their order; tables have captions and named columns."""
     heading = escape(document.title or document.kind)
-    text = re.sub('<svg class="bar".*?</svg>', "", "\n".join(blocks.html(document.blocks)))
+    text = re.sub('<svg class="bar".*?</svg>', "", "\n".join(blocks.html(document.blocks, document.kind)))
     styled = re.sub(r' class="([a-z]*)"', lambda found: _style(found[1]), text)
     table = '<table style="border-spacing:0.7em 0.1em">'
     start = f'<section lang="en" aria-label="{heading}" style="max-width:60em">\n<h3>{heading}</h3>'

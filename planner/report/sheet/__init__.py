@@ -116,7 +116,7 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     yield '<section aria-label="Answer">'
     if any(one.id == MAP for one in beside.pictures):
         shown = [block for block in shown if not isinstance(block, Figure)]  # it is drawn below
-    yield from blocks.html(_without_own(shown) if answer else shown, known)
+    yield from blocks.html(_without_own(shown) if answer else shown, document.kind, known)
     yield from _figures(beside.pictures, "answer")
     yield "</section>"
     yield from beside.sliders
@@ -135,7 +135,7 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
         yield "<section><h2>Details</h2>"
         for section in document.sections:
             yield f'<details id="{escape(section.id)}"><summary>{escape(section.heading)}</summary>'
-            yield from blocks.html(section.blocks, known, level=3)
+            yield from blocks.html(section.blocks, section.heading, known, level=3)
             yield "</details>"
         yield "</section>"
     yield from _again(document, beside)

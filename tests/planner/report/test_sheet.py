@@ -373,6 +373,22 @@ def test_a_table_that_is_cut_says_that_it_scrolls(phones: Path) -> None:
 # ---------------------------------------------------------------- the option
 
 
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [(("measure", "examples/hospitals.csv"), "Heterogeneity"), (("hubs", "--nodes", "8", "--edges", "20"), "")],
+)
+def test_every_table_is_called_what_it_shows(
+    words: tuple[str, ...], kind: str, plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tables without a caption were all called Table, to those who cannot see where they stand."""
+    monkeypatch.chdir(ROOT)
+    assert plan(*words, "--report", str(tmp_path / "report.html"))[0] == 0
+    reader = Reader((tmp_path / "report.html").read_text(encoding="utf-8"))
+    called = [one["aria-label"] for one in reader.of("div") if one.get("role") == "region"]
+    assert called and len(set(called)) == len(called) and "Table" not in called
+    assert not kind or called[0] == kind
+
+
 def test_every_command_that_answers_makes_a_report() -> None:
     without = set()
     for name, command in leaves().items():
