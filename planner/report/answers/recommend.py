@@ -43,7 +43,8 @@ SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     BEGUN: ("participation", count),
     "traffic": ("traffic_bytes", size),
 }
-CURRENCY = "money (your currency)"
+NAMED = {"money": "money (your currency)"}  # columns
+UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
 LINES, WORDS = 25, 220  # of a page
 BETWEEN = (", ", ",", None)  # the ends of an interval, as the table is wide; None for no intervals
@@ -114,7 +115,8 @@ def _rows(answer: Recommendation, most: int, between: str | None) -> Table:
         others, heads = ([BEGUN if name == "rounds" else name for name in names] for names in (others, heads))
         decides = BEGUN if decides == "rounds" else decides
     columns = (
-        Column(CURRENCY if name == "money" else name, "text" if name == "vs best" else "number") for name in heads
+        Column(NAMED.get(name, name), "text" if name == "vs best" else "number")
+        for name in (name if not cases else UNDER.get(name, name) for name in heads)
     )
     return Table(
         (Column("topology"), *columns),
@@ -127,14 +129,14 @@ def _rows(answer: Recommendation, most: int, between: str | None) -> Table:
         spared=(others[-1], "vs best"),
         indent=0 if cases else 2,
         apart=False,
-        above=_above(answer, cases),
+        above=_above(answer, cases, "rounds" if BEGUN in heads else ""),
     )
 
 
-def _above(answer: Recommendation, cases: Sequence[str]) -> tuple[tuple[int, str], ...]:
-    """Name the cases above their columns; or whose links and groups a table is of that has one of two divisions."""
+def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tuple[int, str], ...]:
+    """Name the cases above their columns, ``then`` what follows; or whose links a table is of that has one of two."""
     if cases:
-        return (*((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)), (1 + 2 * len(cases), ""))
+        return (*((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)), (1 + 2 * len(cases), then))
     if answer.verdict.on != SHARING:
         return ()
     groups, clients = (answer.scenario[name].value for name in ("G", "M"))

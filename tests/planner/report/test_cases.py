@@ -92,6 +92,23 @@ def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict
             assert cell.replace(", ", ",") in line.replace(", ", ",")
 
 
+def test_both_cases_have_their_intervals_where_devices_stay_away() -> None:
+    """Their rounds are those begun, which is said in two lines."""
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "availability": "95%"}
+    page = str(planner.recommend(**given)).splitlines()
+    assert max(map(len, page)) <= 80 and len(" ".join(page).split()) <= 220
+    head = next(i for i, line in enumerate(page) if line.startswith("topology"))
+    at = page[head].index("begun")
+    assert page[head - 1][at - 1 : at + 6].split() == ["rounds"]
+    for case in ("per-client", "per-server"):
+        alone = document(planner.recommend(**given, link_sharing=case, objective="time")).table.rows
+        cells = {row[0]: row[2] for row in alone if row[2] and "[" in row[2]}
+        assert len(cells) == 2
+        for name, cell in cells.items():
+            (line,) = [one for one in page if one.startswith(f"{name}  ")]
+            assert cell.replace(", ", ",") in line.replace(", ", ",")
+
+
 @pytest.mark.parametrize(("groups", "clients", "data"), [(2, 2, "inter"), (2, 40, "both")])
 def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, data: str) -> None:
     """Toss-ups by every objective of which each is another one, a warning of two lines, and all else."""
