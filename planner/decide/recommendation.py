@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
-from planner.io.answers import Answer, Quantity, Rows, Text
+from planner.io.answers import Answer, Quantity, Rows, Text, Verdict
 from planner.io.parts import Part, field
 from planner.predict.statements import ModelUncertainty, Presence
 from planner.scenario.fields import CostMethod
@@ -296,8 +296,27 @@ class Recommendation(Answer):
 
     @property
     def recommended(self) -> tuple[str, ...]:
-        """The topologies that cannot be told from the best by the objective, where one answer is meant."""
+        """The topologies that cannot be told from the best by the objective.
+
+        Where the verdict depends on something, those of its first case: `recommended_by_case` has all.
+        """
         return tuple(row.id for row in self.ranking if row.tie == 1)
+
+    @property
+    def recommended_by_case(self) -> dict[str, tuple[str, ...]]:
+        """The topologies that cannot be told from the best, by case of the verdict.
+
+        Keys are as in ``time, per-client``; the only one is empty where the verdict depends on nothing.
+        """
+        return dict(_by_case(self.verdict))
+
+
+def _by_case(verdict: Verdict, above: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the best rows of each innermost case, with the values that lead to it."""
+    if not verdict.cases:
+        yield above, verdict.best
+    for case in verdict.cases:
+        yield from _by_case(case, f"{above}, {case.value}".removeprefix(", "))
 
 
 def _in_case(rows: Sequence[Row], value: str, taken: str) -> list[Row]:

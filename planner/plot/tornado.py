@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner.decide.rank import recommend
 from planner.decide.uncertainty.distributions import FACTOR
+from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.wording import names, percent
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
@@ -91,13 +92,16 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         low, high = (lead(changed, **values) for changed, values in map(moved, ends))
         bars.append(Bar(name, low, high, *(_amount(end, known.unit) for end in ends)))
     what, who = scenario.objective, names(first)
+    tossed = ", first of a toss-up," if len(first) < len(answer.recommended) else ""
+    leads = f"{who}{tossed} {'leads' if len(first) == 1 else 'lead, a toss-up,'}"
+    own = " over links of clients' own" if what in CLOCKED and sharing_is_open(question, scenario) else ""
     lost = [b for b in bars if min(b.low, b.high) < 1]
     ended = (
         f"{_readable(lost[0].name)} alone can end that"
         if len(lost) == 1
         else f"{len(lost)} inputs, each alone, can end that"
     )
-    message = f"{who} leads {_times(now)} in {what}; {ended if lost else 'no input alone ends that'}"
+    message = f"{leads} {_times(now)} in {what}{own}; {ended if lost else 'no input alone ends that'}"
     axis = f"{what} of the best other topology over that of {who}"
     drawn, rows = draw(bars, now, axis, message, in_short(scenario))
     flipped = [b.name for b in bars if min(b.low, b.high) < 1]

@@ -155,3 +155,27 @@ def test_no_question_is_asked_twice() -> None:
     assert large >= {"server_link.up", "server_link.down"}
     asked = [step.why for step in answer.next if step.asks]
     assert len(set(asked)) == len(asked) > 1
+
+
+@pytest.mark.parametrize(
+    ("given", "keys"),
+    [
+        (ASKED, {"per-client": {"link_sharing": "per-client"}, "per-server": {"link_sharing": "per-server"}}),
+        (
+            {"G": 10, "M": 10, "heterogeneity": "inter", **{"settings": {"plan.draws": 0}}},
+            {
+                "time, per-client": {"objective": "time", "link_sharing": "per-client"},
+                "time, per-server": {"objective": "time", "link_sharing": "per-server"},
+                "rounds": {"objective": "rounds"},
+                "traffic": {"objective": "traffic"},
+            },
+        ),
+        ({**ASKED, "link_sharing": "per-server"}, {"": {"link_sharing": "per-server"}}),
+    ],
+)
+def test_the_best_of_every_case_is_that_of_the_case_alone(given: dict[str, Any], keys: dict[str, Any]) -> None:
+    answer = planner.recommend(**given)
+    assert answer.recommended_by_case == {
+        key: planner.recommend(**{**given, **more}).verdict.best for key, more in keys.items()
+    }
+    assert answer.recommended == next(iter(answer.recommended_by_case.values()))
