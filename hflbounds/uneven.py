@@ -180,9 +180,11 @@ def _called(tier: Tier, kinds: list[Kind], kin: Kin, spread: float) -> Kind:
     shares = kin.shares * kin.weights if pattern.by_share else kin.number / n
     call = pattern.mean([kind.map for kind in kinds], shares)
     # What a child's call counts beside its place in the pass, over its share or in itself; and the sum of the squares.
-    weights: list[Any] = list(kin.weights) if pattern.by_share else [pattern.lean(call, kind.map) for kind in kinds]
-    each = n**2 * kin.squares if pattern.by_share else kin.number
-    squares = [number * one**2 for number, one in zip(each, weights, strict=True)]
+    counts, each = (kin.weights, n**2 * kin.squares) if pattern.by_share else (np.ones_like(kin.number), kin.number)
+    leans = [pattern.lean(call, kind.map, part) for kind in kinds]
+    weights = [count * mean for count, (mean, _) in zip(counts, leans, strict=True)]
+    squares = [number * count**2 * one for number, count, (_, one) in zip(each, counts, leans, strict=True)]
+    in_mean = [number * one**2 for number, one in zip(each, weights, strict=True)]
     pass_ = pattern.compose(call, part)
     passes = pass_.map.repeated(tier.passes)
     again = passes.total**2
@@ -190,8 +192,9 @@ def _called(tier: Tier, kinds: list[Kind], kin: Kin, spread: float) -> Kind:
     once, square = pass_.total / n, pass_.squares / n  # of a child's weight: mean, and mean square
     fixed = once**2 if drawn else square
     depth = len(kinds[0].both)
+    stay = in_mean if drawn else squares
     kept, miscounted = (
-        [_sum(squares, [part[j] for part in parts]) * fixed * again for j in range(depth)]
+        [_sum(stay, [one[j] for one in parts]) * fixed * again for j in range(depth)]
         for parts in ([kind.kept for kind in kinds], [kind.miscounted for kind in kinds])
     )
     both = [_sum(squares, [kind.both[j] for kind in kinds]) * square * again for j in range(depth)]

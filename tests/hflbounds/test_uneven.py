@@ -172,6 +172,27 @@ def test_the_worst_placement_is_of_equal_nodes() -> None:
         affine_round(made([[5, 1], [2]], "star/ring", (1, 1)), 1, 0.1)
 
 
+@pytest.mark.parametrize(
+    ("node", "words"),
+    [
+        ([[5, 1], [2, 2, 7], [3]], "ring/ring"),
+        ([[1] * 5, [1], [1, 1]], "ring/ring"),
+        ([[[1, 2], [4]], [[3] * 3]], "ring/ring/star"),
+    ],
+)
+@pytest.mark.parametrize(("K", "step"), [(1, 0.1), (1, 0.3), (1, 0.6), (2, 0.5), (2, 0.9)])
+def test_rings_of_unequal_children_are_near_the_tree_run_by_hand_at_any_step(
+    node: Any, words: str, K: int, step: float
+) -> None:
+    """Where little is left of a model after a child, the children before the last count next to nothing."""
+    passes = (1,) * (words.count("/") + 1)
+    found = affine_round(made(node, words, passes), K, np.array([step]), "shuffled")
+    map_, noise, gaps = by_hand(node, words, passes, K, step)
+    assert found.map.factor[0] == pytest.approx(map_, rel=1e-9)
+    assert found.noise[0] == pytest.approx(noise, rel=0.06)
+    assert [tier.both[0] for tier in found.tiers] == pytest.approx(gaps, rel=0.25, abs=1e-12)
+
+
 @pytest.mark.parametrize("words", ["star/star/ring", "ring/star/ring", "star/ring/ring"])
 def test_what_is_left_of_a_coordinate_may_be_too_little_for_a_float(words: str) -> None:
     """160 steps at nearly 1 leave less than floats can say; a star of stars that count alike is one star."""

@@ -94,8 +94,8 @@ class Pattern(ABC):
         """Find the call of which as many make the same pass as children whose calls differ, given the share of each."""
 
     @abstractmethod
-    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
-        """Weigh a child at a random place against one whose call is the `mean`; exact to first order in the step."""
+    def lean(self, mean: LinearMap, call: LinearMap, children: int) -> tuple[Any, Any]:
+        """Weigh a child at a random place against one whose call is the `mean`: in the mean, and in the mean square."""
 
     @abstractmethod
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:

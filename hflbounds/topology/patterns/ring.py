@@ -50,9 +50,15 @@ class Ring(Pattern):
         negative = np.all([np.signbit(one.factor) for one in calls], axis=0)
         return LinearMap(np.where(negative, -1.0, 1.0) * np.exp(log_size), log_size)
 
-    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
-        """Half of the others come after it, and they make up for what its own map differs by from the mean."""
-        return np.exp(np.clip((mean.log_size - call.log_size) / 2, -30.0, 30.0))
+    def lean(self, mean: LinearMap, call: LinearMap, children: int) -> tuple[Any, Any]:
+        """Those after it are of the others, whose mean map differs from that of all by its own."""
+        if children == 1:
+            return 1.0, 1.0
+        known = np.isfinite(call.log_size)
+        log_size = mean.log_size + np.where(known, mean.log_size - call.log_size, 0.0) / (children - 1)
+        others = LinearMap(np.copysign(np.exp(log_size), mean.factor), log_size)
+        usual, own = mean.repeated(children), others.repeated(children)
+        return own.total / usual.total, own.squares / usual.squares
 
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:
         """Weights are the powers of the factor; the last child's is 1."""

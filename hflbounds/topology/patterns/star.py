@@ -54,9 +54,9 @@ class Star(Pattern):
         log_size = np.where(near, np.log1p((weights * np.expm1(np.where(near, logs, 0.0))).sum(axis=0)), log_size)
         return LinearMap(np.sign(sum_) * np.exp(log_size), log_size)
 
-    def lean(self, mean: LinearMap, call: LinearMap) -> Any:
+    def lean(self, mean: LinearMap, call: LinearMap, children: int) -> tuple[Any, Any]:
         """The same."""
-        return 1.0
+        return 1.0, 1.0
 
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:
         """All weights are equal."""
