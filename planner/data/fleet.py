@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -45,6 +45,7 @@ class Listed:
     step_time: Floats | None = None
     link: tuple[str, ...] | None = None  # preset of every client's link; "" for what the scenario says; None for all
     availability: Floats | None = None  # probability that a client that is asked completes its turn; as ``step_time``
+    placed: bool = False  # whether the file has a column ``node``, which is for `hfl-plan network` and ``--sites``
 
     @property
     def depth(self) -> int:
@@ -142,7 +143,8 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
             "samples",
             clients.lines[i],
         )
-    return _arranged(str(path), clients.names, [paths[name] for name in groups.names], group_of, columns)
+    found = _arranged(str(path), clients.names, [paths[name] for name in groups.names], group_of, columns)
+    return replace(found, placed="node" in table)
 
 
 def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:

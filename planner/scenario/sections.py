@@ -80,6 +80,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
+    warnings += _about_places(written.listed)
     pilot = _pilot(written, known, warnings)
     return Scenario(
         title=written.get("title") or "",
@@ -120,6 +121,16 @@ def _about_share(share: float | None) -> list[str]:
     said = percent(share)
     meant = f"--target-accuracy {said.replace(' ', '')}"
     return [f"A target of {said} is a share of the loss at the start; for accuracy write {meant}."]
+
+
+def _about_places(listed: Listed | None) -> list[str]:
+    """Say that places of a list change nothing without a network."""
+    if listed is None or not listed.placed:
+        return []
+    return [
+        f"The column node of {listed.source} is not used: links are those of the scenario. With --network NETWORK "
+        f"--sites {listed.source} they are those between the places."
+    ]
 
 
 def _compression(written: Written, network: Network, there: Members | None, warnings: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -127,3 +129,15 @@ def test_a_list_on_the_command_line_takes_the_place_of_the_counts_of_a_file(tmp_
     assert found.members.children[1].sizes.tolist() == [2, 1]
     with pytest.raises(planner.ScenarioError, match="who is in which group"):
         planner.load_scenario(str(config), {"fleet.groups": 2}, fleet=str(path))
+
+
+def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path: Path) -> None:
+    with_places = Path("examples/consortium.csv").read_text()
+    rows = list(csv.reader(io.StringIO(with_places)))
+    at = rows[0].index("node")
+    path = tmp_path / "plain.csv"
+    path.write_text("".join(",".join(cell for i, cell in enumerate(row) if i != at) + "\n" for row in rows))
+    placed, plain = planner.recommend(fleet="examples/consortium.csv"), planner.recommend(fleet=path)
+    said = [[one.text for one in answer.warnings if "The column node of" in one.text] for answer in (placed, plain)]
+    assert "--sites" in said[0][0] and not said[1]
+    assert [row.time_seconds for row in placed.rows] == [row.time_seconds for row in plain.rows]
