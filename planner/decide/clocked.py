@@ -21,6 +21,11 @@ class Clocked:
     tasks: float  # time to the target, in tasks of a region of slowdown 1; ``inf`` where it is not reached
     deliveries: float  # models that regions have delivered by then
 
+    @property
+    def waits(self) -> bool:
+        """Whether the server waits for all regions, as the synchronous one that raced beside the others does."""
+        return self.id == "synchronous"
+
     def amount(self, objective: Objective, network: Network) -> float:
         """What it takes of an objective to the target; ``inf`` where that is not reached, or has no such number."""
         seconds, traffic = task(self.question.varied(network=network))

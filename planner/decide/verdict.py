@@ -28,6 +28,7 @@ from planner.scenario.units import format_rate
 LEVEL = 0.8  # of the intervals of ratios
 TOLD = 0.6  # a probability below it tells no winner
 CERTAIN = 0.99  # no probability is stated above it
+ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
 LESS = {
     "time": "faster than",
@@ -236,13 +237,17 @@ def faster(
 ) -> Faster | None:
     """The baseline that takes the least of an objective, where that is below the best topologies' by more than ties.
 
+    Else the server that does not wait and takes about as much as they do: whether to wait is a question of its own.
     One tier is advised in place of several, of the same algorithm, and of another by more than the predictor's error.
     Where a link between servers is slower than that of clients, it has to take less over that one, too.
     """
     amounts = {one.id: one.amount(objective, question.network) for one in beside}
     id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
     if id_ is None or not least or amounts[id_] * (1 + scenario.resolution) >= least:
-        return None
+        unwaiting = {one.id: amounts[one.id] for one in beside if isinstance(one, Clocked) and not one.waits}
+        id_ = min(unwaiting, key=lambda id_: unwaiting[id_], default=None)
+        if id_ is None or not least or unwaiting[id_] > ABOUT * least:
+            return None
     who = next(one.title for one in beside if one.id == id_)
     found = Faster(id=id_, title=who, ratio=Quantity(amounts[id_] / least))
     if id_ not in SINGLE:

@@ -399,6 +399,21 @@ def test_a_server_that_does_not_wait_can_be_named_as_faster(tmp_path: Path) -> N
     assert "FedBuff, whose server does not wait, takes 0.52x the time" in found.verdict.text
 
 
+def test_a_server_that_does_not_wait_is_named_where_it_takes_about_as_much(tmp_path: Path) -> None:
+    """A tie had no word in the verdict, where the table had it beside the best."""
+    ratios = []
+    for pace in (0.8, 1.0, 1.2, 1.4, 1.6, 2.0):
+        (folder := tmp_path / str(pace)).mkdir()
+        found = planner.recommend(
+            pilot=str(clocked(folder, pace)), rounds=ROUNDS, G=4, M=4, step_time="3s", objective="time",
+            settings=LINKS | {"model.size": MODEL},
+        )  # fmt: skip
+        best = min(float(row.time_seconds) for row in found.ranking)
+        ratios.append(float(next(row for row in found.rows if row.id == "fedbuff").time_seconds) / best)
+        assert ("FedBuff, whose server does not wait" in found.verdict.text) == (ratios[-1] <= 1.25), ratios[-1]
+    assert min(ratios) < 1 and any(1 < one <= 1.25 for one in ratios) and max(ratios) > 1.25
+
+
 def test_by_rounds_it_has_no_number(tmp_path: Path) -> None:
     found = planner.recommend(pilot=str(clocked(tmp_path)), rounds=ROUNDS, **FLEET)
     row = next(row for row in found.rows if row.id == "fedbuff")
