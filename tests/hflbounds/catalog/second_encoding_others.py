@@ -1187,6 +1187,7 @@ for name, pieces in {
 # Dispatch.
 
 BOUND_IDS = tuple(TABLE)
+UNLIKE_256 = tuple(x for x in range(1, 4096) if x != 256)
 
 
 def _floor(x: Any, bits: int = 40) -> Fraction:
@@ -1207,7 +1208,7 @@ def point(bound_id: str, rng: random.Random) -> dict[str, Fraction]:
     numbers = {
         name: Fraction(rng.randint(1, 4095), 256) for name in ("A", "sigma", "zeta", "delta", "grad", "E_r", "H")
     }
-    numbers["L"] = Fraction(rng.choice([x for x in range(1, 4096) if x != 256]), rng.choice([64, 256, 1024]))
+    numbers["L"] = Fraction(rng.choice(UNLIKE_256), rng.choice([64, 256, 1024]))
     if numbers["L"] == 1:
         numbers["L"] = Fraction(3, 4)
     paper = bound_id.partition(".")[0]

@@ -321,7 +321,7 @@ def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int
 @pytest.mark.parametrize("weighting", ["groups", "samples"])
 @pytest.mark.parametrize(
     ("groups", "clients", "labels", "samples", "chosen"),
-    [(5, 8, 4, 30, False), (4, 200, 10, 50, False), (3, 100, 10, 5, False), (6, 30, 10, 40, True)],
+    [(5, 8, 4, 30, False), (4, 60, 10, 50, False), (3, 40, 10, 5, False), (6, 30, 10, 40, True)],
 )
 def test_sums_over_groups_give_the_intervals_of_counts_drawn_one_by_one(
     monkeypatch: pytest.MonkeyPatch, groups: int, clients: int, labels: int, samples: int, chosen: bool, weighting: str
