@@ -26,6 +26,8 @@ from planner.errors import ScenarioError
 from planner.io.json_documents import schema_of
 from planner.report.answers import measure as answer
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+
 
 def deviations(table: LabelCounts, weighting: Weighting = "groups", counts: Counts = "sample") -> tuple[float, ...]:
     """Root mean square of every tier, top first."""

@@ -23,6 +23,8 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+
 ROOT = Path(__file__).parents[3]
 FLEET = {"groups": "4", "clients_per_group": "5"}
 WORDS = ["tune", "-G", "4", "-M", "5", "-H", "both"]

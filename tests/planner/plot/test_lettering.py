@@ -172,6 +172,7 @@ def test_links_name_the_listed_client_that_a_star_waits_for(tmp_path):
     assert any("waits most for the uplink of c" in word.replace("\n", " ") for word in words)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_links_on_a_network_are_those_of_the_answer():
     how = {"network": "geant", "sites": str(EXAMPLES / "consortium.csv"), "config": EXAMPLES / "consortium.toml"}
     scenario, (figure, rows, _) = shown("links", {**how, "uplink": "100Mbit/s", "downlink": "1Gbit/s"})
