@@ -9,7 +9,7 @@ from planner.decide import breakpoints, sensitivity
 from planner.decide.parameters import inputs, is_drawn, largest_drawn, size_drawn
 from planner.decide.rank import recommend
 from planner.decide.recommendation import SHARING, Row
-from planner.decide.verdict import standing
+from planner.decide.verdict import standing, without_servers
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
 from planner.io.wording import CASES, names, times
@@ -37,7 +37,7 @@ def answer(tables: Mapping[str, Any]) -> Data:
     paths = symbols(scenario.depth)
     return {
         "verdict": found.verdict.text,
-        "lines": list(_lines(cases)),
+        "lines": list(_lines(cases, scenario)),
         "target": in_words(found),
         "cases": [{"value": case.value, "words": CASES.get(case.value, ""), "best": list(case.best)} for case in cases],
         "rows": [_row(row, cases) for row in found.rows],
@@ -49,10 +49,10 @@ def answer(tables: Mapping[str, Any]) -> Data:
     }
 
 
-def _lines(cases: Sequence[Verdict]) -> Iterator[str]:
+def _lines(cases: Sequence[Verdict], scenario: Scenario) -> Iterator[str]:
     """The verdict of every case, and the baseline that takes less; a verdict without cases says both itself."""
     for case in cases if len(cases) > 1 else ():
-        beside = f"{case.baseline.title} takes {times(float(case.baseline.ratio))}." if case.baseline else ""
+        beside = without_servers(case.baseline, scenario, scenario.objective) if case.baseline else ""
         yield f"{CASES[case.value].capitalize()}: {case.text}. {beside}".rstrip()
 
 

@@ -273,6 +273,14 @@ def test_a_mark_in_the_table_of_groups_is_explained_there():
         assert made["facts"][0] == ["*", "one of a toss-up" + gain]
 
 
+def test_a_case_advises_one_tier_in_the_words_of_its_verdict_alone():
+    fleet = {"tiers": [{"count": 10}, {"count": 10}]}
+    both = answer.answer({"fleet": fleet, "plan": {"objective": "time"}})
+    alone = planner.recommend(groups=10, clients_per_group=10, objective="time", link_sharing="per-client")
+    advice = alone.verdict.text[alone.verdict.text.index("FedAvg") :].partition(". ")[0].rstrip(".")
+    assert advice in both["lines"][0] and "FedAvg" not in both["lines"][1]
+
+
 def test_a_verdict_without_cases_says_the_baseline_once():
     tables = {"fleet": {"tiers": [{"count": 10}, {"count": 10, "link": {"sharing": "per-client"}}]}}
     found = answer.answer({**tables, "plan": {"objective": "time"}})
