@@ -54,8 +54,11 @@ def compared(
                 others[id_] = others[id_].replaced(**found)
     warnings = answer.warnings
     if told.get("region_times") is not None:
-        text = "The times of the regions are HGA-FL's alone: the topologies are timed by --step-time."
-        warnings = (*warnings, Caution(text=text))
+        text = (
+            "The times of the regions are HGA-FL's alone, which --explain methods has: the topologies are timed by "
+            "--step-time. `hfl-plan async` asks whether to wait."
+        )
+        warnings = (Caution(text=text), *warnings)
     return answer.replaced(
         rows=rows, warnings=warnings, recommend=answer.recommend.replaced(others=tuple(others.values()))
     )

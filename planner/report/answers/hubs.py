@@ -155,7 +155,12 @@ def document(answer: Hubs) -> Document:
         for row in answer.rows
     )
     table = Table((Column("protocol"), *(Column(name, "number") for name in names)), rows, indent=2, apart=False)
-    return told(answer, table, kind="Hubs without a trusted cloud")
+    best = answer.hubs["best"]
+    budgets = (
+        f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
+        f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
+    )
+    return told(answer, table, kind="Hubs without a trusted cloud", facts=[("Budgets", budgets)])
 
 
 def _data(answer: Answer) -> dict[str, Any]:

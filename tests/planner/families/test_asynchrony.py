@@ -15,6 +15,7 @@ from documents import own
 from test_cli import ROOT
 from test_docs import assert_shown, consoles
 
+import planner
 from hflbounds import get
 from planner.families.hga import model
 from planner.families.hga.model import clock, durations, pace, printed_limits, reach
@@ -387,3 +388,12 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
         assert out.startswith(f"By the bound, wait for all 3 regions{wanted} {race} Target")
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
+
+
+def test_times_of_regions_say_first_what_they_are_for() -> None:
+    """The answer was that without them, and its third warning said so."""
+    answer = planner.recommend(G=3, M=4, region_times="30s,35s,200s", settings={"plan.draws": 0})
+    assert answer.warnings[0].text.startswith(
+        "The times of the regions are HGA-FL's alone, which --explain methods has"
+    )
+    assert "HGA-FL" in answer.explain("methods")

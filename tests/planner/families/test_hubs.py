@@ -13,6 +13,7 @@ import pytest
 from documents import own
 from test_cli import run
 
+import planner
 from hflbounds import get
 from hflbounds.mixing import HubSpoke, Push
 from planner.errors import NoAnswerError, ScenarioError
@@ -428,3 +429,11 @@ def test_numbers_of_nodes_that_were_not_tried_are_a_command_away(plan) -> None:
     more = json.loads(plan(*words, *step["argv"][1:], "--json")[1])
     assert not [one for one in more["warnings"] if "was tried" in one["text"]]
     assert more["rows"][0]["time_seconds"]["value"] <= found["rows"][0]["time_seconds"]["value"]
+
+
+def test_the_page_says_every_budget() -> None:
+    """They are what is asked for; together with the hubs they give the models that a round sends."""
+    answer = planner.hubs(nodes=45, edges=200, per_node=7, per_hub=30, objective="traffic")
+    said = " ".join(str(answer).partition("Budgets")[2].partition("Assumed")[0].split())
+    b_hs, b_hh, b_sh = (int(number) for number in re.findall(r"(\d+) [a-z ]*\(b_", said))
+    assert answer.rows[0].edges == answer.hubs["best"]["n_h"] * (b_hs + b_hh) + 45 * b_sh
