@@ -76,11 +76,11 @@ class Sentences:
     indent: int = 0
 
     def lines(self) -> list[str]:
-        """Break the text into lines; a line of its own stays one."""
+        """Break the text into lines; a line of its own stays one, and a number its per cent."""
         blanks = " " * self.indent
         return [
-            line
-            for part in self.text.split("\n")
+            line.replace("\xa0%", " %")
+            for part in self.text.replace(" %", "\xa0%").split("\n")
             for line in textwrap.wrap(part, COLUMNS, initial_indent=blanks, subsequent_indent=blanks, **UNBROKEN)
             or [""]
         ]

@@ -210,3 +210,12 @@ def test_the_legend_explains_a_question_mark_behind_any_assumption(assumed: str)
 def test_one_round_is_no_plural() -> None:
     answer = planner.recommend(pilot="examples/digits_pilot.json", link_sharing="per-client")
     assert "Ring-Ring needs 1 round and Star-Star 8." in " ".join(answer.explain("break-even").split())
+
+
+def test_a_line_does_not_begin_with_per_cent() -> None:
+    """Wherever the text breaks, a number keeps its per cent, as one plain blank joins them."""
+    for words in range(12, 40):
+        text = f"{'x ' * words}Confidence 92 %."
+        lines = Sentences(text).lines()
+        assert " ".join(lines) == " ".join(text.split())
+        assert not any(line.startswith("%") for line in lines)
