@@ -132,7 +132,7 @@ def plot(  # reason: one parameter for every option
     A step that is set, or drawn against, is kept. Needs matplotlib: pip install 'hfl-plan[plots]'.
 
     Examples:
-        hfl-plan bounds plot hga2024.thm1 --over R --output bounds.svg
+        hfl-plan bounds plot devos2023.beta-local devos2023.beta-oracle --over s --set n_s=32 --output bounds.svg
     """
     from planner.report.answers.bounds_compare import plotted
 
