@@ -253,7 +253,7 @@ class _Signs:
     def of(self, expression: sp.Expr) -> int:
         """Its sign wherever the bounds are about, 0 allowed; 0 where it is not known to have one."""
         if expression not in self.known:
-            mixed = self._mixed(expression)
+            mixed = len({found for found in self._seen(expression) if found}) > 1
             self.known[expression] = 0 if mixed else self._common(self._coefficients(expression))
         return self.known[expression]
 
@@ -276,12 +276,6 @@ class _Signs:
             number, factors = sp.factor_list(above)
             if len(factors) == 1 and factors[0][1] == 1:
                 self.known[factors[0][0]] = int(sp.sign(number)) * under
-
-    def _mixed(self, expression: sp.Expr) -> bool:
-        """Whether it is seen to have both signs."""
-        signs = (sign for sign in self._seen(expression) if sign)
-        first = next(signs, 0)
-        return any(sign != first for sign in signs)
 
     def _seen(self, expression: sp.Expr) -> Iterator[int]:
         """Its signs at a few points, so that what has none is not expanded."""
@@ -354,10 +348,7 @@ class _Signs:
             if about.at_most in symbols and about.domain != "share":
                 least = put.get(symbol, symbol)
                 put[symbols[about.at_most]] = least + sp.Symbol(f"{about.at_most}_over_{name}", nonnegative=True)
-        moved = expression.subs(put, simultaneous=True)
-        if _is_polynomial(moved):
-            return sp.expand(moved)
-        above, below = sp.fraction(sp.together(moved))
+        above, below = sp.fraction(sp.together(expression.subs(put, simultaneous=True)))
         if not _is_polynomial(above) or self._common(_coefficients(below)) != 1:
             return None
         return sp.expand(above)
