@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from planner.decide import breakpoints
 from planner.decide.parameters import counts_drawn, inputs, is_drawn, is_quick, largest_drawn, ratios, size_drawn
 from planner.decide.settings import is_assumed, other_words, with_other_words
+from planner.io.answers import Sensitivity
 from planner.io.wording import title
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, Objective
@@ -25,28 +26,11 @@ WAYS: dict[breakpoints.Method, Way] = {
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """The nearest value of an input or word of a setting at which another topology is best; all else alike."""
+def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Sensitivity, ...], str]:
+    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
 
-    parameter: str  # parameter, unit: of the input
-    now: float | int | str  # now, at: its value, and the value at which that happens
-    at: float | int | str
-    to: tuple[str, ...]  # which topologies
-    unit: str
-    method: Way  # how it was found
-    assumed: bool  # whether the value was not given; of a setting, and another one has another best
-
-    @property
-    def far(self) -> float:
-        """How far it is on a logarithmic scale; settings that were not given come first, and those that were last."""
-        if isinstance(self.at, str) or isinstance(self.now, str):
-            return -1.0 if self.assumed else math.inf
-        return abs(math.log(self.at / self.now)) if self.now and self.at else math.inf
-
-
-def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Flip, ...], str]:
-    """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at."""
+    Settings that were not given come before all numbers, and those that were after them.
+    """
     objective = scenario.objective
     if set(first) == set(question.topologies):
         return (), "all topologies tie"
@@ -58,37 +42,25 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
     looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
     leading = [t for t in first if t in few.topologies]
-    found = [
-        Flip(
-            parameter=name,
-            now=each.number(each.value),
-            at=each.number(change.at),
-            to=change.to[:1],
-            unit=each.unit,
-            method=WAYS[method],
-            assumed=is_assumed(name, scenario),
-        )
-        for name, each in looked.items()
-        for change, method in breakpoints.nearest(each, few, objective, leading, scenario.resolution)
-    ]
+    found: list[tuple[float, Sensitivity]] = []
+    for name, each in looked.items():
+        for change, method in breakpoints.nearest(each, few, objective, leading, scenario.resolution):
+            now, at, way = each.number(each.value), each.number(change.at), WAYS[method]
+            to = change.to[:1]
+            flip = Sensitivity(parameter=name, now=now, unit=each.unit, break_even=at, best_beyond=to, method=way)
+            found.append((abs(math.log(at / now)) if now and at else math.inf, flip))
     words = (one for one in other_words(few, scenario) if one[0] != "objective")
-    found += [
-        Flip(
-            parameter=one.parameter,
-            now=one.now,
-            at=one.other,
-            to=one.best,
-            unit="",
-            method="setting",
+    for one in with_other_words(words, scenario, tuple(few.topologies), first):
+        if one.flips and one.best:
+            flip = Sensitivity(
+                parameter=one.parameter, now=one.now, break_even=one.other, best_beyond=one.best, method="setting"
+            )
             # what makes a toss-up of the best and others leaves the best as good a choice, and comes last
-            assumed=is_assumed(one.parameter, scenario) and not set(first) <= set(one.best),
-        )
-        for one in with_other_words(words, scenario, tuple(few.topologies), first)
-        if one.flips and one.best
-    ]
-    found.sort(key=lambda flip: flip.far)
+            open_ = is_assumed(one.parameter, scenario) and not set(first) <= set(one.best)
+            found.append((-1.0 if open_ else math.inf, flip))
+    found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
-    return tuple(found), f"one input at a time, {far}{among}: {', '.join(looked)}"
+    return tuple(flip for _, flip in found), f"one input at a time, {far}{among}: {', '.join(looked)}"
 
 
 def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:

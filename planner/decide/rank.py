@@ -17,7 +17,7 @@ from planner.decide.clocked import about as about_regions
 from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
-from planner.decide.nearest import Flip, nearest_flips
+from planner.decide.nearest import nearest_flips
 from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
@@ -156,20 +156,12 @@ def _warnings(  # reason: one source of warnings each
     return (Caution(text=text) for text in texts)
 
 
-def _sensitivity(flips: Sequence[Flip], how_sure: Uncertainty | None) -> Iterator[Sensitivity]:
+def _sensitivity(flips: Sequence[Sensitivity], how_sure: Uncertainty | None) -> Iterator[Sensitivity]:
     """The nearest break-even points, and what else was drawn, with their indices."""
     drawn = {d.name: d for d in how_sure.inputs.drawn} if how_sure else {}
     index = {name: d.explains.value for name, d in drawn.items() if d.explains is not None}
     for flip in flips:
-        yield Sensitivity(
-            parameter=flip.parameter,
-            now=flip.now,
-            unit=flip.unit,
-            break_even=flip.at,
-            best_beyond=flip.to,
-            sobol_total=index.get(flip.parameter),
-            method=flip.method,
-        )
+        yield flip.replaced(sobol_total=index.get(flip.parameter))
     for name, share in sorted(index.items(), key=lambda item: -item[1]):
         if name not in {flip.parameter for flip in flips}:
             one = drawn[name]

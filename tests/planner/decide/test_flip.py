@@ -559,9 +559,10 @@ def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_no
             continue
         each = inputs(question, told.objective)[near.parameter]
         whole = along(each, question, told.objective, tuple(question.topologies), first, told.resolution)
-        change = whole.above if float(near.at) > float(near.now) else whole.below
+        at, now = float(near.break_even or 0), float(near.now or 0)
+        change = whole.above if at > now else whole.below
         assert change is not None
-        assert abs(math.log(change.at / each.value)) <= abs(math.log(float(near.at) / each.value)) * (1 + 1e-3)
+        assert abs(math.log(change.at / each.value)) <= abs(math.log(at / each.value)) * (1 + 1e-3)
 
 
 # ---------------------------------------------------------------- maps
