@@ -21,7 +21,7 @@ from typing import Any, get_args
 import typer
 
 from planner.cli.app import Commands
-from planner.cli.options import Said, Shape, spellings
+from planner.cli.options import Said, Shape, spellings, unsaid
 from planner.cli.output import Asked, Result, filed
 from planner.errors import ScenarioError
 from planner.families.scenario import load
@@ -102,9 +102,9 @@ def keywords(shape: Shape) -> list[Keyword]:
     found = [_own(one) for one in shape.own]
     if shape.first:
         found += [CONFIG, SETTINGS, *(of_field(*one) for one in shape.fields.values())]
-    for parameter, (annotation, default) in shape.shared.items():
+    for parameter, annotation in shape.shared.items():
         if parameter in ("output", "report", "force"):
-            kind = bool if parameter == "force" else str | Path | None
+            kind, default = bool if parameter == "force" else str | Path | None, unsaid(annotation)
             text = get_args(annotation)[1].help.replace("; - is stdout", "")
             told = f"file of the answer, by suffix: {text}" if parameter == "output" else text
             found.append(Keyword(parameter, kind, default, told, parameter=parameter))

@@ -52,38 +52,28 @@ BESIDE: Mapping[str, Any] = {
 }
 """Options that say a scenario, and are no field."""
 
-OUTPUT: Mapping[str, tuple[Any, Any]] = {
-    "output": (
-        Annotated[str | None, Option("--output", "-o", metavar="FILE", help="{files}; - is stdout")],
-        None,
-    ),
-    "form": (
-        Annotated[
-            str | None,
-            Option(
-                "--format",
-                "-f",
-                metavar="NAME",
-                help="table, json, csv, markdown, html or latex",
-                autocompletion=completion.formats,
-            ),
-        ],
-        None,
-    ),
-    "json": (Annotated[bool, Option("--json", "-j", help="the same as --format json")], False),
-    "explain": (
-        Annotated[str | None, Option("--explain", metavar="[SECTION]", help="all details, or those of one section")],
-        None,
-    ),
-    "quiet": (Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes")], False),
-    "force": (Annotated[bool, Option("--force", help="overwrite files that exist")], False),
-    "report": (
-        Annotated[
-            str | None,
-            Option("--report", metavar="FILE", help="report to send: one .html file with pictures, without network"),
-        ],
-        None,
-    ),
+OUTPUT: Mapping[str, Any] = {
+    "output": Annotated[str | None, Option("--output", "-o", metavar="FILE", help="{files}; - is stdout")],
+    "form": Annotated[
+        str | None,
+        Option(
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="table, json, csv, markdown, html or latex",
+            autocompletion=completion.formats,
+        ),
+    ],
+    "json": Annotated[bool, Option("--json", "-j", help="the same as --format json")],
+    "explain": Annotated[
+        str | None, Option("--explain", metavar="[SECTION]", help="all details, or those of one section")
+    ],
+    "quiet": Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes")],
+    "force": Annotated[bool, Option("--force", help="overwrite files that exist")],
+    "report": Annotated[
+        str | None,
+        Option("--report", metavar="FILE", help="report to send: one .html file with pictures, without network"),
+    ],
 }
 """Options of every answer."""
 
@@ -175,7 +165,7 @@ class Shape:
     first: str  # name of the parameter that a scenario goes to: ``scenario``, ``said`` or ""
     own: list[inspect.Parameter]  # parameters of its own, with their options
     fields: Mapping[str, tuple[Field, tuple[str, ...], str]]  # by parameter: field, spellings that are left, help
-    shared: Mapping[str, tuple[Any, Any]]  # options of the scenario and of the output, and their defaults
+    shared: Mapping[str, Any]  # options of the scenario and of the output
     takes_asked: bool  # whether it is told how the answer is asked for
     declared: Declared  # what it says of shared options
 
@@ -188,14 +178,12 @@ class Shape:
         own = _own_parameters(command, of_scenario)
         taken = {name for parameter in own for name in spellings(parameter.annotation)}
         fields = _fields(declared, taken) if of_scenario else {}
-        shared: dict[str, tuple[Any, Any]] = {}
-        if of_scenario:
-            shared |= {name: (annotation, None) for name, annotation in BESIDE.items()}
-            shared |= {name: (_option(field, left, text), None) for name, (field, left, text) in fields.items()}
+        shared = {**BESIDE, **{name: _option(*one) for name, one in fields.items()}} if of_scenario else {}
+        reports = str(command.__annotations__.get("return")) not in ("str", "None", "str | None")  # is more than a text
         shared |= {
-            name: (_in_output(annotation, declared), default)
-            for name, (annotation, default) in OUTPUT.items()
-            if not taken & set(spellings(annotation)) and (name != "report" or _answers(command))
+            name: _in_output(annotation, declared)
+            for name, annotation in OUTPUT.items()
+            if not taken & set(spellings(annotation)) and (name != "report" or reports)
         }
         takes_asked = "asked" in inspect.signature(command).parameters
         return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
@@ -239,8 +227,8 @@ def completed(command: Answered) -> Callable[..., None]:
         *([call] if shape.first else []),
         *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own),
     ] + [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in shape.shared.items()
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=unsaid(annotation), annotation=annotation)
+        for name, annotation in shape.shared.items()
     ]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.command, run.said = command, shape.said  # type: ignore[attr-defined]
@@ -249,9 +237,9 @@ def completed(command: Answered) -> Callable[..., None]:
     return run
 
 
-def _answers(command: Answered) -> bool:
-    """Whether a command answers with more than a text, so that a report can be made of it."""
-    return str(command.__annotations__.get("return")) not in ("str", "None", "str | None")
+def unsaid(annotation: Any) -> bool | None:
+    """Return what a shared option is where it is not given."""
+    return False if get_args(annotation)[0] is bool else None
 
 
 def _show(answer: Any, asked: Asked, said: Said | None) -> None:
@@ -271,14 +259,8 @@ def _asked(given: Mapping[str, Any]) -> Asked:
     form, json = given.get("form"), given.get("json", False)
     if json and form not in (None, "json"):
         raise typer.BadParameter(f"--format: {form} contradicts --json. Give one of the two.")
-    return Asked(
-        "json" if json else form,
-        given.get("output"),
-        given.get("force", False),
-        given.get("quiet", False),
-        given.get("explain"),
-        given.get("report"),
-    )
+    rest = {name: given[name] for name in ("output", "force", "quiet", "explain", "report") if name in given}
+    return Asked("json" if json else form, **rest)
 
 
 def _in_output(annotation: Any, declared: Declared) -> Any:
