@@ -19,14 +19,13 @@ from planner.harness.pilot import (
     Racer,
     Tell,
     Wanted,
-    on_hook,
-    on_model,
     on_proxy,
     score,
     smoothed,
     student,
     window,
 )
+from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import names, percent
 
@@ -38,29 +37,6 @@ LEVEL = 0.8  # of intervals
 NEAR = 1e-9  # relative; times that differ by less are one
 TIE = 0.01  # of the way from the start to the leader: less is no lead
 GOOD = 0.05  # of that way: rates that lose less are good ones
-
-
-def pilot_of_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: Any) -> Pilot:
-    """Race on the model and the data of a hook; arguments as of `planner.harness.pilot.on_hook`.
-
-    Raises:
-        ScenarioError: For a file that is no hook, and what cannot be meant.
-        NoAnswerError: If nothing can be raced.
-    """
-    course, raced = on_hook(hook, wanted, store, tell, **how)
-    return judged(hook.name, course, raced, wanted)
-
-
-def pilot_of_model(
-    model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted, store: Path | None, tell: Tell, **how: Any
-) -> Pilot:
-    """Race on a model of this process; arguments as of `planner.harness.pilot.on_model`.
-
-    Raises:
-        NoAnswerError: If nothing can be raced.
-    """
-    course, raced = on_model(model, clients, loss, test, wanted, store, tell, **how)
-    return judged(type(model).__name__, course, raced, wanted)
 
 
 def pilot_of_counts(
@@ -166,7 +142,7 @@ class _Board:
             "good_rates": self._good(lane, chain),
             "inside": lane.inside,
             "tried": [
-                data.Tried(rate=rate / chain, rounds=rounds, value=_finite(self.shown(score(curve, lane.times))))
+                data.Tried(rate=rate / chain, rounds=rounds, value=finite(self.shown(score(curve, lane.times))))
                 for rate, runs in sorted(lane.tried.items())
                 for rounds, curve in sorted(runs.items())
             ],
@@ -240,7 +216,7 @@ class _Board:
             by_rounds = {name: curves for name, curves in self.others.items() if name not in self.times}
             for among in (self.curves, by_rounds):
                 rounds = {name: rounds_like(of, self.envelope(name), n) for name in among}
-                told.append({name: _finite(found) for name, found in rounds.items()})
+                told.append({name: finite(found) for name, found in rounds.items()})
                 told.append({name: self._ratio(name, found / n, n) for name, found in rounds.items()})
             value = self.shown(float(of[n]))
             named = dict(zip(("rounds", "ratios", "beside", "beside_ratios"), told, strict=True))
@@ -329,12 +305,8 @@ def _half(values: Curves) -> float:
     return student(LEVEL, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
 
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-
 def _listed(curves: Curves) -> list[list[float | None]]:
-    return [[_finite(value) for value in curve] for curve in curves.tolist()]
+    return [[finite(value) for value in curve] for curve in curves.tolist()]
 
 
 def _nodes(course: Course) -> list[list[int]] | None:

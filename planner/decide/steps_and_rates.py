@@ -18,6 +18,7 @@ from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
+from planner.io.parts import finite
 from planner.io.wording import counted, one_of, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
@@ -181,7 +182,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             **{name: budget.limits.get(aim) for aim, (_, name, _) in MORE.items()},
             alike=tuple(map(_id, alike)),
             error=error,
-            most_steps_on_record=tuning.finite(predictor_record.most_steps(question)),
+            most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
         details={

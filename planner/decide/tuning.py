@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io.parts import finite
 from planner.io.wording import counted, join, times
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
@@ -335,11 +336,6 @@ def rate(question: Question, choice: Choice) -> Rate:
         rate_bound_raw=None if chain is None or proved is None else proved / chain,
         why=why,
     )
-
-
-def finite(number: float | None) -> float | None:
-    """The number; None where it is not finite, or none."""
-    return None if number is None or not math.isfinite(number) else float(number)
 
 
 def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: float = math.inf) -> list[float]:

@@ -111,3 +111,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(inner) for key, inner in value.items()}
     return value
+
+
+def finite(number: float | None) -> float | None:
+    """Return a number, or None where it is not finite, or none."""
+    return None if number is None or not math.isfinite(number) else float(number)

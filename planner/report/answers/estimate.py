@@ -15,6 +15,7 @@ from planner.harness.estimate import measured
 from planner.io.atomic import place, write
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
+from planner.io.parts import finite
 from planner.io.progress import progress
 from planner.io.wording import percent
 from planner.report.document import Column, Section, Sentences, Table
@@ -147,7 +148,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
     if delta2.value:
         lows = [p.zeta2.low / p.delta2.high if p.delta2.high else 0.0 for p in found.points]
         highs = [p.zeta2.high / p.delta2.low if p.delta2.low else math.inf for p in found.points]
-        ratio = Range(value=(zeta2.value or 0.0) / delta2.value, low=min(lows), high=_finite(max(highs)))
+        ratio = Range(value=(zeta2.value or 0.0) / delta2.value, low=min(lows), high=finite(max(highs)))
     changes = [
         f"{name} was from {found.smallest(name).estimate:.3g} to {found.largest(name).estimate:.3g}" for name in SIZES
     ]
@@ -177,7 +178,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
 
 
 def _range(seen: Interval) -> Range:
-    return Range(value=seen.estimate, low=max(seen.low, 0.0), high=_finite(seen.high))
+    return Range(value=seen.estimate, low=max(seen.low, 0.0), high=finite(seen.high))
 
 
 def _squared(seen: Interval) -> Range:
@@ -241,11 +242,7 @@ def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, An
 
 
 def _interval(seen: Interval) -> dict[str, float | None]:
-    return {"value": seen.estimate, "low": seen.low, "high": _finite(seen.high)}
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+    return {"value": seen.estimate, "low": seen.low, "high": finite(seen.high)}
 
 
 def _next(hook: Path, output: Path | None) -> list[str]:

@@ -19,7 +19,7 @@ from planner.data.profile import from_counts
 from planner.errors import ScenarioError
 from planner.io import frames, text
 from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
-from planner.io.parts import Part, field
+from planner.io.parts import Part, field, finite
 from planner.io.progress import progress
 from planner.io.wording import counted, percent, shortened
 from planner.report.document import Cell, Column, Document, Table
@@ -248,7 +248,7 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
 
 def _plain(found: Interval | Concentration) -> dict[str, Any]:
     numbers = {name: getattr(found, name) for name in ("value", "low", "high")}
-    return {name: float(x) if x is not None and math.isfinite(x) else None for name, x in numbers.items()}
+    return {name: finite(x) for name, x in numbers.items()}
 
 
 # ---------------------------------------------------------------- the answer

@@ -10,9 +10,9 @@ from typing import Any
 
 from planner.data.label_counts import read_counts
 from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
-from planner.decide.race import pilot_of_counts, pilot_of_hook, pilot_of_model
+from planner.decide.race import judged, pilot_of_counts
 from planner.errors import ScenarioError
-from planner.harness.pilot import Wanted
+from planner.harness.pilot import Wanted, on_hook, on_model
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
@@ -135,12 +135,12 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
         progress(f"pilot: {what}{ahead} ...")
 
     how = {"workers": output.workers, "engine": output.engine, "device": output.device}
-    if isinstance(given, Path):
-        pilot = pilot_of_hook(given, wanted, store, tell, **how)
-    elif isinstance(given, Counts):
+    if isinstance(given, Counts):
         pilot = pilot_of_counts(read_counts(given.file), given.proxy, wanted, store, tell, **how)
+    elif isinstance(given, Path):
+        pilot = judged(given.name, *on_hook(given, wanted, store, tell, **how), wanted)
     else:
-        pilot = pilot_of_model(*given, wanted, store, tell, **how)
+        pilot = judged(type(given[0]).__name__, *on_model(*given, wanted, store, tell, **how), wanted)
     progress("")
     return pilot
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from planner.harness.claims import Finding, Judged, Row, Validation
 from planner.io.listings import Listing, listing
+from planner.io.parts import finite
 from planner.io.wording import counted
 from planner.report.document import Block, Column, Section, Sentences, Table
 from planner.report.page import brief
@@ -32,17 +32,12 @@ def listed(findings: Sequence[Finding]) -> Listing:
             f"Judged by: {one.quantity}. {also}.",
         )
         sections.append(Section(one.id, one.id, tuple(Sentences(text, indent=2) for text in sentences)))
-    table = Table(
-        (Column("claim"), Column("statement")), tuple((o.id, _short(o.statement)) for o in findings), indent=2
-    )
+    cells = tuple((one.id, textwrap.shorten(one.statement, SENTENCE, placeholder=" ...")) for one in findings)
+    table = Table((Column("claim"), Column("statement")), cells, indent=2)
     following = ("... --explain CLAIM", "hfl-plan validate run CLAIM")
     rows = map(_data, findings)
     answer = listing("validate-list", f"{counted(len(findings), 'claim')}.", None, rows, next=following)
     return brief(answer, table, sections=sections, kind="Claims")
-
-
-def _short(text: str) -> str:
-    return textwrap.shorten(text, SENTENCE, placeholder=" ...")
 
 
 def document(found: Validation) -> Listing:
@@ -145,7 +140,7 @@ def _row(row: Row) -> dict[str, Any]:
         "setting": row.setting,
         "compared": row.compared,
         "measure": row.measure,
-        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+        **{name: finite(value) for name, value in numbers.items()},
         "pairs": row.pairs,
         "found": row.found,
         "predicted": row.predicted,
