@@ -20,7 +20,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import input_words, times, title, two
+from planner.io.wording import CASES, input_words, times, title, two
 from planner.report.document import Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount, format_break_even
 
@@ -44,9 +44,9 @@ def page(
 ) -> Document:
     """Lay an answer out, around its table or several blocks in place of one.
 
-    Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by default its value. Facts
-    are lines of the command's own between table and changes; ``without`` are shared ones that say what the table says.
-    ``kind`` is what the answer is where the scenario has no title.
+    Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by default in words. Facts
+    are lines of the command's own between table and changes; ``without`` are shared ones that say what the table
+    says. ``kind`` is what the answer is where the scenario has no title.
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
     if answer.verdict.cases:
@@ -164,7 +164,7 @@ def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[t
 def _named(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, Verdict]]:
     """Every case and every case of a case, with its name."""
     for case in cases:
-        name = case.value if label is None else label(case)
+        name = CASES.get(case.value, case.value) if label is None else label(case)
         yield name, case
         yield from ((f"{name}, {inner}", one) for inner, one in _named(case.cases, label))
 
@@ -203,9 +203,9 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
     for one in answer.assumptions:
         link, dot, part = one.key.partition(".")
         if part in ("up", "down"):
-            rates.setdefault(link.replace("_", " "), {})[part] = _amount(one)
+            rates.setdefault(link.replace("_", " "), {})[part] = amount(one)
         elif isinstance(one.value, int | float) and not dot:
-            alike.setdefault((_amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
+            alike.setdefault((amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
     parts = words + [
         f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
@@ -223,8 +223,10 @@ LONGEST = 100  # letters of a warning on a page
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
 
-def _amount(one: Assumption) -> str:
-    return format_amount(one.value, one.unit) if one.unit or isinstance(one.value, int) else f"{one.value:.3g}"
+def amount(one: Assumption) -> str:
+    """Write the value of an assumption; a number without a unit to three digits, a count whole."""
+    plain = isinstance(one.value, float) and not one.unit
+    return f"{one.value:.3g}" if plain else format_amount(one.value, one.unit)
 
 
 def _until(parts: Sequence[str], most: int) -> str:

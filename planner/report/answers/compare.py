@@ -10,9 +10,9 @@ from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times
-from planner.report.answers.recommend import OF_FOOTPRINT
+from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
 from planner.report.document import Cell, Column, Document, Table
-from planner.report.page import about, count, duration, size, told
+from planner.report.page import about, told
 from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
@@ -202,7 +202,7 @@ def _cell(value: Any) -> str:
 
 def _topologies(answer: Compared) -> Table:
     """The amount of every topology on both sides, or of one where they are the same: of one objective, else of time."""
-    name, write = _amount(answer.objective)
+    name, write = {**SHOWN_AS, **OF_FOOTPRINT}[answer.objective or "time"]
     sides = [{row["id"]: row for row in side["rows"]} for side in answer.compare["sides"]]
     best = {id_ for side in answer.compare["sides"] for id_ in side["verdict"]["best"]}
     every = dict.fromkeys((*sides[0], *sides[1]))
@@ -228,15 +228,6 @@ def _topologies(answer: Compared) -> Table:
         for both in ([side.get(id_) for side in sides],)
     )
     return Table(columns, rows, label=f"Topologies by {word}", best=which, indent=2)
-
-
-def _amount(objective: str) -> tuple[str, Callable[[float], str]]:
-    known: dict[str, tuple[str, Callable[[float], str]]] = {
-        "rounds": ("rounds", count),
-        "traffic": ("traffic_bytes", size),
-        **OF_FOOTPRINT,
-    }
-    return known.get(objective, ("time_seconds", duration))
 
 
 def _written(row: Any, name: str, write: Callable[[float], str]) -> Cell:

@@ -10,7 +10,7 @@ from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
-from planner.io.answers import Quantity, Verdict
+from planner.io.answers import Quantity
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
@@ -59,7 +59,7 @@ def document(answer: Recommendation) -> Document:
 
     def laid(shown: int, betweens: Sequence[str | None]) -> tuple[Document, str]:
         table = _table(answer, shown, betweens)
-        found = page(answer, table, sections, label=_label, facts=facts, kind="Recommendation")
+        found = page(answer, table, sections, facts=facts, kind="Recommendation")
         return found, render(found, width=COLUMNS, color=False)
 
     for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
@@ -68,10 +68,6 @@ def document(answer: Recommendation) -> Document:
             if text.count("\n") <= LINES and len(text.split()) <= WORDS:
                 return found
     return found
-
-
-def _label(case: Verdict) -> str:
-    return CASES.get(case.value, case.value)
 
 
 # ---------------------------------------------------------------- the page

@@ -28,10 +28,9 @@ from planner.io.wording import input_words
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
-from planner.report.page import as_typed, change, evidence, first_best, titles
+from planner.report.page import amount, as_typed, change, evidence, first_best, titles
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
-from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
     from planner.scenario.values import Scenario
@@ -176,19 +175,13 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     if not answer or not answer.assumptions:
         return
     rows: tuple[tuple[str, ...], ...] = tuple(
-        (input_words(one.key), _value(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
+        (input_words(one.key), amount(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
     )
     columns: tuple[Column, ...] = (Column("value"), Column("assumed", "number"), Column("origin"))
     columns += (Column("what it would change"),)
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     columns, rows = tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows)
     yield from blocks.html([Table(columns, rows, label="Values that were not given")])
-
-
-def _value(one: Assumption) -> str:
-    if isinstance(one.value, float) and not one.unit:
-        return f"{one.value:.3g}"
-    return format_amount(one.value, one.unit)
 
 
 def _origin(answer: Answer, one: Assumption) -> str:
