@@ -69,7 +69,9 @@ def command(one: Any, ctx: Any, width: int, *, whole: bool = False) -> str:
                 continue
             panels.setdefault(panel, []).append((spelled(parameter), described(parameter)))
     path = f"hfl-plan{ctx.command_path.removeprefix(ctx.find_root().command_path)}"
-    lines = [f"Usage: {' '.join([path, *arguments, '[OPTIONS]'])}", *_wrapped(about, width)]
+    lines = [f"Usage: {' '.join([path, *arguments, '[OPTIONS]'])}"]
+    for paragraph in about:
+        lines += textwrap.wrap(paragraph, width, break_on_hyphens=False)
     lines += _examples(examples, width)
     for panel, rows in panels.items():
         if rows:
@@ -121,11 +123,6 @@ def _examples(examples: Iterable[str], width: int) -> list[str]:
         parts = textwrap.wrap(example, width - MARGIN - 2, subsequent_indent="    ", break_on_hyphens=False)
         lines += [f"{part} \\" for part in parts[:-1]] + parts[-1:]
     return [f"{'' if i else 'Examples':<{MARGIN}}{line}" for i, line in enumerate(lines)]
-
-
-def _wrapped(paragraphs: Iterable[str], width: int) -> Iterator[str]:
-    for paragraph in paragraphs:
-        yield from textwrap.wrap(paragraph, width, break_on_hyphens=False)
 
 
 def _listed(heading: str, rows: Sequence[tuple[str, str]], spelled_wide: int, width: int) -> Iterator[str]:

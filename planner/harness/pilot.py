@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -269,8 +268,7 @@ def _raced(
         way = f"run the same command again: it goes on from {shlex.quote(str(file))}" if store is not None else ""
         how = How(workers, engine, Where(device, None, "auto"))  # type: ignore[arg-type]  # `possible` has looked
         with stoppable(way), executing(file, how) as execute, Store(file) as kept, one_thread():
-            trees_alone = partial(_of_trees, tell, frozenset(trees))
-            raced = race(plan, execute, kept.seconds, trees_alone)
+            raced = race(plan, execute, kept.seconds, lambda what, who: tell(what, who if who in trees else None))
     course = Course(
         trees, alike, made.sizes, tuple(wanted.drawn or made.tree), passes, made.counted, made.digest,
         len(made.clients), sum(made.samples), len(made.losses.start()), len(made.tested[0]) if made.tested else 0,
@@ -309,11 +307,6 @@ def _trees(made: Supplied, wanted: Wanted) -> tuple[dict[str, Topology], dict[st
         first = firsts.setdefault(tree.same_algorithm(), name)
         alike[first] = (*alike.get(first, ()), name)
     return {n: trees[n] for n in alike}, {n: names[1:] for n, names in alike.items()}, (1, *below)
-
-
-def _of_trees(tell: Tell, trees: frozenset[str], what: str, leader: str | None) -> None:
-    """Tell what is being done, and who is in front where that is a tree."""
-    tell(what, leader if leader in trees else None)
 
 
 def _beside(

@@ -19,6 +19,7 @@ from hflbounds.topology import Topology, TopologyError
 from planner.data import heterogeneity
 from planner.errors import PlannerError, ScenarioError
 from planner.io import intervals, text
+from planner.io.text_files import capped
 from planner.scenario.footprint import PRESETS as OF_FOOTPRINT
 from planner.scenario.footprint import preset as footprint_preset
 from planner.scenario.network import PRESETS, Hop, Sharing, link_preset, parse_straggler
@@ -907,13 +908,7 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     Raises:
         ScenarioError: If it cannot be read, or is no TOML.
     """
-    try:
-        with file.open("rb") as stream:
-            raw = stream.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ScenarioError(f"{file}: cannot be read ({error.strerror}). Check the path.", code="E030") from None
-    if len(raw) > LARGEST_FILE:
-        raise ScenarioError(f"{file}: is over 1 MiB, which no scenario is. Check the path.", code="E037")
+    raw = capped(file, LARGEST_FILE, ", which no scenario is. Check the path.")
     try:
         content = raw.decode("utf-8-sig")
         table = tomllib.loads(content)

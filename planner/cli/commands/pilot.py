@@ -94,17 +94,14 @@ def pilot(  # reason: one parameter for every option
     from planner.report.sheet.gallery import race
 
     systems_asked = raced.read(systems, coverage, edges, slowdowns, speed_ratio, buffer)
+    topologies = tuple(word.strip().lower() for word in (topology or "").split(",") if word.strip())
     wanted = Wanted(
         rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget(within),  # type: ignore[arg-type]
         local_steps=local_steps, passes=counts(group_rounds, "--group-rounds"), drawn=counts(drawn, "--drawn") or None,
-        order=order, weights=weights, batch=batch, measured=measured, topologies=_names(topology), seed=seed,  # type: ignore[arg-type]
+        order=order, weights=weights, batch=batch, measured=measured, topologies=topologies, seed=seed,  # type: ignore[arg-type]
         beside=systems_asked.racers,
     )  # fmt: skip
     on = given(hook, data, proxy)
     file = asked.file if asked.file is not None and asked.file.suffix == ".json" else None
     document, text = piloted(on, wanted, Output(file, asked.force, workers, engine, device), systems_asked.left_out())
     return Result(document, {".json": text}, pictures=[("race", "answer", lambda: race(text))])
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(word.strip().lower() for word in text.split(",") if word.strip())

@@ -122,11 +122,10 @@ def on_network(question: Question) -> Scenario:
     up, down = (float(np.median(getattr(network, way)[question.sites.at])) for way in ("up", "down"))
     link = Link(min(up, 1e21), min(down, 1e21), hop="direct")
     scenario = question.scenario
-    known: Mapping[str, Known] = {
-        name: replace(value, origin="derived", note=f"as of {network.name}") if _of_links(name) else value
-        for name, value in scenario.known.items()
-    }
-    known = {**known, "network": Known(network.name, "given", note=" ".join(network.notes))}
+    there = [name for name in scenario.known if name.startswith(("client_link", "server_link"))]
+    as_of = f"as of {network.name}"
+    known = {name: replace(scenario.known[name], origin="derived", note=as_of) for name in there}
+    known = {**scenario.known, **known, "network": Known(network.name, "given", note=" ".join(network.notes))}
     return replace(
         scenario, network=Network((link, link), timer=timing), known=known,
         warnings=(
@@ -196,7 +195,3 @@ def with_links(answer: Recommendation, scenario: Scenario) -> Recommendation:
         without=tuple(Without(**asdict(one)) for one in without),
     )
     return answer.replaced(recommend=answer.recommend.replaced(network=found))
-
-
-def _of_links(name: str) -> bool:
-    return name.startswith(("client_link", "server_link"))

@@ -302,22 +302,22 @@ def _warnings(answer: Answer) -> list[str]:
 def _buffers(answer: Answer) -> Iterator[str]:
     for buffer in answer.buffers:
         pace = buffer.pace
-        total = "no guarantee" if buffer.steps is None else _totals(buffer)
         yield (
             f"{buffer.size} of {len(pace.shares)}: {format_duration(buffer.seconds_per_step)} per step, "
             f"{3600 * pace.updates_per_second:,.4g} updates per hour; regions wait {percent(pace.idle)}; staleness "
             f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most. Slowest region: "
-            f"{percent(min(pace.shares), 1)} of updates. Total: {total}"
+            f"{percent(min(pace.shares), 1)} of updates. Total: {_totals(buffer)}"
         )
 
 
 def _inside(answer: Answer) -> Iterator[str]:
     for rounds, buffer in (answer.inside or {}).items():
-        total = "no guarantee" if buffer.steps is None else _totals(buffer)
-        yield f"{counted(rounds, 'round')} inside a region: {total}"
+        yield f"{counted(rounds, 'round')} inside a region: {_totals(buffer)}"
 
 
 def _totals(buffer: Buffer) -> str:
+    if buffer.steps is None:
+        return "no guarantee"
     return f"{buffer.steps:,} steps, {format_duration(buffer.seconds or 0.0)}, {format_size(buffer.bytes or 0.0)}"
 
 

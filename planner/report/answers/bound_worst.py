@@ -41,7 +41,8 @@ def answered(
         NoAnswerError: if the solver is not there or finds nothing, or nothing is stored.
     """
     bound = None if name is None else options.bound_named(name)
-    numbers = {name: _whole(value) for name, value in options.numbers(settings).items()}
+    numbers = options.numbers(settings)
+    numbers |= {n: int(value) for n, value in numbers.items() if isinstance(value, float) and value.is_integer()}
     if bound is not None and not comparable(bound):
         raise ScenarioError(
             f"{bound.id} is no upper bound of the mean squared gradient with explicit constants and all clients, which "
@@ -159,11 +160,6 @@ def _tree(
         return bound_tree.sized(tiers, shape, order)
     except TopologyError as error:
         raise ScenarioError(f"--tiers: {error}") from None
-
-
-def _whole(value: Any) -> Any:
-    """A count that was read as a float."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _bounds(bound: Bound | None, question: Question, L: float) -> tuple[list[tuple[str, float]], tuple[str, ...]]:

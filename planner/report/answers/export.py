@@ -60,10 +60,7 @@ def document(answer: Exported) -> Listing:
         f"{counted(answer.rounds, 'round')}, rate {answer.rate:.3g} ({answer.rate_from})."
     )
     listed = [{"part": name, **price.to_json()} for name, price in rows if price is not None]
-    facts = [("Next", f"its README.md has two commands; then replace the functions of {_task(answer)}")]
+    task = next(name for name in answer.files if name.endswith("task.py"))
+    facts = [("Next", f"its README.md has two commands; then replace the functions of {task}")]
     found = listing("export", text, answer.to_json(), listed, warnings=answer.notes)
     return brief(found, [table], facts=facts, kind="Export")
-
-
-def _task(answer: Exported) -> str:
-    return next(name for name in answer.files if name.endswith("task.py"))

@@ -12,7 +12,6 @@ import numpy as np
 from planner.data.coverage import Layout
 from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
-from planner.families.hhfl.model import Option
 from planner.families.hhfl.question import DRAWS, FACTOR, Answer
 from planner.io.answers import NextStep, Quantity, Sensitivity, Target, Told, Verdict
 from planner.io.csv_rows import csv_text
@@ -189,7 +188,8 @@ def _data(answer: Answer) -> dict[str, Any]:
         },
         "bound": model.BOUND,
         "options": {
-            name: _option(option) | {"spectrum": [value._asdict() for value in option.spectrum]}
+            name: {part: getattr(option, part) for part in OPTION}
+            | {"spectrum": [value._asdict() for value in option.spectrum]}
             for name, option in (("hfl", apart), ("hhfl", hybrid), ("thinned", answer.kept))
         },
         "drop": [
@@ -198,10 +198,6 @@ def _data(answer: Answer) -> dict[str, Any]:
         ],
         "drop_search": {"tried": answer.thinned.tried, "complete": answer.thinned.complete, "best": answer.dropped},
     }
-
-
-def _option(option: Option) -> dict[str, Any]:
-    return {name: getattr(option, name) for name in OPTION}
 
 
 # ---------------------------------------------------------------- sentences
