@@ -383,7 +383,7 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert len(found.flip.first) > len(then) == 1
     turned = {row.id: row.best_beyond for row in found.rows}
     assert turned["client_link.sharing per-server"] == then
-    assert f"; link sharing per-server settles it for {title(then[0])}. FedAvg takes " in found.verdict.text
+    assert f"; link sharing per-server settles it for {title(then[0])}." in found.verdict.text
     assert set(then) < set(found.flip.first)
     assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
 
