@@ -79,7 +79,7 @@ def about_shares(question: Question) -> list[str]:
     return [
         f"{names(list(found))}: some loss stays, as a ring counts its children alike. The list does not: such a "
         f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. The "
-        "predictor counts it, and no bound covers it."
+        "predictor counts what lasts of it, and no bound covers it."
     ]
 
 

@@ -15,9 +15,10 @@ models that were averaged is that of their number. What it does to heterogeneity
 
 On such losses groups of clients that differ are told from groups that differ. Groups of n clients that are put together
 at random differ too, by ``zeta^2 / (n - 1)`` in the mean square; that much of ``delta^2`` counts as the clients' own
-(one-way analysis of variance). A ring through such groups lost less on images than a tilt of each group explains. Where
-a round counts nodes otherwise than the loss does, as a ring counts groups of 60 and of 5 clients alike, tilts by chance
-leave the same part of the loss as any others.
+(one-way analysis of variance). A ring through such groups lost less on images than a tilt of each group explains. A
+round may count nodes otherwise than the loss does, as a ring counts groups of 60 and of 5 clients alike. Then what made
+groups differ is no matter, and of what no rate removes `FADED` is left, as a mean square: networks come near to fitting
+all clients at once.
 
 The width of the broad spectrum and what is the clients' own were chosen by networks on images, the narrow spectrum by
 runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once,
@@ -38,7 +39,7 @@ from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_
 from hflbounds.topology import Tier, TierSymbols, Topology
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes
-from planner.predict.envelopes import Array, EnvelopePredictor
+from planner.predict.envelopes import FADED, Array, EnvelopePredictor
 from planner.predict.predictors.base import ACCURACY, LOSS
 
 if TYPE_CHECKING:
@@ -86,21 +87,21 @@ class Fleet(envelopes.Fleet):
         return _steps(self.topology, self.K)
 
     @property
-    def by_chance(self) -> bool:
-        """Whether differences by chance are counted as those of members, and something of them stays all the same."""
+    def miscounts(self) -> bool:
+        """Whether what is miscounted of unequal nodes is apart: also of what chance makes groups differ by."""
         return self.scatter > 0 and self.topology.uneven
 
     @property
     def constants(self) -> tuple[str, ...]:
         """Those of a problem; then what of every deviation but the clients' is by chance, top tier first."""
         usual = super().constants
-        return (*usual, *map(_chance, usual[:3:-1])) if self.by_chance else usual
+        return (*usual, *map(_chance, usual[:3:-1])) if self.miscounts else usual
 
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         steps, alone = self.steps, self.scatter > 0
         h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, None)
-        one = _round(self.topology, self.K, self.narrow, self.by_chance)
+        one = _round(self.topology, self.K, self.narrow, self.miscounts)
         found = mean_over(h, one, rounds, steps, self.measure, of_gap=of_gap, tiers_alone=alone)
         if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
@@ -118,13 +119,15 @@ def _steps(topology: Topology, K: int) -> Array:
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
-def _round(topology: Topology, K: int, narrow: bool, by_chance: bool = False) -> AffineRound:
-    """A global round at each rate, curvature by curvature; what chance leaves of a tier as a tier of its own."""
+def _round(topology: Topology, K: int, narrow: bool, apart: bool = False) -> AffineRound:
+    """A global round at each rate, curvature by curvature; what is miscounted of each tier as one of its own."""
     one = affine_round(topology, K, _steps(topology, K)[:, None] * (NARROW if narrow else BROAD), "shuffled")
-    if not by_chance:
+    if not apart:
         return one
-    left = (TierShare(kept, np.zeros_like(kept), kept) for kept in one.miscounted[:-1])
-    return replace(one, tiers=(*one.tiers, *left))
+    gone = [(1 - FADED) * kept for kept in one.miscounted]
+    tiers = [TierShare(t.kept - less, t.anew, t.both - less) for t, less in zip(one.tiers, gone, strict=True)]
+    left = [FADED * kept for kept in one.miscounted[:-1]]
+    return replace(one, tiers=(*tiers, *(TierShare(kept, np.zeros_like(kept), kept) for kept in left)))
 
 
 @lru_cache(maxsize=KEPT_ROUNDS)
