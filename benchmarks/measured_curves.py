@@ -11,9 +11,10 @@ rate, by training loss or test error, early or late, is at its end; ``--noise 2`
 Measured are the training loss of the global model on all training samples and its error on the test samples.
 
 Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
-curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; and ``kept2``, run after a
-later choice to judge that one. Written are, for each topology, quantity and noise seed, the smoothed least over rates
-at some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
+curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; ``kept2``, run after a
+later choice to judge that one; and ``kept3``, of which each has a split and a first model of its own. Written are, for
+each topology, quantity and noise seed, the smoothed least over rates at some rounds and the rate that has it: what
+`benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2")
+ROLES = ("design", "second", "kept", "kept2", "kept3")
+SIZES = {"fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000)}  # samples; of them for the test
 NESTED = {"partitioned": "dirichlet", "inter": 0.3, "intra": 0.3}  # clients within groups that differ themselves
 
 
@@ -52,7 +54,7 @@ class Setting:
     """One fleet, one split of one data set, one model.
 
     Attributes:
-        role: ``design``, ``second``, ``kept`` or ``kept2``.
+        role: of `ROLES`.
         data: of `validation.problems.real`.
         hidden: width of the hidden layer, 0 for softmax regression.
         scheme: of the split; ``nested`` is `NESTED`.
@@ -78,7 +80,7 @@ class Setting:
     @property
     def problem(self) -> Part:
         """The problem of its cells."""
-        samples, test = {"fashion": (20000, 4000), "mnist5k": (5000, 1000)}.get(self.data, (15000, 3000))
+        samples, test = SIZES.get(self.data, (15000, 3000))
         G, M, *_ = self.fleet
         split: dict[str, int | float | str] = {"partitioned": self.scheme, "seed": self.seed}
         if self.scheme == "nested":
@@ -160,7 +162,20 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return tuple(out)
+    return (*out, *judging())
+
+
+def judging() -> Iterator[Setting]:
+    """The settings ``kept3``, in blocks of five that each have every data set and every fleet once.
+
+    Rule, fixed before they were run: what is there when time is over is judged, in whole blocks, at least three.
+    """
+    data = (("fashion", 48), ("penbased", 48), ("mnist5k", 48), ("texture", 48), ("fashion", 0))
+    fleets = ((7, 12, 1, 4), (12, 8, 2, 1), (9, 9, 1, 5), (4, 15, 3, 2), (14, 4, 2, 3))
+    for block, (i, (name, hidden)) in itertools.product(range(4), enumerate(data)):
+        scheme = ("nested", "inter", "intra", "both")[(i + block) % 4]
+        fleet, seed = fleets[(2 * i + block) % 5], 21 + 5 * block + i
+        yield Setting(role="kept3", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
 
 
 def cell(setting: Setting, topology: str, rates: tuple[float, ...], noise: tuple[int, ...] = NOISE) -> Cell:

@@ -6,7 +6,7 @@
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of the kept ones, what answers show
-    python benchmarks/real_record.py --errors   # of all but kept2: record_loss_images.csv, record_accuracy_images.csv
+    python benchmarks/real_record.py --errors   # all but kept2 and kept3: record_loss_images.csv and so on
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -49,6 +49,7 @@ SCHEMES = ("iid", "intra", "inter", "both")
 TARGETS = (6, 18, 46)  # rounds of Star-Star
 HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
+JUDGING = ("kept2", "kept3")  # roles that no record of errors contains
 METRIC = {"loss": "loss", "error": "accuracy"}
 
 
@@ -362,7 +363,7 @@ def write_errors(curves: Sequence[Curves], folder: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--role", choices=("design", "second", "kept", "kept2"), default="design")
+    parser.add_argument("--role", choices=("design", "second", "kept", "kept2", "kept3"), default="design")
     parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--by", choices=("scheme", "data", "reference", "order"), help="a table for each")
@@ -372,7 +373,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     given = parser.parse_args(arguments)
     if given.errors:
-        recorded = [curves for curves in settings(given.curves) if curves.told["role"] != "kept2"]
+        recorded = [curves for curves in settings(given.curves) if curves.told["role"] not in JUDGING]
         write_errors(recorded, ROOT.parents[1] / "planner" / "data")
         return 0
     if given.one_sigma:
