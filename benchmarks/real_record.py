@@ -1,12 +1,12 @@
 """What predictors and pilots make of the runs on real data: first choices, ratios of rounds, learning rates.
 
     python benchmarks/real_record.py                 # design settings: what a choice may be made on
-    python benchmarks/real_record.py --role kept     # what judges it
+    python benchmarks/real_record.py --role kept     # what judges it; also kept2, kept3, and several with commas
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
-    python benchmarks/real_record.py --write planner/data/real_record.csv  # of the kept ones, what answers show
-    python benchmarks/real_record.py --errors   # all but kept2 and kept3: record_loss_images.csv and so on
+    python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
+    python benchmarks/real_record.py --errors   # of all: record_loss_images.csv, record_accuracy_images.csv
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -49,7 +49,9 @@ SCHEMES = ("iid", "intra", "inter", "both")
 TARGETS = (6, 18, 46)  # rounds of Star-Star
 HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
-JUDGING = ("kept2", "kept3")  # roles that no record of errors contains
+ROLES = ("design", "second", "kept", "kept2", "kept3")
+JUDGED = ROLES[2:]  # of which answers show how often first choices were right
+LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
 
 
@@ -123,6 +125,11 @@ def settings(path: Path) -> list[Curves]:
             )
         )  # fmt: skip
     return found
+
+
+def of_roles(path: Path, roles: Sequence[str]) -> list[Curves]:
+    """Those settings of a file of curves that have one of these roles."""
+    return [one for one in settings(path) if one.told["role"] in roles]
 
 
 @cache
@@ -309,7 +316,8 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
         mine = [
             row
             for row in found
-            if (row["quantity"], row["told"]) == (quantity, told) and scheme in ("all", row["scheme"])
+            if (row["quantity"], row["told"]) == (quantity, told)
+            and scheme in ("all", LIKE.get(str(row["scheme"]), row["scheme"]))
         ]
         regret = np.array([float(str(row["regret"])) for row in mine])
         lines.append({
@@ -363,27 +371,26 @@ def write_errors(curves: Sequence[Curves], folder: Path) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--role", choices=("design", "second", "kept", "kept2", "kept3"), default="design")
+    parser.add_argument("--role", default="design", help=f"{', '.join(ROLES)}, or several with commas")
     parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--by", choices=("scheme", "data", "reference", "order"), help="a table for each")
     parser.add_argument("--rows", type=Path, help="where to write every row")
-    parser.add_argument("--write", type=Path, help="print nothing, and write the record of the kept settings")
+    parser.add_argument("--write", type=Path, help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     given = parser.parse_args(arguments)
     if given.errors:
-        recorded = [curves for curves in settings(given.curves) if curves.told["role"] not in JUDGING]
-        write_errors(recorded, ROOT.parents[1] / "planner" / "data")
+        write_errors(settings(given.curves), ROOT.parents[1] / "planner" / "data")
         return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}
         heterogeneity.PROBLEM = {"sigma": 1.0, "L": 1.0, "scatter": 0.0, "A": 2.3}
         heterogeneity.ONE_LABEL = 1.0
     if given.write:
-        write(given.write, [curves for curves in settings(given.curves) if curves.told["role"] == "kept"])
+        write(given.write, of_roles(given.curves, JUDGED))
         return 0
-    chosen = [curves for curves in settings(given.curves) if curves.told["role"] == given.role]
+    chosen = of_roles(given.curves, given.role.split(","))
     print(f"{len(chosen)} settings, {given.role}")
     everything = []
     for name, (say, seeds) in CONTESTANTS.items():

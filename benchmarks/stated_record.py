@@ -1,7 +1,6 @@
 """What answers state on rows of real data, beside how often the topology they name was right.
 
-    python benchmarks/stated_record.py               # kept2: settings that no record of errors contains
-    python benchmarks/stated_record.py --role kept   # settings that it contains
+    python benchmarks/stated_record.py --role kept   # settings that the record of errors contains, as all roles
     python benchmarks/stated_record.py --digits      # presets on scikit-learn's digits, which it does not contain
 
 The probability is that of an answer by rounds: errors of the predictor and of what is not known of the inputs are
@@ -22,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from predictor_record import ordered
-from real_record import METRIC, RIGHT, ROOT, TARGETS, kind_of, labels_of, profile_of, scenario, settings
+from real_record import METRIC, RIGHT, ROLES, ROOT, TARGETS, kind_of, labels_of, profile_of, scenario, settings
 
 from planner.decide.uncertainty.draws import agreement
 from planner.predict.question import ask
@@ -78,7 +77,7 @@ def on_digits() -> Iterator[Row]:
 def main() -> None:
     """Print a line for what is told and each metric."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--role", choices=("design", "second", "kept", "kept2", "kept3"), default="kept2")
+    parser.add_argument("--role", choices=ROLES, default=ROLES[-1])
     parser.add_argument("--digits", action="store_true", help="presets on digits in place of a role")
     options = parser.parse_args()
     rows = list(on_digits() if options.digits else on_curves(options.role))

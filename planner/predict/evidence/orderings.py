@@ -109,7 +109,7 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     if scenario.known["zeta"].origin not in ("given", "estimated"):
         told = "kind" if scenario.ratio_error is None else "labels"
     split = _split(question)
-    note = f"docs/real-data.md: kept settings, split like {split}, by {question.metric}, where {TOLD[told]}"
+    note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
         for row in table("real_record.csv")

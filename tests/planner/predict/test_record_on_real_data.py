@@ -36,7 +36,7 @@ def test_kinds_of_split_add_up_and_shares_are_those_of_the_page() -> None:
             every = rows[metric, told, "all"]
             for name in ("rows", "right", "settings"):
                 assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
-            (shown,) = re.findall(rf"\| `spectrum`, {words} \| {metric} \| (\d+) \| (\d+)%", PAGE)
+            (shown,) = re.findall(rf"\| `spectrum`, {words} \| {metric}, all that judge \| (\d+) \| (\d+)%", PAGE)
             assert (every["rows"], f"{int(every['right']) / int(every['rows']):.0%}") == (shown[0], f"{shown[1]}%")
 
 
