@@ -3,6 +3,7 @@
     python benchmarks/real_record.py                 # design settings: what a choice may be made on
     python benchmarks/real_record.py --role kept     # what judges it; also kept2, kept3, and several with commas
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
+    python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
@@ -49,6 +50,7 @@ SCHEMES = ("iid", "intra", "inter", "both")
 TARGETS = (6, 18, 46)  # rounds of Star-Star
 HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
+FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
 ROLES = ("design", "second", "kept", "kept2", "kept3")
 JUDGED = ROLES[2:]  # of which answers show how often first choices were right
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
@@ -74,6 +76,13 @@ class Curves:
     def reached(self, quantity: str, topology: str, seeds: slice = slice(None)) -> Array:
         """The least so far, as a mean over noise seeds."""
         return np.minimum.accumulate(self.best[quantity, topology][seeds].mean(0))
+
+    @property
+    def fits(self) -> str:
+        """Whether some topology brings the training loss to `FITTED` in `WITHIN` rounds, and whether groups differ."""
+        least = min(float(np.interp(WITHIN, self.rounds, self.reached("loss", t))) for t in TOPOLOGIES)
+        loss = "loss goes to 0" if least < FITTED else "loss stays above 0"
+        return f"{loss}, groups {'differ' if self.told['scheme'] in ('inter', 'nested') else 'alike'}"
 
     def rounds_to(self, quantity: str, after: int, seeds: slice = slice(None)) -> dict[str, float]:
         """Rounds of every topology to what Star-Star has after so many."""
@@ -268,8 +277,9 @@ def judged(
                 if said.rates and t in said.rates and some
             ]
             yield {
-                **curves.told, "quantity": quantity, "reference": after, **rounds, "named": said.first,
-                "regret": rounds[said.first] / min(rounds.values()) - 1, "ratios": ratios, "rates": rates,
+                **curves.told, "quantity": quantity, "reference": after, "fits": curves.fits, **rounds,
+                "named": said.first, "regret": rounds[said.first] / min(rounds.values()) - 1,
+                "ratios": ratios, "rates": rates,
             }  # fmt: skip
 
 
@@ -374,7 +384,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--role", default="design", help=f"{', '.join(ROLES)}, or several with commas")
     parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
-    parser.add_argument("--by", choices=("scheme", "data", "reference", "order"), help="a table for each")
+    parser.add_argument("--by", choices=("scheme", "data", "reference", "order", "fits"), help="a table for each")
     parser.add_argument("--rows", type=Path, help="where to write every row")
     parser.add_argument("--write", type=Path, help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")

@@ -506,7 +506,7 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     warnings.append(
-        f"Label counts give ratios alone, {said}. The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
+        f"Label counts give only {said}. The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
         "`hfl-plan measure --gram` or `--scale` gives the scale."
     )
     return "default", f"{form.text}: {said}; the scale is assumed, {ASSUMED}"

@@ -71,6 +71,29 @@ def test_errors_that_answers_draw_are_of_the_curves() -> None:
         assert wanted == len(told) == 336
 
 
+def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
+    """What is fitted by hand from the file: the least mean training loss of two noise seeds up to round 98."""
+    with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
+        lines = [row for row in csv.DictReader(file) if row["quantity"] == "loss"]
+    at = [name for name in lines[0] if name.isdigit() and int(name) <= 98]
+    seen: dict[tuple[str, ...], dict[str, list[list[float]]]] = {}
+    for row in lines:
+        key = tuple(row[name] for name in record.SETTING)
+        seen.setdefault(key, {}).setdefault(row["topology"], []).append([float(row[n]) for n in at if row[n]])
+    fitted = {key for key, of in seen.items() if min(np.mean(curves, 0).min() for curves in of.values()) < 0.05}
+    say, seeds = record.CONTESTANTS["`spectrum`, profile"]
+    every = list(record.judged(record.settings(record.ROOT / "measured_curves.csv"), say, seeds))
+    parts: dict[str, list[dict[str, object]]] = {}
+    for row in every:
+        if row["quantity"] == "loss":
+            goes = "goes to 0" if tuple(row[name] for name in record.SETTING) in fitted else "stays above 0"
+            groups = "differ" if row["scheme"] in ("inter", "nested") else "alike"
+            parts.setdefault(f"loss {goes}, groups {groups}", []).append(row)
+    assert len(parts) == 4
+    for words, rows in parts.items():
+        assert f"  | {words} {record.summary(rows)}" in PAGE
+
+
 def test_pilots_and_habits_counted_without_the_script(kept: list[record.Curves]) -> None:
     """By hand from the file: how often Ring-Ring needs at most 2 % more rounds by loss than the best."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:

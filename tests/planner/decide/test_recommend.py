@@ -167,7 +167,7 @@ def test_shared_uplinks_are_asked_about() -> None:
 
 
 def test_what_only_a_preset_says_of_sharing_is_asked_where_it_decides() -> None:
-    fleet = {"groups": 10, "clients_per_group": 10, "heterogeneity": "both", "client_link": "5g"}
+    fleet = {"groups": 10, "clients_per_group": 10, "heterogeneity": "intra", "client_link": "5g"}
     shared = planner.recommend(**fleet, link_sharing="per-server", details=False)
     for said, asked in (({}, True), ({"link_sharing": "per-client"}, False)):
         found = planner.recommend(**fleet, **said)
