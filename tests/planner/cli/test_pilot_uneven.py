@@ -148,7 +148,7 @@ def test_a_pilot_of_another_list_is_refused(tmp_path: Path) -> None:
     document = json.loads(path.read_text())
     document["fleet"]["children"] = [[2], [3, 2, 1]]
     path.write_text(json.dumps(document))
-    with pytest.raises(planner.ScenarioError, match=r"children: 3 sizes for 2 nodes\. Write it"):
+    with pytest.raises(planner.ScenarioError, match=r"children: 3 sizes for 2 nodes\. Write a pilot"):
         planner.recommend(**how)
 
 
