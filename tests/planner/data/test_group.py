@@ -735,7 +735,7 @@ def test_without_a_scenario_the_page_says_what_it_assumes_and_asks_for_one(plan,
     out = plan("group", str(file))[1]
     assert "model size 44.7 MB?" in " ".join(out.split())
     assert "--config SCENARIO.toml" in out
-    assumed = plan("group", str(file), "--explain", "assumed")[1]
+    assumed = plan("group", str(file), "--explain", "assumptions")[1]
     assert "client uplink: 20 Mbit/s." in assumed
     assert assumed.count("link sharing: ") == 1
     given = plan("group", str(file), "--config", str(Path(__file__).parents[3] / "examples" / "hospitals.toml"))[1]
