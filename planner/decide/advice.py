@@ -23,6 +23,7 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("sigma",), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
     (("L A", "L", "A"), "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
+POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
@@ -41,6 +42,8 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
         first = 0.0
         if name == "weights":
             first, effect = 1.0, "which mean of the clients' losses is to get small"
+        if name == POLICY:
+            name, first, effect = ON_FAILURE, 1.0, "what a round does where a device stays away"
         if in_doubt:
             first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
         found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
@@ -60,6 +63,9 @@ def steps(
         of_a_preset and any(one.parameter == SHARING for one in changes)
     ):
         yield ask_sharing(scenario)
+    policy = scenario.known.get(POLICY)
+    if policy and policy.origin == "default" and any(one.parameter == ON_FAILURE for one in changes):
+        yield NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
     yield from _asked(scenario, how_sure)
     if (
         question.members is not None

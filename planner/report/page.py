@@ -244,6 +244,8 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     most = 1 if answer.verdict.cases else 2
     decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
+    words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
+    known.sort(key=lambda one: one.parameter not in words)
     found = [change(one, titles(answer), first_best(answer)) for one in known]
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left

@@ -388,6 +388,19 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
 
 
+def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides() -> None:
+    told = {"G": 12, "M": 50, "model_size": "12MB", "uplink": "8Mbit/s", "local_steps": 4, "link_sharing": "per-server"}
+    answer = planner.recommend(**told, availability="95%")
+    skip = planner.recommend(**told, availability="95%", on_failure="skip")
+    assert set(skip.verdict.best) != set(answer.verdict.best)
+    lines = {line.split("  ")[0]: line for line in str(answer).splitlines()}
+    assert "Assumed   on failure fail?" in str(answer) and "on failure skip settles it" in lines["Changes"]
+    assert "--on-failure fail|skip" in lines["Ask"]
+    given = planner.recommend(**told, availability="95%", on_failure="fail")
+    for other in (skip, given, planner.recommend(**told)):
+        assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
+
+
 @pytest.mark.parametrize(("now", "other"), [("fail", "skip"), ("skip", "fail")])
 def test_what_is_done_where_devices_stay_away_is_a_setting(
     now: str, other: str, monkeypatch: pytest.MonkeyPatch

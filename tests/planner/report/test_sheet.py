@@ -273,7 +273,15 @@ def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path)
 
 def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a_lead(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
-    words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--target", "0.1%", "--report", str(file), "-q")
+    words = (
+        "--config",
+        str(ROOT / "examples" / "unequal_hospitals.toml"),
+        "--target",
+        "0.1%",
+        "--report",
+        str(file),
+        "-q",
+    )
     code, out, err = plan("recommend", *words)
     assert (code, err) == (0, "")
     assert "Star-Star is the only topology that is predicted to reach the target." in out.replace("\n", " ")
