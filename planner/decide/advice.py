@@ -35,6 +35,7 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
     for name, known in scenario.known.items():
         in_doubt = name == "scatter" and could_be_controlled(question, scenario)
         unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in IN_A_PILOT)
+        unused |= name == POLICY and not question.partly_available
         if known.origin != "default" or unused or known.value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
