@@ -12,7 +12,8 @@ Measured are the training loss of the global model on all training samples and i
 
 Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
 curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; ``kept2``, run after a
-later choice to judge that one; and ``kept3``, of which each has a split and a first model of its own. Written are, for
+later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; and ``kept4``, mostly
+of groups that differ, half of them data that a network fits, which judges what is said of such data. Written are, for
 each topology, quantity and noise seed, the smoothed least over rates at some rounds and the rate that has it: what
 `benchmarks/real_record.py` reads.
 """
@@ -44,8 +45,11 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3")
-SIZES = {"fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000)}  # samples; of them for the test
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4")
+SIZES = {  # samples; of them for the test
+    "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
+    "satimage": (6400, 1200),
+}  # fmt: skip
 NESTED = {"partitioned": "dirichlet", "inter": 0.3, "intra": 0.3}  # clients within groups that differ themselves
 
 
@@ -162,7 +166,7 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging())
+    return (*out, *judging(), *judging_fits())
 
 
 def judging() -> Iterator[Setting]:
@@ -173,6 +177,17 @@ def judging() -> Iterator[Setting]:
         scheme = ("nested", "inter", "intra", "both")[(i + block) % 4]
         fleet, seed = fleets[(2 * i + block) % 5], 21 + 5 * block + i
         yield Setting(role="kept3", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
+
+
+def judging_fits() -> Iterator[Setting]:
+    """The settings ``kept4``, three for each data set and model: groups differ in most, every other can be fitted."""
+    data = ("penbased", "fashion", "texture", "satimage", "mnist5k", "letter", "optdigits", "fashion")
+    fleets = ((8, 12, 1, 3), (5, 16, 2, 2), (15, 6, 1, 4), (10, 7, 3, 1), (6, 9, 1, 6))
+    for block, (i, name) in itertools.product(range(3), enumerate(data)):
+        scheme = ("inter", "nested", ("both", "inter", "intra", "nested")[i // 2])[(block + i) % 3]
+        hidden = 0 if i == 7 else 48
+        fleet, seed = fleets[(2 * block + i) % 5], 41 + 8 * block + i
+        yield Setting(role="kept4", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
 
 
 def cell(setting: Setting, topology: str, rates: tuple[float, ...], noise: tuple[int, ...] = NOISE) -> Cell:
