@@ -53,8 +53,19 @@ def about(question: Question) -> list[str]:
     ]
 
 
-def task(question: Question, rounds: int | None = None) -> tuple[float, float]:
+def task(question: Question, rounds: int | None = None, **counts: float) -> tuple[float, float]:
     """Time and traffic of one region's task by the scenario's network, with other rounds inside where said."""
     alone = question.varied(slowdowns=())
-    cost = alone.of_a_round("star-star", S1=1, P=question.values["P"] if rounds is None else rounds)
+    cost = alone.of_a_round("star-star", S1=1, P=question.values["P"] if rounds is None else rounds, **counts)
     return cost.seconds, cost.bytes
+
+
+def tasks(question: Question, rounds: int | None = None) -> list[tuple[float, float]]:
+    """Time and traffic of a task of every region: those of a list have their own clients, speeds and links."""
+    everyone = question.members
+    if everyone is None:
+        return [task(question, rounds)] * int(question.values["G"])
+    return [
+        task(question.varied(members=everyone.part(region)), rounds, G=1, M=int(clients), S2=int(clients))
+        for region, clients in enumerate(everyone.children[1].sizes)
+    ]

@@ -59,11 +59,28 @@ class Members:
             return part(base)
         return np.array([*(part(link) for link in self.links), part(base)])[self.link_of]
 
-    def as_one_group(self, depth: int) -> Members:
-        """The same clients below one node, and that below as many more as the depth has."""
+    @property
+    def _weight(self) -> Floats:
+        """Share of every client."""
         weight = np.ones(1)
         for tier in self.children:
             weight = weight[tier.parents] * tier.shares
+        return weight
+
+    def part(self, at: int) -> Members:
+        """What is below one child of the root, and the root with that child alone."""
+        sizes, first, last = [np.ones(1, dtype=np.int64)], at, at + 1
+        for tier in self.children[1:]:
+            sizes.append(tier.sizes[first:last])
+            ends = np.concatenate(([0], np.cumsum(tier.sizes)))
+            first, last = int(ends[first]), int(ends[last])
+        own = {name: getattr(self, name) for name in ("pace", "link_of", "availability")}
+        told: dict[str, Any] = {name: one if one is None else one[first:last] for name, one in own.items()}
+        return replace(self, children=branches(sizes, self._weight[first:last]), **told)
+
+    def as_one_group(self, depth: int) -> Members:
+        """The same clients below one node, and that below as many more as the depth has."""
+        weight = self._weight
         sizes = [np.ones(1, dtype=np.int64)] * (depth - 1) + [np.array([len(weight)])]
         return replace(self, children=branches(sizes, weight), everyone=(True,) * (depth - 1) + (all(self.everyone),))
 

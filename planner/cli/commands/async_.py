@@ -17,7 +17,7 @@ def async_(  # reason: one parameter for every option
         str | None, Option("--region-times", help="time of a task in each region, transfers included: 10s,12s,80s")
     ] = None,
     slowdowns: Annotated[
-        str | None, Option("--slowdowns", help="the same as factors on the scenario's own time: 1,1.2,8")
+        str | None, Option("--slowdowns", help="factors on a region's own time by the scenario: 1,1.2,8")
     ] = None,
     speed_ratio: Annotated[
         str | None, Option("--speed-ratio", help="slowest region over fastest, in equal ratios between: 8")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner.decide import tuning
-from planner.decide.clocked import Clocked, clocked, task
+from planner.decide.clocked import Clocked, clocked, tasks
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
 from planner.io.text import number
 from planner.io.wording import title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import parse_duration
+from planner.scenario.units import format_duration, parse_duration
 
 MAX_REGIONS = 200
 ALL_BUFFERS = 12  # up to as many regions every buffer is tried
@@ -74,6 +74,7 @@ class Answer:
     question: Question  # the scenario's numbers, with one target
     defined_by: str  # words for what defines the target; "" where it is given
     times: tuple[float, ...]  # time of a task of each region [s]
+    times_from: str  # where they are from: an option, ``list`` or ``pilot``
     buffers: tuple[Buffer, ...]  # sizes that were tried
     proved: Buffer | None  # buffer of the least time by the theorem; None where none reaches the target
     timed: Buffer | None  # fastest buffer by the clock within the staleness; None where that is not limited
@@ -97,7 +98,8 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     asked = _regional(scenario)
     question = tuning.with_one_target(asked)
     M = int(question.values["G"])
-    times = _times(question, M, settings)
+    own = tuple(seconds for seconds, _ in tasks(question))
+    times_from, times = _times(scenario, own, settings)
     some = range(1, M + 1) if M <= ALL_BUFFERS else {*(n for n in tuning.LADDER if n < M), M}
     sizes = tuning.whole_numbers("--buffers", settings.buffers, some)
     if sizes[-1] > M:
@@ -109,7 +111,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
             "--sub-rounds: how long other tasks take does not follow from --region-times. Give --slowdowns instead."
         )
     duration = durations(times, settings.jitter, scenario.seed)
-    buffers = tuple(_buffer(question, pace(duration, M, size)) for size in sizes)
+    buffers = tuple(_buffer(question, pace(duration, M, size), tasks(question)) for size in sizes)
     allowed = _allowed(buffers, settings.max_staleness)
     reached = [b for b in allowed if b.seconds is not None]
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
@@ -122,9 +124,9 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
     if proved is not None and settings.region_times is None:
-        inside = _inside(question, proved, settings)
+        inside = _inside(question, proved, settings, times, scenario.seed)
     raced = () if scenario.pilot is None else clocked(ask(with_default_order(scenario)))
-    return Answer(scenario, settings, question, defined_by, times, buffers, proved, timed, inside, raced)
+    return Answer(scenario, settings, question, defined_by, times, times_from, buffers, proved, timed, inside, raced)
 
 
 def _regional(scenario: Scenario) -> Question:
@@ -158,21 +160,36 @@ def _regional(scenario: Scenario) -> Question:
     return question
 
 
-def _times(question: Question, M: int, settings: Settings) -> tuple[float, ...]:
-    """Seconds of a task of each region."""
+def _times(scenario: Scenario, own: tuple[float, ...], settings: Settings) -> tuple[str, tuple[float, ...]]:
+    """Where the times of a task of each region are from, and these [s]; ``own`` are those of the scenario."""
     named = {"--region-times": settings.region_times, "--slowdowns": settings.slowdowns}
     named["--speed-ratio"] = settings.speed_ratio
     given = {option: text for option, text in named.items() if text is not None}
-    if len(given) != 1:
-        said = "how slow are the regions?" if not given else f"{' and '.join(given)} say the same."
-        raise ScenarioError(f"{said} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")
-    [(option, text)] = given.items()
+    if len(given) > 1:
+        raise ScenarioError(f"{' and '.join(given)} say the same. Give one of them.")
+    listed = max(own) > min(own) * (1 + 1e-9)
+    raced = () if scenario.pilot is None else tuple(scenario.pilot.fleet.slowdowns or ())
+    option, text = next(iter(given.items()), ("", ""))
     if option == "--region-times":
-        return tuple(float(parse_duration(part, field=option, positive=True)) for part in _of_each(option, text, M))
-    base = task(question)[0]
-    if base <= 0:
+        parts = _of_each(option, text, len(own))
+        return option, tuple(float(parse_duration(part, field=option, positive=True)) for part in parts)
+    if min(own) <= 0:
         raise ScenarioError("--step-time: a task of no time has no clock. Give a time above 0, or --region-times.")
-    return tuple(base * factor for factor in factors(option, text, M))
+    if option == "--speed-ratio" and listed:
+        raise ScenarioError(
+            f"--speed-ratio: the list says how slow regions are: a task takes {format_duration(min(own))} to "
+            f"{format_duration(max(own))}. Leave it out, or give --slowdowns, factors on these times."
+        )
+    if option:
+        return option, tuple(t * factor for t, factor in zip(own, factors(option, text, len(own)), strict=True))
+    if raced and max(raced) > min(raced):
+        return "pilot", tuple(t * factor for t, factor in zip(own, raced, strict=True))
+    if listed:
+        return "list", own
+    fact = "how slow are the regions?"
+    if scenario.listed is not None:
+        fact = f"the list has regions alike in speed: a task takes {format_duration(own[0])} in every region."
+    raise ScenarioError(f"{fact} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")
 
 
 def factors(option: str, text: str, regions: int) -> list[float]:
@@ -199,7 +216,8 @@ def _of_each(option: str, text: str, regions: int) -> list[str]:
 def constants(question: Question, rounds: float | None = None) -> dict[str, float]:
     """What the theorem needs but the buffer: its letters for the scenario's quantities."""
     v = question.values
-    inside = {"R_sub": v["P"] if rounds is None else rounds, "sigma_s": v["sigma"] / math.sqrt(v["M"])}
+    fewest = question.of_bounds("star-star")["M"]  # what the clients of any region are worth at least
+    inside = {"R_sub": v["P"] if rounds is None else rounds, "sigma_s": v["sigma"] / math.sqrt(fewest)}
     return {"L": v["L"], "A": v["A"], "M": v["G"], **inside, "sigma_g": v["delta"]}
 
 
@@ -213,11 +231,15 @@ def _reach(question: Question, clock: Pace, rounds: float | None = None) -> Reac
     return reach(question.target, {**constants(question, rounds), **late(clock)})
 
 
-def _buffer(question: Question, clock: Pace) -> Buffer:
-    found = _reach(question, clock)
+def _buffer(
+    question: Question, clock: Pace, each: Sequence[tuple[float, float]], rounds: float | None = None
+) -> Buffer:
+    """A buffer by its clock; ``each`` is time and traffic of a task of every region."""
+    found = _reach(question, clock, rounds)
     if clock.silent:
         found = Reach(None, found.floor, "a region delivered nothing, so that its staleness is unknown")
-    return Buffer(clock, found, clock.seconds_per_step, clock.buffer * task(question)[1])
+    traffic = sum(share * amount for share, (_, amount) in zip(clock.shares, each, strict=True))
+    return Buffer(clock, found, clock.seconds_per_step, clock.buffer * traffic)
 
 
 def _allowed(buffers: tuple[Buffer, ...], max_staleness: int | None) -> list[Buffer]:
@@ -236,12 +258,20 @@ def _allowed(buffers: tuple[Buffer, ...], max_staleness: int | None) -> list[Buf
     return found
 
 
-def _inside(question: Question, proved: Buffer, settings: Settings) -> dict[int, Buffer]:
-    """Other rounds inside a region with one buffer; all times stretch alike, so that delays stay as they are."""
-    now, base = int(question.values["P"]), task(question)[0]
+def _inside(
+    question: Question, proved: Buffer, settings: Settings, times: Sequence[float], seed: int
+) -> dict[int, Buffer]:
+    """Other rounds inside a region with one buffer, where tasks are longer in all that they do."""
+    now, base = int(question.values["P"]), tasks(question)
     found = {}
     for rounds in tuning.whole_numbers("--sub-rounds", settings.sub_rounds, {1, 2, 4, 8, 16, now}):
-        seconds, traffic = task(question, rounds)
-        per_step = proved.seconds_per_step * seconds / base
-        found[rounds] = Buffer(proved.pace, _reach(question, proved.pace, rounds), per_step, proved.size * traffic)
+        each = tasks(question, rounds)
+        stretched = [seconds / before for (seconds, _), (before, _) in zip(each, base, strict=True)]
+        clock = proved.pace
+        if max(stretched) <= min(stretched) * (1 + 1e-9):  # then delays stay as they are
+            clock = replace(clock, seconds_per_step=clock.seconds_per_step * stretched[0])
+        else:
+            longer = [time * factor for time, factor in zip(times, stretched, strict=True)]
+            clock = pace(durations(longer, settings.jitter, seed), len(times), proved.size)
+        found[rounds] = _buffer(question, clock, each, rounds)
     return found

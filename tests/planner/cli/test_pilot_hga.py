@@ -132,15 +132,24 @@ def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> No
 
 
 def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:
-    """By the times that `recommend` has of the same servers."""
+    """By the times that `recommend` has of the same servers; the verdict is what was measured, at speeds like these."""
     pilot = str(raced[0] / "hga.json")
     times = {row.title: row.time_seconds for row in planner.recommend(pilot=pilot).rows if row.id in IDS}
     waiting = times.pop("Synchronous mean")
     best = min(times, key=lambda name: times[name])
     found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
-    said = f"In your pilot {best} takes {wording.times(times[best] / waiting)} the time of waiting for all."
-    assert found.verdict.text.startswith("By the bound, ") and found.verdict.text.endswith(said)
+    ratio = times[best] / waiting
+    said = f"in your pilot {best}, takes {wording.times(ratio)} the time of waiting for all."
+    assert ratio < 0.9
+    assert found.verdict.text.startswith(f"Do not wait: {said}")
+    assert (found.verdict.status, found.verdict.best) == ("measured", ())
+    assert found.verdict.ratio == pytest.approx(1 / ratio)
+    assert [row.buffer for row in found.rows if row.best_by_bound] == [3]
     assert not any("pilot" in one.argv for one in found.next)
+    assert planner.async_(pilot=pilot).rows == found.rows  # at the pilot's speeds where nothing else is said
+    other = planner.async_(pilot=pilot, slowdowns="1,1,2").verdict
+    assert other.text.startswith("By the bound, ") and other.status == "best"
+    assert f"raced regions that take 1, 1.5 and 4 times as long, which differ from these: there {best}," in other.text
 
 
 def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:

@@ -19,6 +19,7 @@ import planner
 from hflbounds import get
 from planner.families.hga import model
 from planner.families.hga.model import clock, durations, pace, printed_limits, reach
+from planner.report.answers import async_ as answers
 
 WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
 FIXED = [*WORDS, "--region-times", "10s,12s,80s"]
@@ -330,7 +331,7 @@ def test_the_recommended_plan_has_a_row_with_its_own_time(plan) -> None:
     now = rows["buffer-12"]
     assert now["group_rounds"] == 2  # of the file
     assert f"{now['time_seconds']['value'] / min(inside.values()):.2g}x faster than now" in document["verdict"]["text"]
-    [line] = [line for line in page.splitlines() if "<- best" in line]
+    [line] = [line for line in page.splitlines() if "<- bound" in line]
     assert line.strip().startswith("12 (all), P=1 ")
     assert "12 (all), P=2 " in page
 
@@ -384,8 +385,8 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     assert "mean staleness" in out and "1 of 3 ~5.1 s 2 - no guarantee" in out
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
-        race = "It covers no FedBuff or FedAsync, which may be faster: race them."
-        assert out.startswith(f"By the bound, wait for all 3 regions{wanted} {race} Target")
+        race = "No bound covers FedBuff and FedAsync: race them first."
+        assert out.startswith(f"By the bound, wait for all 3 regions{wanted} {race}")
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
 
@@ -397,3 +398,68 @@ def test_times_of_regions_say_first_what_they_are_for() -> None:
         "The times of the regions are HGA-FL's alone, which --explain methods has"
     )
     assert "HGA-FL" in answer.explain("methods")
+
+
+LISTED = """client,group,step_time,link
+a1,fast,0.1s,5g
+a2,fast,0.2s,5g
+b1,slow,2s,broadband
+b2,slow,3s,broadband
+b3,slow,1s,5g
+"""
+
+
+def test_regions_of_a_list_take_each_the_time_of_their_own_clients(plan, tmp_path) -> None:
+    """They took an average of all regions, and were asked for all the same."""
+    path = tmp_path / "fleet.csv"
+    path.write_text(LISTED)
+    words = ["async", "--fleet", str(path), "--model-size", "10MB", "-K", "4", "-P", "2", "--server-link", "lan"]
+    told = own(plan(*words, "--json")[1])
+    phone = 80 / 50 + 80 / 100 + 2 * 0.004  # 10 MB up and down a 5g link [Mbit/s], with its latency
+    wired = 80 / 20 + 80 / 100 + 2 * 0.01
+    server = 2 * (80 / 1000 + 0.00025)
+    alone = {"fast": 4 * 0.2 + phone, "slow": 4 * 3 + wired}  # a star waits for the slowest of its own
+    expected = [server + 2 * alone["fast"], server + 2 * alone["slow"]]
+    assert told["region_times"]["seconds"] == pytest.approx(expected)
+    both = told["buffers"][-1]
+    assert both["seconds_per_step"] == pytest.approx(max(expected))
+    models = (2 + 2 * 2 * 2) + (2 + 2 * 2 * 3)  # to a region and back, and to each of its clients in two rounds
+    assert both["bytes_per_step"] == pytest.approx(models * 10e6)
+    inside = {row["R_sub"]: row for row in told["sub_rounds"]}
+    assert inside[8]["seconds_per_step"] == pytest.approx(server + 8 * alone["slow"])
+    page = plan(*words)[1]
+    assert "1x faster" not in page
+    assert "Regions   a task takes ~6.6 s and ~34 s, by" in page
+    twice = own(plan(*words, "--slowdowns", "2,1", "--json")[1])
+    assert twice["region_times"]["seconds"] == pytest.approx([2 * expected[0], expected[1]])
+    code, _, err = plan(*words, "--speed-ratio", "3")
+    assert code == 2 and "the list says how slow regions are" in err
+
+
+def test_a_list_of_regions_alike_in_speed_is_asked_for_their_times(plan, tmp_path) -> None:
+    path = tmp_path / "fleet.csv"
+    path.write_text("client,group,samples\na,x,1\nb,x,1\nc,y,4\n")
+    code, out, err = plan("async", "--fleet", str(path))
+    assert (code, out) == (2, "")
+    assert "in every region" in err and "--slowdowns 1,1.2,8" in err
+    found = json.loads(plan("async", "--fleet", str(path), "--speed-ratio", "2", "--json")[1])
+    assert any("Regions count alike in a buffer" in one["text"] for one in found["warnings"])
+    assert found["async"]["constants"]["sigma_s"] == pytest.approx(found["scenario"]["sigma"]["value"])  # one client
+
+
+def test_the_record_says_how_many_regions_were_run(plan) -> None:
+    few, many = (plan("async", "-G", n, "-M", "3", "--speed-ratio", "4")[1] for n in ("16", "40"))
+    assert "none had 40 regions, 16 at most" in " ".join(many.split())
+    assert "of 2 regions; no run judged times by it" in " ".join(few.split())
+    assert "16 at most" not in few
+
+
+def test_the_race_that_is_named_is_that_of_the_page() -> None:
+    rows = re.findall(
+        r"^\| (\S[^|]*?) \|.*\| ([\d.]+) s \|$", (ROOT / "docs" / "asynchrony.md").read_text(), re.MULTILINE
+    )
+    times = {name.partition(",")[0]: float(seconds) for name, seconds in rows}
+    said = [float(one) for one in re.findall(r"([\d.]+)x and ([\d.]+)x", answers.RACED)[0]]
+    assert said == pytest.approx(
+        [times["FedBuff"] / times["Star-Star"], times["FedAsync"] / times["Star-Star"]], abs=0.006
+    )
