@@ -25,7 +25,7 @@ import csv
 import itertools
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,10 +105,26 @@ class Setting:
 
     @property
     def moments(self) -> tuple[int, ...]:
-        """After how many rounds to measure: each of the first 30, then ever fewer."""
-        later = np.arange(30, 100, 2), np.arange(100, 200, 4), np.arange(200, self.rounds + 1, 40)
-        every = [*range(1, 31), *np.concatenate(later).tolist(), self.rounds]
-        return tuple(sorted({int(r) for r in every if r <= self.rounds}))
+        """After how many rounds to measure."""
+        return moments(self.rounds)
+
+    @property
+    def told(self) -> dict[str, object]:
+        """What its rows say of it."""
+        G, M, P, K = self.fleet
+        S1, S2 = self.drawn or (G, M)
+        return {
+            "role": self.role, "data": self.data, "hidden": self.hidden, "channels": self.channels,
+            "scheme": self.scheme, "G": G, "M": M, "P": P, "K": K, "S1": S1, "S2": S2, "order": self.order,
+            "seed": self.seed,
+        }  # fmt: skip
+
+
+def moments(rounds: int) -> tuple[int, ...]:
+    """After how many of so many rounds to measure: each of the first 30, then ever fewer."""
+    later = np.arange(30, 100, 2), np.arange(100, 200, 4), np.arange(200, rounds + 1, 40)
+    every = [*range(1, 31), *np.concatenate(later).tolist(), rounds]
+    return tuple(sorted({int(r) for r in every if r <= rounds}))
 
 
 def settings() -> tuple[Setting, ...]:
@@ -256,20 +272,14 @@ def smoothed(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(means < 1e20, means, np.inf)
 
 
-def written(store: Store, setting: Setting) -> Iterator[dict[str, object]]:
+def written(store: Store, setting: Setting, topologies: tuple[str, ...] = TOPOLOGIES) -> Iterator[dict[str, object]]:
     """A row for each topology, quantity and noise seed of a setting; nothing where not all of it was run."""
-    traces = {topology: _known(store, setting, topology) for topology in TOPOLOGIES}
+    traces = {topology: _known(store, setting, topology) for topology in topologies}
     if not all(traces.values()):
         return
     problem = make_problem(setting.problem)
     start = problem.measure(problem.start())
     kept = [i for i, r in enumerate(setting.moments) if r in WRITTEN]
-    G, M, P, K = setting.fleet
-    told = {
-        "role": setting.role, "data": setting.data, "hidden": setting.hidden, "channels": setting.channels,
-        "scheme": setting.scheme, "G": G, "M": M, "P": P, "K": K, "S1": (setting.drawn or (G, M))[0],
-        "S2": (setting.drawn or (G, M))[1], "order": setting.order, "seed": setting.seed,
-    }  # fmt: skip
     for topology, cells in traces.items():
         rates = [rate for one in cells for rate in one]
         for quantity in ("loss", "error"):
@@ -281,7 +291,7 @@ def written(store: Store, setting: Setting) -> Iterator[dict[str, object]]:
                 curves = smoothed(values)
                 best = {setting.moments[i]: f"{rates[curves[:, i].argmin()]:.4g}" for i in kept}
                 yield {
-                    **told, "topology": topology, "quantity": quantity, "noise": seed,
+                    **setting.told, "topology": topology, "quantity": quantity, "noise": seed,
                     **{f"rate {r}": best.get(r, "") for r in RATED},
                     "0": f"{float(start[quantity][0]):.4g}",
                     **{str(setting.moments[i]): f"{curves[:, i].min():.4g}" for i in kept},
@@ -306,15 +316,13 @@ def _known(store: Store, setting: Setting, topology: str) -> dict[tuple[float, .
     return cells
 
 
-def write(store: Store, path: Path) -> int:
-    """Write what the store knows of all settings; returns of how many."""
-    found = [row for setting in settings() for row in written(store, setting)]
-    head = [name for name in found[0] if not name.isdigit()] + ["0", *map(str, WRITTEN)]
+def write(rows: Sequence[Mapping[str, object]], path: Path) -> None:
+    """Write what `written` gives."""
+    head = [name for name in rows[0] if not name.isdigit()] + ["0", *map(str, WRITTEN)]
     with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.DictWriter(file, head, restval="", lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(found)
-    return len({tuple(row[name] for name in head[:13]) for row in found})
+        out = csv.DictWriter(file, head, restval="", lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -331,7 +339,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [one for one in settings() if given.role in (None, one.role)]
     with Store(given.store) as store:
         if given.write:
-            print(f"{write(store, given.write)} settings", file=sys.stderr)
+            write([row for setting in settings() for row in written(store, setting)], given.write)
             return 0
         for number, (setting, topology) in enumerate(_all(chosen), 1):
             if time.monotonic() - begun > 60 * given.within:

@@ -53,6 +53,7 @@ RIGHT = 0.02
 FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
 ROLES = ("design", "second", "kept", "kept2", "kept3")
 JUDGED = ROLES[2:]  # of which answers show how often first choices were right
+GROUPS_DIFFER = ("inter", "nested", "top", "middle", "everywhere")
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
 
@@ -62,7 +63,7 @@ class Curves:
     """The runs of one setting.
 
     Attributes:
-        told: of `SETTING`.
+        told: of `SETTING`, or what else is told of it.
         rounds: at which there are values; the first is 0.
         best: by quantity and topology the least over rates, shape (noise seeds, rounds).
         rates: by quantity, topology and rounds the rate that has it, one for each noise seed.
@@ -73,6 +74,11 @@ class Curves:
     best: Mapping[tuple[str, str], Array]
     rates: Mapping[tuple[str, str, int], tuple[float, ...]]
 
+    @property
+    def topologies(self) -> tuple[str, ...]:
+        """All that were run; the first is of stars alone."""
+        return tuple(dict.fromkeys(topology for _, topology in self.best))
+
     def reached(self, quantity: str, topology: str, seeds: slice = slice(None)) -> Array:
         """The least so far, as a mean over noise seeds."""
         return np.minimum.accumulate(self.best[quantity, topology][seeds].mean(0))
@@ -80,14 +86,14 @@ class Curves:
     @property
     def fits(self) -> str:
         """Whether some topology brings the training loss to `FITTED` in `WITHIN` rounds, and whether groups differ."""
-        least = min(float(np.interp(WITHIN, self.rounds, self.reached("loss", t))) for t in TOPOLOGIES)
+        least = min(float(np.interp(WITHIN, self.rounds, self.reached("loss", t))) for t in self.topologies)
         loss = "loss goes to 0" if least < FITTED else "loss stays above 0"
-        return f"{loss}, groups {'differ' if self.told['scheme'] in ('inter', 'nested') else 'alike'}"
+        return f"{loss}, groups {'differ' if self.told['scheme'] in GROUPS_DIFFER else 'alike'}"
 
     def rounds_to(self, quantity: str, after: int, seeds: slice = slice(None)) -> dict[str, float]:
-        """Rounds of every topology to what Star-Star has after so many."""
-        target = np.interp(after, self.rounds, self.reached(quantity, "star-star", seeds))
-        return {t: crossing(self.rounds, self.reached(quantity, t, seeds), target) for t in TOPOLOGIES}
+        """Rounds of every topology to what stars alone have after so many."""
+        target = np.interp(after, self.rounds, self.reached(quantity, self.topologies[0], seeds))
+        return {t: crossing(self.rounds, self.reached(quantity, t, seeds), target) for t in self.topologies}
 
 
 @dataclass(frozen=True)
@@ -116,8 +122,9 @@ def settings(path: Path) -> list[Curves]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     moments = [name for name in rows[0] if name.isdigit()]
+    told = list(rows[0])[: list(rows[0]).index("topology")]
     found = []
-    for _, several in itertools.groupby(rows, lambda row: tuple(row[name] for name in SETTING)):
+    for _, several in itertools.groupby(rows, lambda row: tuple(row[name] for name in told)):
         mine = list(several)
         here = [name for name in moments if mine[0][name]]
         best: dict[tuple[str, str], list[list[float]]] = {}
@@ -129,7 +136,7 @@ def settings(path: Path) -> list[Curves]:
                     rates.setdefault((row["quantity"], row["topology"], int(name[5:])), []).append(float(row[name]))
         found.append(
             Curves(
-                {name: mine[0][name] for name in SETTING}, np.array([float(name) for name in here]),
+                {name: mine[0][name] for name in told}, np.array([float(name) for name in here]),
                 {key: np.array(values) for key, values in best.items()}, {key: tuple(r) for key, r in rates.items()},
             )
         )  # fmt: skip
@@ -177,7 +184,8 @@ def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Ma
 def predicted(question: Question) -> Said:
     """Of a predictor; of equal rounds that with less left by then is first."""
     rounds = ordered(question)
-    rates = {t: question.predictor.rate(question, t, max(rounds[t], 1.0)) for t in TOPOLOGIES if rounds[t] < math.inf}
+    finite = [t for t in question.topologies if rounds[t] < math.inf]
+    rates = {t: question.predictor.rate(question, t, max(rounds[t], 1.0)) for t in finite}
     raw = {t: rate / question.chain(t) for t, rate in rates.items() if rate is not None}
     return Said(rounds, next(iter(rounds)), raw)
 
@@ -237,14 +245,15 @@ def by_pilot(horizon: int) -> Callable[[Curves, str, int], Said | None]:
         last = horizon - 1
         seen = min(after, last)
         at = curves.rounds[:horizon]
-        logs = {t: np.log(curves.reached("loss", t, slice(0, 1))[:horizon]) for t in TOPOLOGIES}
+        logs = {t: np.log(curves.reached("loss", t, slice(0, 1))[:horizon]) for t in curves.topologies}
+        stars = logs[curves.topologies[0]]
         found = {}
-        for t in TOPOLOGIES:
-            there = float(np.interp(-logs["star-star"][seen], -logs[t], at, right=np.inf))
+        for t, mine in logs.items():
+            there = float(np.interp(-stars[seen], -mine, at, right=np.inf))
             if there == math.inf:
-                there = seen**2 / max(float(np.interp(-logs[t][seen], -logs["star-star"], at)), 1e-3)
+                there = seen**2 / max(float(np.interp(-mine[seen], -stars, at)), 1e-3)
             found[t] = max(there, 1e-3) * after / seen
-        rates = {t: curves.rates["loss", t, last][0] for t in TOPOLOGIES}
+        rates = {t: curves.rates["loss", t, last][0] for t in found}
         return Said(found, min(found, key=lambda t: found[t]), rates)
 
     return say
@@ -265,19 +274,21 @@ def judged(
             if after > curves.rounds[-1] or (said := say(curves, quantity, after)) is None:
                 continue
             rounds = curves.rounds_to(quantity, after, seeds)
+            stars, *others = curves.topologies
             ratios = [
-                abs(math.log(said.rounds[t] / said.rounds["star-star"] * rounds["star-star"] / rounds[t]))
-                for t in TOPOLOGIES[1:]
+                abs(math.log(said.rounds[t] / said.rounds[stars] * rounds[stars] / rounds[t]))
+                for t in others
                 if said.rounds and 1 < rounds[t] < curves.rounds[-1] and said.rounds[t] < math.inf
             ]
-            known = {t: curves.rates.get((quantity, t, after), ())[seeds] for t in TOPOLOGIES[1:]}
+            known = {t: curves.rates.get((quantity, t, after), ())[seeds] for t in others}
             rates = [
                 math.log(said.rates[t] / float(np.exp(np.mean(np.log(some)))))
                 for t, some in known.items()
                 if said.rates and t in said.rates and some
             ]
             yield {
-                **curves.told, "quantity": quantity, "reference": after, "fits": curves.fits, **rounds,
+                **curves.told, "setting": "|".join(curves.told.values()), "quantity": quantity, "reference": after,
+                "fits": curves.fits, **rounds,
                 "named": said.first, "regret": rounds[said.first] / min(rounds.values()) - 1,
                 "ratios": ratios, "rates": rates,
             }  # fmt: skip
@@ -286,7 +297,7 @@ def judged(
 def summary(rows: Sequence[Mapping[str, object]]) -> str:
     """Right with its interval, quantiles of the regret, how far ratios and rates are off."""
     regret = np.array([float(str(row["regret"])) for row in rows])
-    _, setting = np.unique(["|".join(str(row[name]) for name in SETTING) for row in rows], return_inverse=True)
+    _, setting = np.unique([str(row["setting"]) for row in rows], return_inverse=True)
     counted, correct = np.bincount(setting), np.bincount(setting, regret <= RIGHT)
     drawn = np.random.default_rng(0).integers(len(counted), size=(2000, len(counted)))
     low, high = np.quantile(correct[drawn].sum(1) / counted[drawn].sum(1), (0.025, 0.975))
@@ -332,7 +343,7 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
         regret = np.array([float(str(row["regret"])) for row in mine])
         lines.append({
             "predictor": "spectrum", "metric": metric, "told": told, "scheme": scheme, "rows": len(mine),
-            "settings": len({tuple(str(row[name]) for name in SETTING) for row in mine}),
+            "settings": len({row["setting"] for row in mine}),
             "right": int((regret <= RIGHT).sum()), "regret_median": f"{np.median(regret):.3f}",
             "regret_p90": f"{np.quantile(regret, 0.9):.3f}", "regret_mean": f"{regret.mean():.3f}",
         })  # fmt: skip
@@ -378,6 +389,31 @@ def write_errors(curves: Sequence[Curves], folder: Path) -> None:
             out.writerows(rows)
 
 
+def print_tables(
+    contestants: Mapping[str, tuple[Callable[[Curves, str, int], Said | None], slice]],
+    chosen: Sequence[Curves],
+    targets: Sequence[int],
+    by: str | None,
+    path: Path | None,
+) -> None:
+    """Print a line for each contestant and quantity, of every part apart where ``by`` says which; write every row."""
+    everything = []
+    for name, (say, seeds) in contestants.items():
+        rows = list(judged(chosen, say, seeds, targets))
+        everything += [{"by": name, **row} for row in rows]
+        for quantity in METRIC:
+            mine = [row for row in rows if row["quantity"] == quantity]
+            for part in sorted({str(row[by]) for row in mine}) if by else [""]:
+                some = [row for row in mine if not by or str(row[by]) == part]
+                if some:
+                    print(f"| {name} | {METRIC[quantity]}{', ' * bool(part)}{part} {summary(some)}")
+    if path:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            out = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
+            out.writeheader()
+            out.writerows(everything)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -402,21 +438,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     chosen = of_roles(given.curves, given.role.split(","))
     print(f"{len(chosen)} settings, {given.role}")
-    everything = []
-    for name, (say, seeds) in CONTESTANTS.items():
-        rows = list(judged(chosen, say, seeds, [int(number) for number in given.after.split(",")]))
-        everything += [{"by": name, **row} for row in rows]
-        for quantity in METRIC:
-            mine = [row for row in rows if row["quantity"] == quantity]
-            for part in sorted({str(row[given.by]) for row in mine}) if given.by else [""]:
-                some = [row for row in mine if not given.by or str(row[given.by]) == part]
-                if some:
-                    print(f"| {name} | {METRIC[quantity]}{', ' * bool(part)}{part} {summary(some)}")
-    if given.rows:
-        with given.rows.open("w", encoding="utf-8", newline="") as file:
-            out = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
-            out.writeheader()
-            out.writerows(everything)
+    targets = [int(number) for number in given.after.split(",")]
+    print_tables(CONTESTANTS, chosen, targets, given.by, given.rows)
     return 0
 
 

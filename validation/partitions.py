@@ -62,7 +62,15 @@ class Partition:
 
 
 def dirichlet(
-    labels: ArrayLike, G: int, M: int, *, seed: int = 0, inter: float = math.inf, intra: float = math.inf
+    labels: ArrayLike,
+    G: int,
+    M: int,
+    *,
+    seed: int = 0,
+    inter: float = math.inf,
+    intra: float = math.inf,
+    regions: int = 1,
+    between: float = math.inf,
 ) -> Partition:
     """Groups of one size drawn with one concentration, and clients of one size within them with another.
 
@@ -76,16 +84,21 @@ def dirichlet(
         seed: of the partition.
         inter: concentration between groups.
         intra: concentration between the clients of a group.
+        regions: of equally many groups, where there are three tiers; neighbours are of one region.
+        between: concentration between regions; then ``inter`` is that between the groups of one.
 
     Raises:
-        ValidationError: if there are fewer samples than clients, or a concentration is not above 0.
+        ValidationError: if there are fewer samples than clients, groups do not divide by regions, or a concentration
+            is not above 0.
     """
     of = _labels(labels, G, M)
+    if regions < 1 or G % regions:
+        raise ValidationError(f"regions = {regions}: {G} groups do not divide by it.")
     dice = _dice(seed, PARTITION)
-    kept = _even(of, G * M, dice)
-    groups = _split(kept, of, G, inter, "inter", dice)
-    clients = [client for group in groups for client in _split(group, of, M, intra, "intra", dice)]
-    return Partition(tuple(clients), _by_group(G, M))
+    parts = [_even(of, G * M, dice)]
+    for number, alpha, name in ((regions, between, "between"), (G // regions, inter, "inter"), (M, intra, "intra")):
+        parts = [one for part in parts for one in _split(part, of, number, alpha, name, dice)]
+    return Partition(tuple(parts), _by_group(G, M))
 
 
 def iid(labels: ArrayLike, G: int, M: int, *, seed: int = 0) -> Partition:

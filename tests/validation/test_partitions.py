@@ -76,6 +76,33 @@ def test_shares_are_as_far_from_even_as_dirichlet_ones(alpha: float) -> None:
     assert found == pytest.approx(wanted, rel=0.25, abs=0.02)
 
 
+@pytest.mark.parametrize("tier", range(3))
+def test_labels_of_three_tiers_differ_where_they_are_drawn(tier: int) -> None:
+    """By squared distances to the parent's shares, tier by tier; against groups of a parent's part of the data."""
+    n, seen, alone = (4, 3, 5), [], []
+    for seed in range(12):
+        made = partition("dirichlet", EVEN, 12, 5, seed=seed, regions=4, **{("between", "inter", "intra")[tier]: 0.2})
+        counts = made.counts(EVEN)
+        own, squares = (counts / counts.sum(1, keepdims=True)).reshape(*n, 10), []
+        while own.ndim > 1:
+            parents = own.mean(-2)
+            squares.append(((own - parents[..., None, :]) ** 2).sum(-1).mean())
+            own = parents
+        seen.append(squares[::-1])
+        assert set(made.sizes) == {100} and len(set(np.concatenate(made.samples).tolist())) == 6000
+        part = np.repeat(np.arange(10), 600 // math.prod(n[:tier]))
+        alone.append(spread(partition("inter", part, n[tier], 1, alpha=0.2, seed=100 + seed), part, n[tier])[1])
+    found = np.mean(seen, axis=0)
+    assert found[tier] == pytest.approx(np.mean(alone), rel=0.2)
+    assert all(found[other] < 0.02 for other in range(3) if other != tier)
+
+
+def test_groups_that_do_not_divide_by_regions_are_refused() -> None:
+    for regions in (0, 5):
+        with pytest.raises(ValidationError, match="12 groups do not divide"):
+            partition("dirichlet", EVEN, 12, 5, regions=regions)
+
+
 def test_a_small_concentration_is_one_label_and_a_large_one_is_even() -> None:
     for seed in range(5):  # ten clients that want one label of ten each, and some the same one
         one = partition("intra", EVEN, 1, 10, alpha=1e-3, seed=seed).counts(EVEN)
