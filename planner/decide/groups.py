@@ -185,13 +185,18 @@ class Task:
             chosen = grouping_rules.renamed(self.present, chosen, self.problem.kinds)
         return chosen, made
 
-    def summary(self, group_of: Indices) -> dict[str, Any]:
-        """Both squared deviations of a grouping, what to expect of the clients themselves, and its mean cost."""
+    def summary(self, group_of: Indices, *, chosen: bool = True) -> dict[str, Any]:
+        """Both squared deviations of a grouping, what to expect of the clients themselves, and its mean cost.
+
+        Of a grouping that was not chosen by the counts that is what `measure` says.
+        """
         found = label_shift.spread(self.points, self.variances, group_of, self.mass)
+        zeta2, delta2 = found.if_chosen() if chosen else reversed(found.net)
         return {
             "zeta2": found.zeta2,
             "delta2": found.delta2,
-            "delta2_expected": found.if_chosen()[1],
+            "zeta2_expected": zeta2,
+            "delta2_expected": delta2,
             "cost": None if self.costs is None else float(self.costs[np.arange(len(group_of)), group_of].mean()),
         }
 

@@ -73,7 +73,7 @@ def grouped(
     task = Task.of(path, wanted)
     chosen, made = task.solved(wanted)
     present, problem, table = task.present, task.problem, task.table
-    after, before = task.summary(chosen), None if present is None else task.summary(present)
+    after, before = task.summary(chosen), None if present is None else task.summary(present, chosen=False)
     bought, about, unknown = _effect(scenario, path, task, chosen, wanted.seed)
     steps = moved(made, task.unit, table, task.names, task.start, before["delta2"] if before else 0.0)
     data = {
@@ -109,14 +109,18 @@ def _effect(
     """
     count, table = task.problem.groups, task.table
 
-    def of(kind: regrouping.Kind, group_of: Indices) -> regrouping.Grouped:
+    labels = int((table.counts > 0).any(axis=0).sum())
+
+    def of(kind: regrouping.Kind, group_of: Indices, total2: float | None = None) -> regrouping.Grouped:
+        """The squares of a grouping; of a new one what the sum of those before leaves beside that between groups."""
         sizes = np.bincount(group_of, minlength=count)
         found = label_shift.spread(task.points, task.variances, group_of, np.ones(len(group_of)))
-        net = found.zeta2 - found.noises[1], found.delta2 - found.noises[0]
-        zeta2, delta2 = found.if_chosen() if kind == "new" or net[1] < 0 else net
+        delta2, zeta2 = found.net  # as `measure` has them of the present groups
         if kind == "random":
-            zeta2, delta2 = divisions.expected(max(sum(net), 0.0), len(group_of), count)
-        labels = int((table.counts > 0).any(axis=0).sum())
+            zeta2, delta2 = divisions.expected(max(sum(found.squares) - sum(found.noises), 0.0), len(group_of), count)
+        if total2 is not None:
+            _, delta2 = found.if_chosen()
+            zeta2 = max(total2 - delta2, 0.0)
         return regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
 
     def posed(grouped: regrouping.Grouped) -> Scenario:
@@ -125,7 +129,7 @@ def _effect(
         return read(fleet | {"problem.heterogeneity": grouped.heterogeneity(str(path)), "plan.seed": seed})
 
     before = of("present", task.present) if task.present is not None else of("random", chosen)
-    after = of("new", chosen)
+    after = of("new", chosen, before.zeta2 + before.delta2)
     scenarios = posed(before), posed(after)
     if any(s.divisions for s in scenarios):
         return None, ["The effect on the recommendation is of one plan: give numbers in place of ranges to see it."], {}
@@ -338,17 +342,13 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     sizes, before, after = d["size_of"].values(), d["before"], d["after"]
     of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
-    if before is None:
-        if d["effect"]:
-            yield "Before", f"{counted(d['groups'], 'random group')}, as the file does not have these groups"
-        yield "Measured", f"between groups delta^2 {after['delta2']:.2g}; within zeta^2 {after['zeta2']:.2g}"
-    else:
-        pairs = (
-            (word, before[key], after[key])
-            for word, key in (("between groups delta^2", "delta2"), ("within zeta^2", "zeta2"))
-        )
-        changed = "; ".join(f"{word} {was:.2g} -> {now:.2g}" for word, was, now in pairs)
-        yield "Measured", f"{changed}, with the sampling noise that `measure` takes off"
+    if before is None and d["effect"]:
+        yield "Before", f"{counted(d['groups'], 'random group')}, as the file does not have these groups"
+    pairs = ((f"{word}^2", f"{word}2_expected") for word in ("delta", "zeta"))
+    delta, zeta = (
+        f"{word} {'' if before is None else f'{before[key]:.2g} -> '}{after[key]:.2g}" for word, key in pairs
+    )
+    yield "Measured", f"between groups {delta}; within {zeta}, without the noise of sampling"
     if d["moves"]:
         most = _enough(d)
         share = "" if most is None else "; the first gives 90 %" if most == 1 else f"; the first {most} give 90 %"

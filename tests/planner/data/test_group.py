@@ -819,3 +819,28 @@ def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     other = plan("group", str(counts), "--groups", "2")[1]
     assert "2 random groups, as the file does not have these groups" in " ".join(other.split())
     assert "1 move or swap" in " ".join(plan("group", str(counts), "--moves", "1")[1].split())
+
+
+def test_groups_that_differ_by_less_than_their_noise_are_as_measure_and_recommend_have_them(
+    plan, tmp_path: Path
+) -> None:
+    """Three regions with the same shops: what the counts show between them is less than counting adds."""
+    rng = np.random.default_rng(0)
+    shops = [rng.dirichlet([2] * 5) for _ in range(10)]
+    file = tmp_path / "shops.csv"
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["client", "group", *"abcde"])
+        for g in range(3):
+            writer.writerows((f"{g}-{c}", f"region {g}", *rng.multinomial(60, shops[c])) for c in range(10))
+    document = effect_of(plan, str(file), "--groups", "3")
+    measured = own(plan("measure", str(file), "--json")[1])
+    asked = json.loads(plan("recommend", "--data", str(file), "--json")[1])["scenario"]
+    before, after = document["effect"]["before"], document["effect"]["after"]
+    assert before["delta"] == asked["delta"]["value"] == measured["delta2"]["value"] == 0
+    assert before["zeta"] == pytest.approx(asked["zeta"]["value"])
+    assert document["before"]["delta2_expected"] == 0 < document["before"]["delta2"]
+    assert document["before"]["zeta2_expected"] == pytest.approx(measured["zeta2"]["value"])
+    assert math.hypot(after["zeta"], after["delta"]) == pytest.approx(before["zeta"])  # the sum of squares stays
+    page = " ".join(plan("group", str(file), "--groups", "3")[1].split())
+    assert f"between groups delta^2 0 -> {document['after']['delta2_expected']:.2g};" in page
