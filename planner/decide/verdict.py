@@ -74,8 +74,8 @@ class Standing:
     def undecided(self, among: Collection[str]) -> tuple[str, ...]:
         """Of some topologies the first, and those that cannot be told from it; none where none reaches the target.
 
-        Told apart is what differs by more than the resolution, in whole rounds too, with an interval of the ratio that
-        does not hold 1; and nothing is told where the first is the best with a probability below `TOLD`. Where no
+        Told apart is what differs by more than the resolution, in whole rounds too, with an interval of the ratio
+        above it; and nothing is told where the first is the best with a probability below `TOLD`. Where no
         record has errors, a ratio has to exceed `predictor_record.unproven_factor` in place of an interval.
         """
         first, *rest = [t for t in self.totals if t in among] or [""]

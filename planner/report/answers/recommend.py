@@ -382,8 +382,8 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
     if answer.verdict.confidence is not None or model is not None:
         yield Sentences(
             f"One topology is named if its probability of being within 2 % of the best is at least {percent(TOLD)}. "
-            "Also, every other ratio to it must have its 80 % interval above 1. Else the answer is the set of those "
-            "not told apart."
+            f"Also, every other ratio to it must have its 80 % interval above {1 + answer.recommend.resolution:g}. "
+            "Else the answer is the set of those not told apart."
         )
     if inputs.draws:
         share = min(inputs.p_best[inputs.regret.of].value, 0.99)
