@@ -60,7 +60,8 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
             found.append((-1.0 if open_ else math.inf, flip))
     found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
-    return tuple(flip for _, flip in found), f"one input at a time, {far}{among}: {', '.join(looked)}"
+    held = ", counts at the present target" if question.target is None else ""
+    return tuple(flip for _, flip in found), f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
 
 
 def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:

@@ -18,6 +18,7 @@ from planner.decide.parameters import (
     NICKNAMES,
     Input,
     Perturbed,
+    deviations,
     input_name,
     inputs,
     is_drawn,
@@ -101,6 +102,8 @@ class Followed(Part):
     lines: tuple[Line, ...]
     settings: tuple[Setting, ...]
     unmoved: dict[str, str] = field("inputs that were not followed, and why")
+    held: tuple[str, ...] = field("counts, followed at the present target; empty where the target is a number")
+    moving: tuple[str, ...] = field("facts of the problem, which move the target; empty where it is a number")
 
 
 class Flips(Answer):
@@ -146,6 +149,7 @@ def flip(  # reason: one field of the answer after the other
             "`hfl-plan recommend` says what it would take."
         )
     followed, unmoved = _followed(question, objective, only)
+    facts = ("sigma", *deviations(question))
     lines, found = [], []
     for each in followed:
         progress(each.name)
@@ -185,6 +189,8 @@ def flip(  # reason: one field of the answer after the other
             lines=tuple(lines),
             settings=settings,
             unmoved=unmoved,
+            held=tuple(each.name for each in followed if each.whole and question.target is None),
+            moving=tuple(each.name for each in followed if each.name in facts and question.target is None),
         ),
     )
 

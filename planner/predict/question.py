@@ -146,9 +146,19 @@ class Question:
         # a size may be the mean of groups of which the largest takes part
         return one.sized(sizes, drawn=drawn, passes=passes, order=self.order, children=self.members.children)
 
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """Counts, which are chosen: sizes of tiers, those drawn, passes and local steps."""
+        return (*(n for t in self.symbols for n in (t.size, t.drawn, t.passes) if n), "K")
+
     def goal(self, **changes: Any) -> Any:
-        """The target, also for changed values."""
-        values = {**self.values, **changes}
+        """The target, also for changed values: facts of the problem move one that follows from them, counts do not."""
+        facts = {name: value for name, value in changes.items() if name not in self.counts}
+        for tier in self.symbols:  # one child has no deviation, which is then the count's doing
+            if tier.size in changes and tier.deviation in facts:
+                alone = (np.asarray(changes[tier.size]) == 1) & (self.values[tier.size] > 1)
+                facts[tier.deviation] = np.where(alone, self.values[tier.deviation], facts[tier.deviation])[()]
+        values = {**self.values, **facts}
         if self.share is not None:
             return self.share * self.predictor.start(values, self.metric)
         if self.target is not None:

@@ -13,7 +13,8 @@ of its lattices made independent of the processor. Printed anew since, each time
 - ``flips``, when those of the clock were solved for as `flip` does, and others looked for at more values;
 - the margin of 14, when ratios became those of whole rounds, which rows show;
 - the search over K and P, when its target became what the scenario's own K and P reach, as that of `tune`;
-- the counts of choices on digits, which are made with presets, when presets became measured ones.
+- the counts of choices on digits, which are made with presets, when presets became measured ones;
+- ``flips`` of counts in six, when counts were followed at the present target, which moved with them.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
 where no network was given: they are named here. Its presets were of one sigma, and sigma and L of its problem 1: they

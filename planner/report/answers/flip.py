@@ -98,6 +98,7 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         which = which if len(still) <= 3 else counted(len(still), f"{'other ' * bool(answer.rows)}parameter")
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
+    yield from _held(answer)
     limits = []
     if len(answer.flip.first) > 1:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
@@ -106,6 +107,16 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         limits.append(f"{', '.join(sampled[:6])} {verb} sampled: a change between two samples may be missed")
     limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
     yield from shortened_to("Limits", limits)
+
+
+def _held(answer: Flips) -> Iterator[tuple[str, str]]:
+    """Say which inputs are followed to the present target, and which move it; nothing where it is a number."""
+    held, moving = answer.flip.held, answer.flip.moving
+    value = f", {answer.target.value:.3g}" if answer.target is not None and answer.target.value is not None else ""
+    said = [f"{', '.join(held)} {'is' if len(held) == 1 else 'are'} followed at its present value{value}"] * bool(held)
+    said += [f"{', '.join(moving)} move{'s' * (len(moving) == 1)} it"] * bool(moving)
+    if held:
+        yield "Target", "; ".join(said)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -41,7 +41,10 @@ def times(question: Question) -> dict[str, float]:
 
 
 def moved(question: Question, name: str, value: float) -> Question:
-    """Oracle: the same question posed anew."""
+    """Oracle: the same question posed anew; of a count with its target as a number."""
+    counts = {"K", *(n for tier in question.symbols for n in (tier.size, tier.drawn, tier.passes))}
+    if name in counts:
+        question = replace(question, target=float(question.goal()), horizon=None)
     if name in question.values:
         values = {**question.values, name: value}
         for tier in question.symbols:

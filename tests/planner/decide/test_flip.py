@@ -578,10 +578,65 @@ def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_no
         assert abs(math.log(change.at / each.value)) <= abs(math.log(at / each.value)) * (1 + 1e-3)
 
 
+CHOSEN = """
+schema_version = 1
+fleet = {groups = 10, clients_per_group = 20, local_steps = 5}
+model = {size = "5MB"}
+compute = {step_time = "2s"}
+plan = {objective = "time"}
+network = {client_link = {up = "1Mbit/s", sharing = "per-server"}}
+problem = {heterogeneity = "both"}
+"""
+
+
+def test_a_count_is_followed_at_the_present_target_as_recommend_and_tune_search_it(tmp_path: Path) -> None:
+    """Else more local steps ask for a lower loss, and the change is elsewhere than where a user finds it."""
+    file = tmp_path / "scenario.toml"
+    file.write_text(CHOSEN)
+    found = planner.flip(file, parameter=["K", "zeta"])
+    row = found.change("K", 1)
+    assert row is not None
+    assert found.target is not None
+    at = int(row.break_even)
+    assert at > 5
+    assert (found.flip.held, found.flip.moving) == (("K",), ("zeta",))
+
+    ranges = planner.recommend(file, local_steps=f"{at - 2}:{at + 1}")
+    best = {one.local_steps: one.best for one in ranges.recommend.choices["K"]}
+    assert ranges.target is not None
+    assert ranges.target.value == pytest.approx(found.target.value)
+    assert [best[k] == found.flip.first[0] for k in range(at - 2, at + 2)] == [True, True, False, False]
+    assert best[at] == row.best_beyond[0]
+
+    tuned = planner.tune(file, local_steps=f"{at - 1},{at}", group_rounds="1")
+    assert tuned.target is not None
+    assert tuned.target.value == pytest.approx(found.target.value)
+    for k, leads in ((at - 1, found.flip.first[0]), (at, row.best_beyond[0])):  # and as that loss asked for by number
+        alone = planner.recommend(file, local_steps=k, target=repr(found.target.value))
+        assert alone.ranking[0].id == leads
+    told = planner.flip(file, parameter="K", target=repr(found.target.value))
+    assert told.change("K", 1) == row
+    assert told.flip.held == told.flip.moving == ()
+
+
+def test_one_child_moves_the_deviation_and_not_the_target() -> None:
+    question = asked(G=6, M=10, H="both", **SHARP)[1]
+    alone = inputs(question, "rounds")["G"].apply(Perturbed(question), np.array([1.0, 2.0, 6.0]))
+    assert alone.values["delta"][0] == 0 < alone.values["delta"][1]
+    assert np.asarray(question.goal(**alone.changes)) == pytest.approx(float(question.goal()), rel=1e-12)
+    assert float(question.goal(delta=2 * question.values["delta"])) > float(question.goal()) * (1 + 1e-9)
+
+
 # ---------------------------------------------------------------- maps
 def test_cells_of_a_map_are_scenarios_asked_anew() -> None:
+    """Those of counts to the number that the target has in the scenario."""
+    held = float(asked(G=6, M=10, H="inter", **SHARP)[1].goal())
     cases: list[tuple[str, dict[str, Any], Any]] = [
-        ("G=2:20,M=1:12", {"G": 6, "M": 10, "H": "inter", **SHARP}, lambda x, y: {"G": int(x), "M": int(y)}),
+        (
+            "G=2:20,M=1:12",
+            {"G": 6, "M": 10, "H": "inter", **SHARP},
+            lambda x, y: {"G": int(x), "M": int(y), "target": repr(held)},
+        ),
         (
             "zeta/sigma=0.1:10,delta/sigma=0.1:10",
             {"G": 6, "M": 10, "H": "zeta=1,delta=1", "sigma": 2, "up": "75Mbit/s", **SHARP},

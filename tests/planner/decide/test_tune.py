@@ -137,7 +137,8 @@ def test_the_target_stays_when_K_and_P_change_and_a_limit_on_rounds_only_where_i
     asked = ask(scenario(rounds="300"))
     question = tuning.with_one_target(asked)
     assert question.target == pytest.approx(asked.goal())
-    assert question.goal(K=7, P=3) == question.target != pytest.approx(float(asked.goal(K=7, P=3)))
+    assert question.goal(K=7, P=3) == question.target == pytest.approx(float(asked.goal(K=7, P=3)))
+    assert question.goal(sigma=0.5) == question.target != pytest.approx(float(asked.goal(sigma=0.5)))
     assert {c.rounds for c in tuning.choices(question, [1], [2], ["star-star"])} == {300}
     limited = tuning.with_one_target(ask(scenario(rounds="300", target="0.15")))
     assert limited.horizon == 300
