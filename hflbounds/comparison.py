@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 LONGEST = 200  # letters of a condition in a sentence; a longer one is named by what it depends on
+FEW = 4  # quantities that a sentence names
 SHOWN = 7  # values of a quantity in a table
 
 
@@ -62,8 +63,13 @@ class Comparison:
 
     @property
     def smaller(self) -> str | None:
-        """Id of the bound that is never the larger one, at a common step or all along the range; None if it depends."""
+        """Id of the bound that is never the larger one; None if it depends.
+
+        With all numbers by these, each at its best step if tuned; else at every common step.
+        """
         orders = {stretch.smaller for stretch in self.stretches} - {"silent", "equal"}
+        if self.values_there is not None and self.values_there[0] != self.values_there[1]:
+            orders = {"first" if self.values_there[0] < self.values_there[1] else "second"}
         known = orders.pop() if len(orders) == 1 else self.condition.smaller if not orders else None
         return {"first": self.first.id, "second": self.second.id}.get(known or "")
 
@@ -105,7 +111,9 @@ class Comparison:
     def sentences(self) -> list[str]:
         """What was found, a sentence each, the first one about all of it; formulas as on a terminal."""
         one, other, found = self.first.id, self.second.id, self.condition
-        at = "at every common step" if self._step_matters else "whatever the quantities are"
+        apart = self._steps_differ
+        common = "at every step that both allow" if apart else "at every common step"
+        at = common if self._step_matters else "whatever the quantities are"
         zero = " or ".join(f"{markup.unicode(tex(factor))} = 0" for factor in found.equal_where)
         zero = f"; equal only where {zero}" if zero and len(zero) < LONGEST else ""
         said = []
@@ -121,12 +129,21 @@ class Comparison:
             if self.threshold is not None and self.over is not None and len(self.threshold.value.free_symbols) <= 1:
                 shown = shown.replace(markup.unicode(ABOUT[self.over].latex), self.over, 1)
             free = ["the step" if name == eta_eff.name else name for name in self._whatever]
+            free = [f"{name} that both allow" if apart and name == "the step" else name for name in free]
             said.append(f"{one} is smaller exactly where {shown}{f', whatever {listed(free)}' if free else ''}{zero}.")
         elif not self.stretches and self.values_there is None:
             said.append(f"Algebra does not settle whether {one} or {other} is smaller: give numbers.")
         if self.over is not None and self.lacking:
             said.append(f"The order along {self.over} by numbers also needs {listed(self.lacking)}.")
-        return [*said, *self._by_numbers()]
+        numbers = self._by_numbers()
+        if not apart:
+            return [*said, *numbers]
+        if said and not numbers and self.over is None:
+            named = listed(self.lacking) if len(self.lacking) <= FEW else "other numbers"
+            said[0] = f"{said[0][:-1]}; each at its best step, the order depends on {named} too."
+        elif said and numbers:
+            said[0] = f"{said[0][:-1]}; best steps need not be such."
+        return [*numbers, *said]
 
     def _by_numbers(self) -> list[str]:
         said = []
@@ -153,6 +170,11 @@ class Comparison:
     @property
     def _step_matters(self) -> bool:
         return any(eta_eff in bound.symbols for bound in (self.first, self.second))
+
+    @property
+    def _steps_differ(self) -> bool:
+        """Whether a bound at its best step may take one that the other does not allow."""
+        return self.tuned and self.cap == "own" and _rule(self.first) != _rule(self.second)
 
     @property
     def _whatever(self) -> list[str]:
@@ -292,12 +314,17 @@ def compare(
 
 def _carried(a: Bound, b: Bound, notes: tuple[str, ...]) -> tuple[str, ...]:
     """The notes, and one where steps that the two allow differ, so that tuned orders may."""
-    rules = [{str(c) for c in bound.requires if eta_eff in c.symbols} for bound in (a, b)]
+    rules = [_rule(bound) for bound in (a, b)]
     if rules[0] == rules[1]:
         return notes
     each = (f"{x.id} requires {' and '.join(sorted(rule)) or 'nothing'}" for x, rule in zip((a, b), rules, strict=True))
     said = f"Step sizes: {'; '.join(each)}."
     return (*notes, said if len(said) < LONGEST + 100 else "Step sizes: the two have different conditions on the step.")
+
+
+def _rule(bound: Bound) -> set[str]:
+    """What a bound requires of its step."""
+    return {str(condition) for condition in bound.requires if eta_eff in condition.symbols}
 
 
 def tex(expression: Any) -> str:

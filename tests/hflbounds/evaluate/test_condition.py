@@ -335,3 +335,28 @@ def test_pictures_are_refused_where_there_is_nothing_to_draw() -> None:
         get("zhou2026.thm1.star-star").plot(x="R")
     with pytest.raises(DomainError, match="none of"):
         get("zhou2026.thm1.star-star").plot(x="eta_eff", range=(5, 10), zeta=0.5, **MOCK, **REST)
+
+
+@pytest.mark.parametrize("R", [100, 10_000])
+def test_at_steps_that_only_one_allows_the_order_is_that_of_the_best_steps(R: int) -> None:
+    """Without R one order was stated for every common step, and with R the other beside it."""
+    pair = "zhou2026.thm1.star-star", "zhou2026.thm1.star-ring"
+    numbers = {"G": 3, "M": 25, "P": 2, "K": 5, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}
+    cap = float(min(c.rhs.value({**numbers}) for c in get(pair[1]).requires))
+    steps = np.geomspace(1e-6, cap, 50)
+    a, b = (get(one)(eta_eff=steps, R=R, **numbers) for one in pair)
+    assert (b <= a).all()  # at every step that both allow
+    best = min(pair, key=lambda one: float(get(one).tuned(R=R, **numbers).value))
+    assert best == pair[R > 1000]
+    open_, known = compare(*pair, **numbers), compare(*pair, R=R, **numbers)
+    assert open_.sentences() == [
+        f"{pair[1]} is at most {pair[0]} at every step that both allow; each at its best step, the order depends on R "
+        "too."
+    ]
+    first, second_ = known.sentences()
+    assert first.startswith(f"Each at its best step, {best} is smaller: ")
+    assert second_ == f"{pair[1]} is at most {pair[0]} at every step that both allow; best steps need not be such."
+    assert known.smaller == best
+    common = compare(*pair, R=R, cap="common", **numbers)
+    assert common.sentences()[0] == f"{pair[1]} is at most {pair[0]} at every common step."
+    assert common.smaller == pair[1]
