@@ -70,7 +70,10 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
             kind: Kind = "given" if of.origin == "given" else "measured"
             found.append(Column(name, kind, of.spread, {name: 1.0}, value, unit))
         elif assume and not of.sure:
-            found.append(Column(name, "assumed", _anything(), {name: 1.0}, value, unit))
+            found.append(Column(name, seen(name), _anything(), {name: 1.0}, value, unit))
+
+    def seen(*names: str) -> Kind:
+        return "assumed" if any(known[name].origin != "estimated" for name in names) else "measured"
 
     def clock() -> None:
         exact = not timed(question)
@@ -97,7 +100,7 @@ def columns(question: Question, scenario: Scenario, objective: Objective) -> tup
         own("sigma", values["sigma"])
     if known["L"].spread is None and known["A"].spread is None:
         if not (known["L"].sure and known["A"].sure):
-            found.append(Column("L A", "assumed", _anything(), {"A": 1.0}, values["L"] * values["A"]))
+            found.append(Column("L A", seen("L", "A"), _anything(), {"A": 1.0}, values["L"] * values["A"]))
     else:
         own("A", values["A"])
         own("L", values["L"])

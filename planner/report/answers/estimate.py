@@ -260,9 +260,20 @@ def _page(
         Column("interval", left=True),
         Column("along the run", left=True),
     )
-    named = {"sigma": "noise sigma", "L": "smoothness L", "zeta": "within groups zeta", "delta": "between groups delta"}
-    rows = tuple((name, *_largest(found, key)) for key, name in named.items())
+    named = {
+        "sigma": "noise sigma",
+        "L": "L of a client",
+        "zeta": "within groups zeta",
+        "delta": "between groups delta",
+    }
+    rows = [(name, *_largest(found, key)) for key, name in named.items()]
+    mean = found.typical("curvature")
+    rows.insert(
+        2, ("L of the mean loss", f"{mean.estimate:.3g}", f"[{mean.low:.3g}, {mean.high:.3g}]", "its typical value")
+    )
     gap = "unknown: no loss was below that at the start" if not found.A.estimate else f"at least {found.A.estimate:.3g}"
+    if found.A.estimate and finite(found.A.high) is not None:
+        gap += f", at most {found.A.high:.3g}"
     facts = (
         ("Data", f"{document['clients']} clients in {document['groups']} groups, {document['parameters']} parameters"),
         (
@@ -270,6 +281,7 @@ def _page(
             f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
         ),
         ("Gap A", gap),
+        ("Use", "predictions by loss take L of the mean loss and the most that A can be; theorems the others"),
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
     answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=following)
@@ -292,7 +304,9 @@ def _page(
         Section("points", "Points of the run", points),
         Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),
     )
-    return brief(answer, [Table(columns, rows, indent=2, apart=False)], facts=facts, sections=sections, kind="Estimate")
+    return brief(
+        answer, [Table(columns, tuple(rows), indent=2, apart=False)], facts=facts, sections=sections, kind="Estimate"
+    )
 
 
 def _verdict(found: Estimated) -> str:

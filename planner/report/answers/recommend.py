@@ -10,7 +10,7 @@ from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
-from planner.io.answers import Quantity
+from planner.io.answers import KnownValue, Quantity
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
@@ -29,6 +29,7 @@ from planner.report.document import (
 from planner.report.page import about, change, count, duration, first_best, page, size
 from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
+from planner.scenario.sections import BY_LOSS
 from planner.scenario.units import format_amount, format_energy, format_mass
 
 OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
@@ -179,7 +180,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if len(sizes) > 2 and "weights" not in answer.scenario:  # a list has its clients, and sizes of it are means
         yield "Clients", f"{math.prod(sizes):,}: {' x '.join(map('{:,}'.format, sizes))}"
     measured = [
-        f"{name} = {format_amount(float(f'{known.value:.3g}'), known.unit)}"
+        f"{_whose(name, known)} = {format_amount(float(f'{known.value:.3g}'), known.unit)}"
         for name, known in answer.scenario.items()
         if known.origin == "estimated" and isinstance(known.value, int | float)
     ]
@@ -189,6 +190,13 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield "Measured", " ".join((answer.recommend.notes[0], *_of_the_pilot(answer)))
+
+
+def _whose(name: str, known: KnownValue) -> str:
+    """A measured constant; of L whose it is, as a profile has two that differ by far."""
+    if name != "L":
+        return name
+    return "L of the mean loss" if known.source.startswith(BY_LOSS["L"]) else "largest L of a client"
 
 
 def _of_the_pilot(answer: Recommendation) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.errors import ScenarioError
 from planner.scenario.resolve import load
 from planner.scenario.values import Scenario
@@ -61,3 +62,27 @@ def test_a_target_as_a_loss_is_one_above_the_least_of_losses_that_are_not_negati
     no_floor = PROFILE["constants"] | {"A": {"value": 1.2}}
     with pytest.raises(ScenarioError, match="whose losses are not negative"):
         resolved(tmp_path, PROFILE | {"constants": no_floor}, problem__target_loss="0.5")
+
+
+def test_what_a_profile_measured_is_not_asked_for_again_and_says_whose_it_is(tmp_path: Path) -> None:
+    """L and A without an error of their own were drawn as assumptions, and the page asked for `estimate` after it."""
+    path = tmp_path / "profile.json"
+    near = {"groups": 4, "clients": 16, "clients_per_group": {"mean": 4.0, "least": 4, "most": 4}}
+    constants = {
+        "sigma": {"value": 0.5, "low": 0.48, "high": 0.52}, "L": {"value": 4.1}, "curvature": {"value": 1.5},
+        "A": {"value": 1.5, "low": 1.5, "high": 2.3},
+    }  # fmt: skip
+    own = {"zeta2": {"value": 1.2}, "delta2": {"value": 0.3}, "ratio": {"value": 4.0}, "constants": constants}
+    path.write_text(json.dumps(PROFILE | near | own))
+    told: dict[str, Any] = {"heterogeneity": str(path), "client_link": "lan", "objective": "rounds"}
+    answer = planner.recommend(**told)
+    assert answer.recommend.uncertainty is not None
+    drawn = {one.name: one for one in answer.recommend.uncertainty.inputs.drawn}
+    assert drawn["L A"].kind == "measured"
+    assert drawn["L A"].explains is not None and drawn["L A"].explains.value > 0.1  # it would be asked for
+    assert not [one for one in answer.next if "estimate" in one.argv]
+    assert "L of the mean loss = 1.5" in str(answer.explain())
+    assert "largest L of a client = 4.1" in str(planner.recommend(**told, metric="gradient").explain())
+    del told["heterogeneity"]
+    assumed = planner.recommend(**told, G=4, M=4, heterogeneity="zeta=1.1,delta=0.55", sigma=0.5)
+    assert "estimate" in next(one.argv for one in assumed.next if one.asks)
