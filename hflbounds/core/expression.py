@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import sympy as sp
 
 Exact = int | Fraction
-ROOTS = {Fraction(1, 2): "sqrt", Fraction(1, 3): "cbrt"}
+HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
+ROOTS = {HALF: "sqrt", THIRD: "cbrt"}
 
 
 class Expr:
@@ -543,24 +544,26 @@ def power(base: Expr | Exact, exponent: Exact) -> Expr:
     """A rational power of anything positive."""
     if isinstance(exponent, bool) or not isinstance(exponent, int | Fraction):
         raise TypeError(f"the exponent {exponent!r} is not exact: write a whole number or a Fraction")
-    base, exponent = as_expr(base), Fraction(exponent)
-    if exponent == 0:
-        return as_expr(1)
-    if exponent == 1 or _is(base, 1):
-        return base
-    if isinstance(base, Number) and exponent == -1:
-        return Number(1 / base.exact)
-    return Power(base, exponent)
+    base = as_expr(base)
+    if exponent.denominator == 1:
+        if exponent == 0:
+            return as_expr(1)
+        if exponent == 1:
+            return base
+        if exponent == -1 and isinstance(base, Number):
+            return Number(1 / base.exact)
+        exponent = _whole(int(exponent)).exact
+    return base if _is(base, 1) else Power(base, exponent)
 
 
 def sqrt(value: Expr | Exact) -> Expr:
     """The square root."""
-    return power(value, Fraction(1, 2))
+    return power(value, HALF)
 
 
 def cbrt(value: Expr | Exact) -> Expr:
     """The cube root."""
-    return power(value, Fraction(1, 3))
+    return power(value, THIRD)
 
 
 def raised(base: Expr | Exact, exponent: Expr | Exact) -> Expr:
@@ -621,17 +624,62 @@ def compile_many(
     Returns:
         the function for Python floats, and the same for arrays of one shape (or scalars).
     """
+    return _compiled([a.name for a in arguments], {}, expressions)
+
+
+@lru_cache(maxsize=1024)
+def compile_along(
+    variable: Symbol, others: tuple[Symbol, ...], expressions: tuple[Expr, ...]
+) -> tuple[Callable[..., Callable[[Any], Any]], Callable[..., Callable[[Any], Any]]]:
+    """As `compile_many`, for many values of one argument: what is free of it is worked out once.
+
+    Returns:
+        a function of the others that returns a function of the variable: for floats, and for arrays.
+    """
+    fixed: dict[Expr, str] = {}
+    for expression in expressions:
+        _name_fixed(expression, variable, fixed)
+    firsts = compile_many(others, tuple(fixed))
+    formulas = _compiled([variable.name, *fixed.values()], fixed, expressions)
+
+    def both(first: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Callable[[Any], Any]]:
+        def prepared(*values: Any) -> Callable[[Any], Any]:
+            known = first(*values)
+            return lambda x: formula(x, *known)
+
+        return prepared
+
+    return both(firsts[0], formulas[0]), both(firsts[1], formulas[1])
+
+
+def _name_fixed(expression: Expr, variable: Symbol, fixed: dict[Expr, str]) -> None:
+    """Name the largest parts that are free of the variable; a product still divides by what it divided by."""
+    if expression in fixed or isinstance(expression, Number):
+        return
+    if isinstance(expression, Power) and expression.exponent < 0:
+        _name_fixed(expression.base, variable, fixed)
+    elif variable not in expression.symbols:
+        fixed[expression] = f"_{len(fixed)}"
+    else:
+        for part in expression.args:
+            _name_fixed(part, variable, fixed)
+
+
+def _compiled(
+    arguments: list[str], named: Mapping[Expr, str], expressions: tuple[Expr, ...]
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The functions of `compile_many`, where some parts have a name already."""
+    names: dict[Expr, str] = dict(named)
     counts: dict[Expr, int] = {}
     for expression in expressions:
-        _count(expression, counts)
-    names: dict[Expr, str] = {}
+        _count(expression, names, counts)
     lines: list[str] = []
     for expression in expressions:
         _name_shared(expression, counts, names, lines)
     values = ", ".join(_write(e, names) for e in expressions)
     comma = "," if expressions else ""
     body = "".join(f"    {line}\n" for line in lines) + f"    return ({values}{comma})\n"
-    text = f"def formula({', '.join(a.name for a in arguments)}):\n{body}"
+    text = f"def formula({', '.join(arguments)}):\n{body}"
     code = compile(text, "<hflbounds formula>", "exec")
     made = []
     for known in (functions.FOR_FLOATS, functions.FOR_ARRAYS):
@@ -641,11 +689,11 @@ def compile_many(
     return made[0], made[1]
 
 
-def _count(expression: Expr, counts: dict[Expr, int]) -> None:
+def _count(expression: Expr, known: Mapping[Expr, str], counts: dict[Expr, int]) -> None:
     counts[expression] = counts.get(expression, 0) + 1
-    if counts[expression] == 1:
+    if counts[expression] == 1 and expression not in known:
         for part in expression.args:
-            _count(part, counts)
+            _count(part, known, counts)
 
 
 def _name_shared(expression: Expr, counts: dict[Expr, int], names: dict[Expr, str], lines: list[str]) -> None:
@@ -742,7 +790,7 @@ def _negated(expression: Expr) -> Expr | None:
 
 
 def _is(expression: Expr, value: int) -> bool:
-    return isinstance(expression, Number) and expression.exact == value
+    return expression is _whole(value)  # equal expressions are the same object
 
 
 def _rational(expression: Expr) -> Fraction | None:

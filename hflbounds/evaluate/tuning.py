@@ -9,7 +9,8 @@ elsewhere the slope is bracketed. Both run over arrays of scenarios.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from hflbounds.core.bound import Bound
 from hflbounds.core.evaluation import Value, bind, run
-from hflbounds.core.expression import Expr, Relation, Symbol, add, cbrt, compile_many, mul, power, sqrt
+from hflbounds.core.expression import Expr, Relation, Symbol, add, cbrt, compile_along, compile_many, mul, power, sqrt
 from hflbounds.core.quantities import A, L, R, aim, eta_eff
 from hflbounds.errors import ConditionError, DomainError
 
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 STEEP = 1e30  # stands for the slope where a formula has left its range: "too large a step"
 SMALLEST = 1e-290  # no step size below this is looked at
 LONGEST = 1e300  # rounds; "however many"
+FEW = 16  # so many numbers are solved for one by one, as floats take less time than short arrays
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,12 +242,14 @@ def _tuner(bound: Bound) -> Callable[..., tuple[Array, Array, Array]]:
 
         return closed
 
-    slope = _slope(bound, bound.expression)
-    value = compile_many(bound.symbols, (bound.expression,))[1]
+    expression = bound.expression
+    rise = mul(eta_eff, expression.diff(eta_eff)) if bound.rise is None else bound.rise
+    turn = _turn(bound, rest, (rise, expression), lambda rise, height: (rise / height, height > 0))
+    value = compile_many(bound.symbols, (expression,))[1]
 
     def bracketed(*numbers: Array) -> tuple[Array, Array, Array]:
         *values, cap = numbers
-        step, binds = sign_change(lambda step: slope(step, *values), cap)
+        step, binds = turn(values, (), cap)
         given = iter(values)
         ordered = [step if s is eta_eff else next(given) for s in bound.symbols]
         return step, value(*ordered)[0] + np.zeros_like(step), binds
@@ -253,36 +257,56 @@ def _tuner(bound: Bound) -> Callable[..., tuple[Array, Array, Array]]:
     return bracketed
 
 
-def _slope(bound: Bound, expression: Expr) -> Callable[..., Array]:
-    """The slope of ``log(expression)`` in ``log(step)``; `STEEP` where a condition fails."""
-    rest = _but_step(bound)
-    rise = mul(eta_eff, expression.diff(eta_eff)) if bound.rise is None else bound.rise
-    slopes = compile_many((eta_eff, *rest), (rise, expression))[1]
-    inside = _inside(bound)
+def _turn(
+    bound: Bound, given: tuple[Symbol, ...], pieces: tuple[Expr, ...], slope_of: Callable[..., Any]
+) -> Callable[[Sequence[Array], Sequence[Array], Array], tuple[Array, Any]]:
+    """As `sign_change`, for a slope along the step; `STEEP` where a condition of the bound fails.
 
-    def slope(step: Array, *values: Array) -> Array:
-        rise, height = slopes(step, *values)
-        found = rise / height
-        good = inside(step, *values) & np.isfinite(found) & (height > 0)
-        return np.where(good, found, STEEP)
+    ``slope_of`` makes the slope, and whether there is one, of the values of ``pieces`` and of further numbers. The
+    function found takes the values of ``given``, the further numbers and the cap.
+    """
+    sides = tuple(side for c in bound.requires for side in (c.lhs, c.rhs))
+    of_one, of_many = compile_along(eta_eff, given, (*pieces, *sides))
+    count = len(pieces)
+    conditions = tuple(enumerate(bound.requires))
 
-    return slope
+    def slope_of_many(values: Sequence[Any], further: Sequence[Any]) -> Callable[[Array], Array]:
+        formula = of_many(*values)
 
+        def slope(step: Array) -> Array:
+            found = formula(step)
+            rise, good = slope_of(*found[:count], *further)
+            good &= np.isfinite(rise)
+            for i, condition in conditions:
+                good &= condition.holds(found[count + 2 * i], found[count + 2 * i + 1])
+            return np.where(good, rise, STEEP)
 
-def _inside(bound: Bound) -> Callable[..., Any]:
-    """Whether every condition holds, as a function of (step, rest...)."""
-    rest = _but_step(bound)
-    flat = tuple(side for c in bound.requires for side in (c.lhs, c.rhs))
-    sides = compile_many((eta_eff, *rest), flat)[1]
+        return slope
 
-    def inside(step: Array, *values: Array) -> Any:
-        found = sides(step, *values)
-        truth = np.ones_like(step, dtype=bool)
-        for i, condition in enumerate(bound.requires):
-            truth &= condition.holds(found[2 * i], found[2 * i + 1])
-        return truth
+    def slope_of_one(values: Sequence[float], further: Sequence[float]) -> Callable[[float], float]:
+        formula = of_one(*values)
 
-    return inside
+        def slope(step: float) -> float:
+            found = formula(step)
+            rise, good = slope_of(*found[:count], *further)
+            for i, condition in conditions:
+                good = good and condition.ORDERS[condition.op](found[count + 2 * i], found[count + 2 * i + 1])
+            return rise if good and math.isfinite(rise) else STEEP
+
+        return slope
+
+    def turn(values: Sequence[Array], further: Sequence[Array], cap: Array) -> tuple[Array, Any]:
+        if cap.size <= FEW:  # floats raise where arrays go on
+            with suppress(ArithmeticError, ValueError, TypeError):
+                rows = zip(*(number.tolist() for number in (*values, *further, cap)), strict=True)
+                found = [
+                    _sign_change_of_one(slope_of_one(row[: len(values)], row[len(values) : -1]), row[-1])
+                    for row in rows
+                ]
+                return np.array([step for step, _ in found]), np.array([binds for _, binds in found])
+        return sign_change(slope_of_many(values, further), cap)
+
+    return turn
 
 
 def sign_change(slope: Callable[[Array], Array], cap: Array) -> tuple[Array, Any]:
@@ -331,6 +355,46 @@ def _find_root(function: Callable[[Array], Array], low: Array, high: Array) -> A
     return best
 
 
+def _sign_change_of_one(slope: Callable[[float], float], cap: float) -> tuple[float, bool]:
+    """As `sign_change`, for floats."""
+    if slope(cap) <= 0:
+        return cap, True
+    high, low = cap, cap / 4
+    for _ in range(60):
+        if not (slope(low) >= 0 and low > SMALLEST):
+            break
+        high, low = low, max(low * (low / cap) ** 1.5, SMALLEST)
+    return math.exp(_root_of_one(lambda x: slope(math.exp(x)), math.log(low), math.log(high))), False
+
+
+def _root_of_one(function: Callable[[float], float], low: float, high: float) -> float:
+    """As `_find_root`, for floats."""
+    a, b, c = high, low, high
+    fa, fb = function(a), function(b)
+    fc, t = fa, 0.5
+    for _ in range(200):
+        x = a + t * (b - a)
+        fx = function(x)
+        if (fx > 0) - (fx < 0) == (fa > 0) - (fa < 0):
+            c, fc = a, fa
+        else:
+            b, c, fb, fc = a, b, fa, fb
+        a, fa = x, fx
+        best, least = (a, fa) if abs(fa) < abs(fb) else (b, fb)
+        width = abs(b - c)
+        tolerance = 1e-14 + 2e-16 * abs(best)
+        if least == 0 or 2 * tolerance > width:
+            break
+        t = 0.5
+        if fb not in (fa, fc) and fa != fc:
+            xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+            if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi:
+                t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+        room = min(tolerance / width, 0.5)
+        t = min(max(t, room), 1 - room)
+    return best
+
+
 @cache
 def _linear_in_rounds(bound: Bound) -> tuple[Expr, Expr] | None:
     """``(start, rest)`` where the bound is ``start/R + rest`` and neither contains R, else None."""
@@ -371,25 +435,17 @@ def _rounds_by_step(bound: Bound) -> Callable[..., Array]:
 
         return closed
 
-    pieces = compile_many(
-        (eta_eff, *given), (start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff)))
-    )[1]
-    inside = _inside(bound)
-    r_at = _but_step(bound).index(R)
+    def slope_of(s: Any, s_rise: Any, rest: Any, rest_rise: Any, target: Any) -> tuple[Any, Any]:
+        left = target - rest
+        return s_rise / s + rest_rise / left, (left > 0) & (s > 0)
+
+    pieces = start, mul(eta_eff, start.diff(eta_eff)), rest, mul(eta_eff, rest.diff(eta_eff))
+    turn = _turn(bound, given, pieces, slope_of)  # no condition speaks of R
+    both = compile_many((eta_eff, *given), (start, rest))[1]
 
     def bracketed(*numbers: Array) -> Array:
         *values, cap, target = numbers
-        every = [*values[:r_at], np.ones_like(cap), *values[r_at:]]  # no condition speaks of R
-
-        def slope(step: Array) -> Array:
-            s, s_rise, rest, rest_rise = pieces(step, *values)
-            left = target - rest
-            found = s_rise / s + rest_rise / left
-            good = inside(step, *every) & (left > 0) & (s > 0) & np.isfinite(found)
-            return np.where(good, found, STEEP)
-
-        step, _ = sign_change(slope, cap)
-        s, _, rest, _ = pieces(step, *values)
+        s, rest = both(turn(values, [target], cap)[0], *values)
         left = target - rest
         return np.asarray(np.where(left > 0, s / left, np.inf))
 
@@ -402,22 +458,13 @@ def _rounds_in_closed_form(bound: Bound) -> Callable[..., Array]:
     assert bound.rounds is not None  # noqa: S101 - the caller has looked
     given = tuple(s for s in _but_step(bound) if s is not R)
     rate = power(bound.rounds, -1)  # which is smooth where it passes zero
-    pieces = compile_many((eta_eff, *given, aim), (rate, mul(eta_eff, rate.diff(eta_eff))))[1]
-    inside = _inside(bound)
-    r_at = _but_step(bound).index(R)
+    pieces = rate, mul(eta_eff, rate.diff(eta_eff))
+    turn = _turn(bound, (*given, aim), pieces, lambda rate, rise: (-rise / rate, rate > 0))  # nor of R a condition
+    at = compile_many((eta_eff, *given, aim), (rate,))[1]
 
     def bracketed(*numbers: Array) -> Array:
         *values, cap, target = numbers
-        every = [*values[:r_at], np.ones_like(cap), *values[r_at:]]  # no condition speaks of R
-
-        def slope(step: Array) -> Array:
-            rate, rise = pieces(step, *values, target)
-            found = -rise / rate
-            good = inside(step, *every) & (rate > 0) & np.isfinite(found)
-            return np.where(good, found, STEEP)
-
-        step, _ = sign_change(slope, cap)
-        rate, _ = pieces(step, *values, target)
+        (rate,) = at(turn([*values, target], (), cap)[0], *values, target)
         return np.asarray(np.where(rate > 0, 1 / rate, np.inf))
 
     return bracketed
