@@ -157,8 +157,10 @@ class Points:
                 for places in (mine[i : i + AT_ONCE] for i in range(0, len(mine), AT_ONCE)):
                     for out, of in zip(least[:kinds], (self.units[places], faded[places]), strict=False):
                         out[one, places] = (_competing(found, of).T @ of.T).min(0)
-        stays, *fades = np.log(least[:kinds])
-        return np.asarray(stays + self.fade * (fades[0] - stays) if fades else stays)
+        with np.errstate(divide="ignore", invalid="ignore"):  # without noise nothing may be left
+            stays, *fades = np.log(least[:kinds])
+            found = stays + self.fade * (fades[0] - stays) if fades else stays
+        return np.where(np.isneginf(stays), stays, found)
 
     @property
     def fade(self) -> float:
@@ -193,7 +195,9 @@ class Points:
         place = np.clip(np.log(np.maximum(rounds, 1.0)) / np.log(ROUNDS[1]), 0, len(ROUNDS) - 1)
         left = np.minimum(place.astype(np.intp), len(ROUNDS) - 2)
         above, under = self.heights(np.stack((left, left + 1)))
-        return np.asarray(np.exp(above + (place - left) * (under - above)))
+        with np.errstate(invalid="ignore"):
+            found = above + (place - left) * (under - above)
+        return np.exp(np.where((place == left) | np.isneginf(above), above, found))
 
     def _rounds_to(self, targets: Array, near: int) -> Array:
         with np.errstate(divide="ignore"):

@@ -31,7 +31,6 @@ from planner.scenario.units import format_amount
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
-SHOWN = 5  # moves that are listed in text
 AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
 SAME = "none"  # gain
 MARK = "*"  # of what is not told apart

@@ -292,9 +292,10 @@ def _document(
     values = {name: one for name, one in known_values(question.scenario).items() if name in used}
     told = defaults(question.scenario, used)
     answer = listing("network", text, own, found, scenario=values, assumptions=told)
-    whole = [Section(f"table-{i}", one.label, (one,)) for i, one in enumerate(tables, 1)]
-    whole.append(Section("notes", "Notes", tuple(Sentences(text, indent=2) for text in (*notes, *_basis(question)))))
     most = SHOWN // len(tables)
+    longer = [one for one in tables if len(one.rows) > most]
+    whole = [Section(f"table-{i}", one.label, (replace(one, label=""),)) for i, one in enumerate(longer, 1)]
+    whole.append(Section("notes", "Notes", tuple(Sentences(text, indent=2) for text in (*notes, *_basis(question)))))
     shown = [replace(one, rows=one.rows[:most], apart=i > 0) for i, one in enumerate(tables)]
     left = sum(len(one.rows[most:]) for one in tables)
     facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
@@ -303,7 +304,7 @@ def _document(
 
 
 def _table(columns: Sequence[Column], rows: Iterable[tuple[Cell, ...]], label: str) -> Table:
-    return Table(tuple(columns), tuple(rows), label=label, apart=False, indent=2)
+    return Table(tuple(columns), tuple(rows), label=label.capitalize(), apart=False, indent=2)
 
 
 def _about(seconds: float) -> Amount:

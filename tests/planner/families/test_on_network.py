@@ -130,3 +130,11 @@ def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
     code, out, err = plan("recommend", "-c", str(file))
     assert (code, out) == (2, "")
     assert "network.source: 7 names no file" in err
+
+
+def test_a_table_is_shown_once_and_the_whole_of_a_cut_one_beside_it(plan) -> None:
+    """All details repeated the tables of the page below their captions."""
+    short, long = (plan("network", what, "geant", "--explain")[1] for what in ("place", "links"))
+    assert short.count("Sequential      NL or any") == 1
+    heads = [line for line in long.splitlines() if "what the round waits for" in line]
+    assert len(heads) == 2 and "\nUpgrades\n" in long  # some rows, and all

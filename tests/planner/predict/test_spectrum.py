@@ -183,6 +183,17 @@ def test_clients_that_are_alike_and_noiseless_make_a_ring_of_more_steps() -> Non
         assert left[0] == pytest.approx(left[1], rel=0.02)
 
 
+def test_where_nothing_is_left_nothing_is_divided_by_it() -> None:
+    """Without noise and differences a round of the best rate may leave less than a float holds."""
+    told = {"L": 2.0, "A": 3.0, "sigma": 0.0, "zeta": 0.0, "delta": 0.0}
+    alone = fleet_of("star-star", (1, 1, 1, 200, 1, 1), "fixed", "loss")
+    with np.errstate(divide="raise", invalid="raise"):
+        assert alone.reached(1.5**28, told) == 0.0  # the least factor of the slowest curvature, to as many steps
+        assert alone.reached(1.5**2, told) > 0.0
+    slowest = (1 - 10**-2.25) ** (200 * 1.5**28)
+    assert slowest < np.finfo(float).tiny
+
+
 def test_the_tiers_keep_their_order_at_any_depth() -> None:
     """Deviations from the lowest tier up: a tier of one child adds nothing to its own, whichever it is."""
     for place in range(3):
