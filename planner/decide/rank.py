@@ -152,7 +152,7 @@ def _warnings(  # reason: one source of warnings each
         texts.append(f"{said}: {why}.")
     texts += participation.about(question, scenario, recommended)
     texts += about_metric(question, scenario, recommended) if asked else []
-    texts += evidence.beyond_record(question)
+    texts += [*evidence.beyond_record(question), *evidence.of_unequal_groups(question)]
     return (Caution(text=text) for text in texts)
 
 

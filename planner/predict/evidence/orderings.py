@@ -25,6 +25,10 @@ from planner.scenario.resolve import Scenario
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
 KINDS = ("IID", "Non-IID")
+UNEQUAL = (
+    "No run on record had groups of unequal sizes. In six races of such rounds were off by {0:g}x in the median, {1:g}"
+    "x at most (docs/predictors.md). Ring-Ring was furthest off: faster, where a group had two thirds of the clients."
+)
 PARTITION = dict(zip(product(KINDS, KINDS), ("iid", "intra", "inter", "both"), strict=True))
 
 
@@ -153,6 +157,11 @@ def beyond_record(question: Question, checked: str = "") -> list[str]:
         f"{none_had_more(question)}; {f'{checked}. {here.capitalize()}' if checked else here}. "
         "What is predicted was never checked there: run it before you use it."
     ]
+
+
+def of_unequal_groups(question: Question) -> list[str]:
+    """Say what races of unequal groups showed, where groups are."""
+    return [UNEQUAL.format(*predictor_record.OFF_IN_RACES)] if predictor_record.unequal(question) else []
 
 
 def none_had_more(question: Question) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import planner
 from hflbounds import family
 from hflbounds.topology import all_topologies
 from planner.decide.rank import recommend
+from planner.predict.evidence import predictor_record
 from planner.predict.question import ask
 from planner.scenario.resolve import Scenario
 
+ROOT = Path(__file__).parents[3]
 HOW: dict[str, Any] = {"heterogeneity": "zeta=0.4,delta=0.7", "local_steps": 3, "group_rounds": 2, "objective": "time"}
 
 
@@ -141,3 +144,23 @@ def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path:
     said = [[one.text for one in answer.warnings if "The column node of" in one.text] for answer in (placed, plain)]
     assert "--sites" in said[0][0] and not said[1]
     assert [row.time_seconds for row in placed.rows] == [row.time_seconds for row in plain.rows]
+
+
+def test_of_unequal_groups_an_answer_says_what_races_showed_and_states_no_confidence(tmp_path: Path) -> None:
+    """It counted cases of equal groups as evidence; the factors are those of the races, worked out from their file."""
+    with (ROOT / "docs/evidence/unequal_groups.csv").open() as stream:
+        rows = [row for row in csv.DictReader(stream) if row["topology"] != "star-star"]
+    off = sorted(max(ratio, 1 / ratio) for row in rows for ratio in [float(row["measured"]) / float(row["predicted"])])
+    assert (statistics.median(off), off[-1]) == pytest.approx(predictor_record.OFF_IN_RACES, rel=0.01)
+    path, found = tmp_path / "fleet.csv", {}
+    for sizes in ((16, 1, 1, 1), (6, 5, 5, 4)):
+        clients = [f"{g}-{i},{g}" for g, size in enumerate(sizes) for i in range(size)]
+        path.write_text("\n".join(["client,group", *clients, ""]))
+        found[sizes[0]] = planner.recommend(fleet=str(path), client_link="5g", server_link="lan", objective="rounds")
+    uneven, even = found[16], found[6]
+    [nearest] = [one for one in uneven.evidence if one.nearest]
+    assert nearest.weak.startswith("no measured case had unequal groups")
+    assert uneven.verdict.confidence is None
+    assert any("In six races" in one.text for one in uneven.warnings)
+    assert not any(one.weak for one in even.evidence)
+    assert not any("In six races" in one.text for one in even.warnings)
