@@ -1,7 +1,8 @@
 """Overlays for gossip: who sends to whom in each round, how long a round lasts, how fast models come together.
 
 All nodes work at the same time, send their models to the neighbours that the overlay gives them, and begin the next
-round when all that they hear of has arrived. A round then takes the `cycle_time` in the long run.
+round when all that they hear of has arrived. A round then takes the `cycle_time` in the long run, and no less than the
+`longest_sending`.
 """
 
 from __future__ import annotations
@@ -68,6 +69,20 @@ def delays(transfers: Transfers, nodes: Indices, work: Floats, sends: Links) -> 
     return np.asarray(found)
 
 
+def longest_sending(transfers: Transfers, nodes: Indices, sends: Links) -> float:
+    """Longest time for which the models of one round keep a link or an access busy [s]: no round is shorter.
+
+    The mean of a circuit may be, as fast neighbours make up for a slow one; models of several rounds would then be on
+    one link at a time, each at its full rate.
+    """
+    network, apart = transfers.network, sends & (nodes[:, None] != nodes[None, :])
+    if not apart.any():
+        return 0.0
+    sent, got = sends.sum(axis=1) / network.up[nodes], sends.sum(axis=0) / network.down[nodes]
+    slowest = np.maximum(np.maximum(sent[:, None], got[None, :]), network.slowest(nodes, nodes))
+    return float(transfers.bits * slowest[apart].max())
+
+
 def ring(transfers: Transfers, nodes: Indices, work: Floats, *, seed: int = 0) -> Overlay:
     """A directed ring, by the shortest tour."""
     n = len(nodes)
@@ -129,7 +144,7 @@ def _gossip(
     kind: str, transfers: Transfers, nodes: Indices, work: Floats, sends: Links | None, gap: float = 0.0
 ) -> Overlay:
     assert sends is not None  # noqa: S101 - only a limit on degrees leaves none
-    cycle = cycle_time(delays(transfers, nodes, work, sends))
+    cycle = max(cycle_time(delays(transfers, nodes, work, sends)), longest_sending(transfers, nodes, sends))
     ratio = Fixed(weights(sends)).consensus_ratio().value
     return Overlay(kind, cycle, float(sends.sum()), ratio, gap)
 

@@ -83,6 +83,10 @@ class Underlay(ABC):
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Transfers from each of some places to each of others."""
 
+    def slowest(self, rows: Indices, columns: Indices) -> Floats:
+        """Seconds for which each bit keeps the slowest link of the way busy."""
+        return self.between(rows, columns).per_bit
+
     def path(self, a: int, b: int) -> list[int]:
         """Places on the way from one place to another, both with it."""
         return [a, b] if a != b else [a]
@@ -153,6 +157,13 @@ class Linked(Underlay):
             latency[i], per_bit[i] = far[columns], slow[columns]
         apart = np.asarray(rows)[:, None] != np.asarray(columns)[None, :]
         return Hops(latency + self.fixed * apart, per_bit)
+
+    def slowest(self, rows: Indices, columns: Indices) -> Floats:
+        """That of the path; of a way that stores the whole model at each place, that of its slowest link."""
+        if not self.stored:
+            return super().slowest(rows, columns)
+        ways = [[self.links_between(a, b) for b in np.asarray(columns).tolist()] for a in np.asarray(rows).tolist()]
+        return np.array([[max((1 / self.bandwidth[link] for link in way), default=0.0) for way in row] for row in ways])
 
     def path(self, a: int, b: int) -> list[int]:
         """Places on the shortest path, both ends with it."""

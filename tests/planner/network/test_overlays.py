@@ -15,6 +15,8 @@ from planner.network.cycle import cycle_time
 from planner.network.hops import Transfers
 from planner.network.matcha import matcha, matching_decomposition
 from planner.network.presets import preset
+from planner.network.tours import shortest_tour
+from planner.network.underlay import Pairs
 
 
 def random_weights(n: int, seed: int) -> np.ndarray:
@@ -133,3 +135,28 @@ def test_weights_keep_the_mean_and_rings_mix_as_their_spectrum_says() -> None:
         assert matrix.sum(axis=1) == pytest.approx(np.ones(n))
     with pytest.raises(ValueError, match="rings"):
         overlays.weights(np.triu(np.ones((4, 4), dtype=bool), 1))
+
+
+@given(st.integers(2, 6), st.integers(0, 10**6))
+def test_a_ring_takes_what_links_that_carry_one_model_at_a_time_allow(n: int, seed: int) -> None:
+    """By the circuit alone a slow uplink counted as the n-th part of its time, with n models on it at once."""
+    rng = np.random.default_rng(seed)
+    latency, bandwidth = rng.random((n, n)) * (1 - np.eye(n)), np.full((n, n), np.inf)
+    up, down = 10.0 ** rng.uniform(5, 7, n), 10.0 ** rng.uniform(5, 7, n)
+    places = tuple(map(str, range(n)))
+    network = Pairs(name="drawn", places=places, up=up, down=down, latency=latency, bandwidth=bandwidth)
+    transfers, nodes, work = Transfers(network, 1e6), np.arange(n), rng.random(n)
+    tour = shortest_tour(work[:, None] + transfers.hops(nodes, nodes), seed=0).order
+    follows = dict(zip(tour, (*tour[1:], tour[0]), strict=True))
+    busy = {i: 1e6 / min(up[i], down[j]) for i, j in follows.items()}
+    ready, free, ends = np.zeros(n), np.zeros(n), []
+    for _ in range(3000):  # literal: a round begins when one's own work and the model before are there
+        done, heard = ready + work, np.empty(n)
+        for i, j in follows.items():
+            begin = max(done[i], free[i])
+            free[i] = begin + busy[i]
+            heard[j] = free[i] + latency[i, j]
+        ready = np.maximum(done, heard)
+        ends.append(ready.max())
+    expected = (ends[-1] - ends[999]) / 2000
+    assert overlays.ring(transfers, nodes, work).cycle == pytest.approx(expected, rel=5e-3)
