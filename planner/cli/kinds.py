@@ -89,7 +89,8 @@ def _of_header(path: Path) -> Kind | None:
         line = stream.readline(LONGEST).decode("utf-8-sig")
     first, *rest = (word.strip().lower() for word in line.split(","))
     if first == "client" and "group" in rest:
-        return FLEET if {*rest} <= {"group", "node", *COLUMNS} else COUNTS
+        own = {"node", *COLUMNS}  # one of which no table of counts has, whatever else there is
+        return FLEET if {*rest} <= {"group"} | own or {*rest} & own - {"samples"} else COUNTS
     if first == "client" and rest == ["server"]:
         return COVERAGE
     if (first, rest[:1]) == ("a", ["b"]) or first in ("latency_ms", "distance_km", "bandwidth_mbit"):

@@ -306,7 +306,7 @@ def regrouped(
     if set(table.clients) != set(sites.clients):
         odd = sorted(set(table.clients) ^ set(sites.clients))[0]
         only = "here" if odd in table.clients else "in the fleet"
-        raise ScenarioError(f"{counts}: client {odd!a:.60} is {only} alone. Give fleet and counts the same clients.")
+        raise ScenarioError(f"--counts: client {odd!a:.60} is {only} alone. Give fleet and counts the same clients.")
     shares = table.shares()[[table.clients.index(name) for name in sites.clients]]
     sizes = np.bincount(sites.group)
     placed = best_layout(sites, question.transfers, ("star", "star"), question.passes).layout.group_servers

@@ -102,6 +102,9 @@ class Question:
                 f"{'that ' * (not self.grouped)}count alike. `hfl-plan recommend --fleet` predicts them for groups and "
                 "samples as listed, where rings may stall."
             )
+        places, there = np.unique(self.sites.at, return_counts=True)
+        if (np.isfinite(self.network.up[places]) & (there > 1)).any():
+            yield "Each client at a place has its access alone. Where they share it, a star of them takes longer."
         if any("/" in group for group in self.sites.groups):
             yield "Trees on a network have two tiers at most: a group is its whole path, such as north/edge 3."
 

@@ -49,6 +49,7 @@ CSVS = {
     "counts": "client,group,a,b\nx,g,1,2\n",
     "fleet": "client,group,samples,node\nx,g,1,IS\n",
     "cover": "client,server\nx,s\n",
+    "rates": "client,group,step_time,uplink\nx,g,1s,20Mbit/s\n",
     "links": "a,b,latency_ms\nx,y,3\n",
 }
 SCENARIO = "Here give the scenario: --config FILE.toml, or options."
@@ -79,6 +80,8 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
             "group cover.csv",
             "reaches which server, for `hfl-plan recommend --coverage cover.csv` and `hfl-plan overlap`.",
         ),
+        ("recommend --fleet rates.csv", "known are client, group, samples, step_time, link"),
+        ("recommend --fleet rates.csv", "help: Remove it"),
         ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),

@@ -246,3 +246,26 @@ def test_what_cannot_be_meant_is_refused(plan, words: tuple[str, ...]) -> None:
     code, out, err = plan(*words)
     assert (code, out) == (2, "")
     assert REFUSED[words] in err
+
+
+def test_access_is_that_of_each_client_at_a_place_and_the_answer_says_so(plan, tmp_path: Path) -> None:
+    """Two clients behind one uplink take as long as one, where a star of them that shares it takes twice."""
+    (tmp_path / "net.csv").write_text("a,b,latency_ms,bandwidth_mbit\nx,y,1,100000\n")
+    rounds = {}
+    for n in (1, 2):
+        (tmp_path / "sites.csv").write_text("client,node\ns,x\n" + "".join(f"c{i},y\n" for i in range(n)))
+        words = (
+            "network",
+            "place",
+            str(tmp_path / "net.csv"),
+            "--fleet",
+            str(tmp_path / "sites.csv"),
+            "--tiers",
+            "star",
+        )
+        told = json.loads(plan(*words, "--up", "10Mbit/s", "--model-size", "10MB", "--server", "x", "--json")[1])
+        rounds[n] = told["rows"][0]["seconds_per_round_given"]
+        notes = " ".join(plan(*words, "--up", "10Mbit/s", "--explain", "notes")[1].split())
+        assert ("Each client at a place has its access alone." in notes) == (n == 2)
+    # 8 s for each model that the server sends over its access, and 8 s once for what the clients send back
+    assert [rounds[n] - 8 * n for n in (1, 2)] == pytest.approx([8.2, 8.2], abs=0.01)
