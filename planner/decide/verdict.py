@@ -238,8 +238,9 @@ def faster(
     """The baseline that takes the least of an objective, where that is below the best topologies' by more than ties.
 
     Else the server that does not wait and takes about as much as they do: whether to wait is a question of its own.
-    One tier is advised in place of several, of the same algorithm, and of another by more than the predictor's error.
-    Where a link between servers is slower than that of clients, it has to take less over that one, too.
+    One tier is advised wherever it is predicted to take less, as it needs fewer servers: also within the predictor's
+    error, which covers nothing where both are one algorithm. Where a link between servers is slower than that of
+    clients, it has to take less over that one, too.
     """
     amounts = {one.id: one.amount(objective, question.network) for one in beside}
     id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
@@ -256,10 +257,10 @@ def faster(
     if objective == "time" and (slower := _through_servers(question, at_once=id_ == "fedavg")) is not None:
         through = Quantity(next(one for one in beside if one.id == id_).amount(objective, slower) / least)
         worst = max(worst, through)
-    several = len(algorithms(question, best)) > 1
-    less = worst * (1 + scenario.resolution) < 1
-    advised = less and (several or _is_simpler(question, best[0], SINGLE[id_][0], worst, scenario.resolution))
-    return found.replaced(advised=advised, through=through)
+    advised = worst * (1 + scenario.resolution) < 1
+    one = _is_one_algorithm(question, best[0], SINGLE[id_][0])
+    close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
+    return found.replaced(advised=advised, within_error=close, through=through)
 
 
 def _through_servers(question: Question, *, at_once: bool) -> Network | None:
@@ -376,15 +377,11 @@ def one_tier(question: Question, scenario: Scenario, objective: Objective, least
     return "" if found is None or not found.advised else without_servers(found, scenario, objective)
 
 
-def _is_simpler(question: Question, topology: str, pattern: str, ratio: float, resolution: float) -> bool:
-    """Whether one tier of a pattern takes less than a topology beyond doubt.
-
-    Where both are one algorithm, whoever is asked takes part, and its rounds are those of the topology.
-    """
+def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
+    """Whether one tier of a pattern is a topology without its servers, with the same rounds, as everyone takes part."""
     tiers = question.sized(topology).tiers
     one = all(tier.passes == 1 and (tier.pattern.id == pattern or tier.taking_part == 1) for tier in tiers)
-    one = one and not question.partial and question.availability is None
-    return not is_close(question, 1 / ratio if ratio else math.inf, resolution, one=one)
+    return one and not question.partial and question.availability is None
 
 
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
@@ -397,9 +394,9 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:
-        return f"{name} {takes}: use it unless you need {servers}."
-    close = "" if baseline.through is not None else ", within the predictor's error"
-    return f"{name} without {servers} {takes}{close}."
+        close = ", within the predictor's error" if baseline.within_error else ""
+        return f"{name} {takes}{close}: use it unless you need {servers}."
+    return f"{name} without {servers} {takes}."
 
 
 ONE_CHILD = {

@@ -113,6 +113,7 @@ class Faster(Part):
     title: str
     ratio: Quantity = field("its amount over that of the best row; below 1, up to 1.25 where the server does not wait")
     advised: bool = field("whether to use it unless servers in between are needed", default=False)
+    within_error: bool = field("whether the predictor's error covers the ratio to the best row", default=False)
     through: Quantity | None = field(
         "the ratio where clients share the links of servers, which are slower than their own; null where none is",
         default=None,
