@@ -28,8 +28,13 @@ LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
 
-def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | None) -> tuple[Assumption, ...]:
-    """List what nobody gave, what decides most first, with its share of the variance of the lead."""
+def assumptions(
+    scenario: Scenario, question: Question, how_sure: Uncertainty | None, of_sharing: str = ""
+) -> tuple[Assumption, ...]:
+    """List what nobody gave, what decides most first, with its share of the variance of the lead.
+
+    How links are shared comes first where ``of_sharing`` says what of the answer stands on it.
+    """
     index = {d.name: d.explains.value for d in how_sure.inputs.drawn if d.explains} if how_sure else {}
     found = []
     for name, known in scenario.known.items():
@@ -48,7 +53,11 @@ def assumptions(scenario: Scenario, question: Question, how_sure: Uncertainty | 
         if in_doubt:
             first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
         found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
-    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+    known = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+    if not of_sharing:
+        return known
+    first = Assumption(key=SHARING, value=scenario.known[SHARING].value, effect=of_sharing)
+    return (first, *(one for one in known if one.key != SHARING))
 
 
 def steps(
@@ -57,11 +66,18 @@ def steps(
     verdict: Verdict,
     changes: Iterable[Sensitivity],
     how_sure: Uncertainty | None,
+    *,
+    sharing: bool = False,
 ) -> Iterator[NextStep]:
-    """What to find out first, and then which commands to run; ``changes`` are what would change the verdict."""
+    """What to find out first, and then which commands to run; ``changes`` are what would change the verdict.
+
+    ``sharing`` says whether hours stand on how links are shared, which nobody said.
+    """
     of_a_preset = scenario.known[SHARING].origin == "derived"
-    if any(one.on == SHARING for one in (verdict, *verdict.cases)) or (
-        of_a_preset and any(one.parameter == SHARING for one in changes)
+    if (
+        sharing
+        or any(one.on == SHARING for one in (verdict, *verdict.cases))
+        or (of_a_preset and any(one.parameter == SHARING for one in changes))
     ):
         yield ask_sharing(scenario)
     policy = scenario.known.get(POLICY)
@@ -88,11 +104,6 @@ def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
     parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
     return NextStep(argv=LINK_SHARING, why=f"Does {a(parent)} share one link?", asks=True)
-
-
-def sharing_assumed(scenario: Scenario, effect: str) -> Assumption:
-    """Name how links are shared as an assumption, with what depends on it."""
-    return Assumption(key=SHARING, value=scenario.known[SHARING].value, effect=effect)
 
 
 def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:

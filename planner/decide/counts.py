@@ -223,7 +223,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     leaders, order = seen.leaders()
     if not order:
         return recommend(common[0])  # which says why
-    first = order[0]
+    first = _taken(seen, order)
     numbers = ties([plan.total for plan in order], scenario.resolution)
     tie = {plan.division: number for plan, number in zip(order, numbers, strict=True)}
     rows = [_row(seen, i, leaders[i], tie.get(i, max(numbers) + 1)) for i in range(len(common))]
@@ -232,7 +232,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     answer = recommend(_settled(seen, first, choices))
     warnings = [_with_checked(one, seen, first) for one in answer.warnings]
     said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
-    for text in _cautions(order, rows, along, chosen, choices):
+    for text in _cautions(first, rows, along, chosen, choices):
         said[text] = None
     searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
     if SIZES[0] in searched:
@@ -242,7 +242,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         looked = looked.replace(f"{letter}, ", "")
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
     beyond = _where_shared(seen, order, choices)
-    if one_each := _one_each([order[0], *(beyond[1][:1] if beyond else [])], seen):
+    if one_each := _one_each([first, *([_taken(*beyond)] if beyond else [])], seen):
         said[one_each] = None
     one = answer.verdict
     told = one.replaced(text=_with_counts(one, _chosen(seen, order, choices), seen.scenarios[first.division]))
@@ -337,15 +337,17 @@ def _where_shared(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tup
         return None
     shared, _ = _search([one.with_link(sharing="per-server") for one in seen.scenarios], choices)
     beyond = shared.leaders()[1]
-    other = bool(beyond) and _counts(shared, beyond[0], choices) != _counts(seen, order[0], choices)
-    return (shared, beyond) if other else None
+    if not beyond:
+        return None
+    own, other = (_counts(*one, choices) for one in ((seen, _taken(seen, order)), (shared, _taken(shared, beyond))))
+    return (shared, beyond) if own != other else None
 
 
 def _by_sharing(found: tuple[Found, Found], choices: Mapping[str, tuple[int, int]]) -> Verdict:
     """The verdict where own and shared links have other counts: each with the best topology at its own."""
     cases = []
     for value, (seen, order) in zip(("per-client", "per-server"), found, strict=True):
-        scenario = _settled(seen, order[0], choices)
+        scenario = _settled(seen, _taken(seen, order), choices)
         question = ask(scenario)
         rounds = {topology: float(n) for topology, n in question.rounds().items()}
         beside = [one for one in baselines(question) if one.question is not None]
@@ -367,7 +369,8 @@ def _without_groups(found: Verdict, scenario: Scenario) -> Faster | None:
 def _with_counts(found: Verdict, counts: str, scenario: Scenario) -> str:
     """The verdict as a sentence with its counts; first without groups, where that is advised."""
     if (alone := _without_groups(found, scenario)) is None:
-        return f"Take {counts}. {found.text}"
+        one = "That is one tier. " if scenario.grouping != "given" and scenario.number("G") == 1 else ""
+        return f"Take {counts}. {one}{found.text}"
     advice = without_servers(alone, scenario, scenario.objective)
     return f"{advice} Else take {counts}. {' '.join(found.text.replace(advice, '').split())}"
 
@@ -391,13 +394,26 @@ def _counts(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) ->
 
 
 def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]], *, short: bool = False) -> str:
-    """The counts of the best plan, and the numbers of groups between which predictions cannot decide."""
-    said = ", ".join(_counts(seen, order[0], choices))
+    """The counts that are taken, and the numbers of groups between which predictions cannot decide."""
+    taken = _taken(seen, order)
+    said = ", ".join(_counts(seen, taken, choices))
     level = _level(seen, order)
     if len(level) == 1:
         return said
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
-    return f"{said} ({span} tie)" if short else f"{said} (toss-up of {span} groups)"
+    if short:
+        return f"{said} ({span} tie)"
+    more, scenario = "", seen.scenarios[taken.division]
+    if order[0].total * (1 + scenario.resolution) < taken.total:
+        less = f"{times(order[0].total / taken.total)} the {scenario.objective}"
+        more = f" ({seen.groups(order[0]):,} groups: {less}, within the predictor's error)"
+    return f"{said}, the fewest of a toss-up of {span}{more}"
+
+
+def _taken(seen: _Seen, order: Sequence[_Plan]) -> _Plan:
+    """The plan with the fewest groups of those between which predictions cannot decide: a server less for each."""
+    fewest = _level(seen, order)[0]
+    return next(plan for plan in order if seen.groups(plan) == fewest)
 
 
 def _level(seen: _Seen, order: Sequence[_Plan]) -> list[int]:
@@ -493,13 +509,12 @@ def _along(seen: _Seen, symbol: str, resolution: float) -> tuple[Division, ...]:
 
 
 def _cautions(
-    order: Sequence[_Plan],
+    first: _Plan,
     rows: Sequence[Division],
     along: Mapping[str, Sequence[Division]],
     chosen: Scenario,
     choices: Mapping[str, tuple[int, int]],
 ) -> Iterator[str]:
-    first = order[0]
     found = ((row, Topology.parse(row.best)) for row in rows if row.best is not None)
     stars = [row for row, topology in found if not any(pattern.ordered for pattern in topology.patterns)]
     if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
@@ -555,6 +570,9 @@ def _sentence(
             found = f"Of {searched} divisions of {clients:,} clients, {kind}{over}, the best is {said}"
     if first.total > 0:
         found += _as_good(seen, order, level, along)
+    if (taken := _taken(seen, order)) is not first:
+        counts = ", ".join(_counts(seen, taken, choices))
+        found += f"; taken is {counts}, the fewest groups that predictions cannot tell from it"
     stay = ", ".join(
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
     )

@@ -18,10 +18,10 @@ from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import nearest_flips
-from planner.decide.recommendation import InCase, Other, Recommendation, Row, Uncertainty, Working
+from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
-from planner.decide.verdict import Standing, standing, standings, verdict
+from planner.decide.verdict import Standing, shared_takes, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
 from planner.io.version import version
@@ -71,6 +71,8 @@ def recommend(  # reason: one field of the answer after the other
     unwaiting = clocked(question) if every else ()
     said = verdict(found, (*one_tier, *unwaiting), met=met)
 
+    depends = any(one.on == SHARING for one in (said, *said.cases))
+    moves = not depends and shared_takes(found) is not None
     how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
@@ -99,13 +101,13 @@ def recommend(  # reason: one field of the answer after the other
         target=target_of(question, scenario.known["target"], met),
         verdict=said,
         rows=tuple(rows),
-        assumptions=assumptions(scenario, question, how_sure),
+        assumptions=assumptions(scenario, question, how_sure, "hours" if moves else ""),
         warnings=tuple(
             _warnings(question, scenario, rows, here.best, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
         ),
         sensitivity=changes,
         evidence=tuple(records),
-        next=tuple(steps(scenario, question, said, changes, how_sure)),
+        next=tuple(steps(scenario, question, said, changes, how_sure, sharing=moves)),
         recommend=Working(
             predictor=question.predictor.id,
             quantity=question.quantity.words,
@@ -134,6 +136,7 @@ def _warnings(  # reason: one source of warnings each
     asked: bool,
 ) -> Iterator[Caution]:
     texts = [
+        *evidence.not_covered(question),
         *about_shares(question),
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
@@ -143,7 +146,7 @@ def _warnings(  # reason: one source of warnings each
         *_about_target(question, met),
         *doubt,
     ]
-    texts += [*_about_cost(question, scenario), *left_out(scenario), *evidence.not_covered(question)]
+    texts += [*_about_cost(question, scenario), *left_out(scenario)]
     texts += about_regions(question)
     trees = [row for row in rows if not row.baseline and row.why]
     for why in dict.fromkeys(row.why for row in trees):

@@ -9,15 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, get_args
 
 from planner.decide import participation, tuning
-from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
+from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import known_values, target_of
-from planner.decide.recommendation import SHARING
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
-from planner.io.answers import Assumption, Caution, NextStep, Quantity, Verdict
+from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
 from planner.io.wording import counted, one_of, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
@@ -159,7 +158,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         ),
         verdict=verdict.replaced(text=said),
         rows=tuple(rows),
-        assumptions=_assumptions(scenario, question, shared=shared),
+        assumptions=assumptions(scenario, question, None, "the time of every choice" if shared else ""),
         warnings=tuple(Caution(text=text) for text in warnings),
         sensitivity=sharing_turns(scenario, chosen.topology, beyond) if shared else (),
         evidence=tuple(orderings.records(asked, scenario, near)),
@@ -425,15 +424,6 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
 
 def _predicted(rate: tuning.Rate | None) -> float:
     return 0.0 if rate is None else rate.rate_predicted or 0.0
-
-
-def _assumptions(scenario: Scenario, question: Question, *, shared: bool) -> tuple[Assumption, ...]:
-    """List what nobody gave; how links are shared first, where it is unknown and every time depends on it."""
-    found = assumptions(scenario, question, None)
-    if not shared:
-        return found
-    first = sharing_assumed(scenario, "the time of every choice")
-    return (first, *(one for one in found if one.key != SHARING))
 
 
 def _beyond_record(

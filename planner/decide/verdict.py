@@ -107,14 +107,17 @@ class Standing:
         return ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)
 
     def ratio(self, topology: str) -> Quantity | None:
-        """What a topology takes over what the first takes, as run, with its interval; None where either has none."""
+        """What a topology takes over what the first takes, as run, with its interval; None where either has none.
+
+        The interval has no upper end where a tenth of the draws do not reach the target.
+        """
         first, low, high = next(iter(self.totals)), None, None
         if topology not in self.totals or not self.totals[first]:
             return None
         number = self.run[topology] / self.run[first]
         ends = self._interval(topology, first)
-        if ends and all(map(math.isfinite, ends)) and ends[1] > ends[0] * (1 + SAME):
-            low, high = ends
+        if ends and topology != first and math.isfinite(ends[0]) and not ends[1] <= ends[0] * (1 + SAME):
+            low, high = ends[0], ends[1] if math.isfinite(ends[1]) else None
         measured = self.question.predictor.measured
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 
@@ -363,12 +366,23 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
 
 
 def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:
-    """Say that shared links have the same best topologies, and which is first there."""
+    """Say that shared links have the same best topologies, which is first there, and how much longer it takes."""
+    slower = shared_takes({"time": by})
+    takes = f", at {times(slower)} the time" if slower is not None else ""
     if found.status != "toss-up":
-        return "The best is the same where clients share their link."
+        return f"The best is the same where clients share their link{takes}."
     shared = by["per-server"].best[0]
     first = f", with {title(shared)} first" if shared != found.best[0] else ""
-    return f"It is one too where clients share their link{first}."
+    return f"It is one too where clients share their link{first}{takes}."
+
+
+def shared_takes(found: Mapping[str, Mapping[str, Standing]]) -> float | None:
+    """How many times as long the best takes where clients share their link; None where that is known, or the same."""
+    by = found.get("time", {})
+    if len(by) < 2 or not by["per-client"].least or not by["per-server"].least:
+        return None
+    ratio = by["per-server"].least / by["per-client"].least
+    return ratio if ratio > 1 + by["per-client"].scenario.resolution else None
 
 
 def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, best: Sequence[str]) -> str:
@@ -413,9 +427,9 @@ def same_by_structure(here: Standing) -> str:
     question, tied = here.question, here.best
     if len(tied) < 2:
         return ""
-    one = len(algorithms(question, tied)) == 1
-    reasons = []
-    if one:
+    each = algorithms(question, tied)
+    one, reasons = len(each) == 1, []
+    if len(each) < len(tied):
         for i, tier in enumerate(question.symbols):
             if question.values[tier.drawn] == 1:
                 known = ONE_CHILD.get(question.depth, ())
@@ -424,7 +438,6 @@ def same_by_structure(here: Standing) -> str:
         reasons.append("without noise and heterogeneity all need the same rounds")
     if not reasons:
         return ""
-    others = (
-        "They are alike" if not one else f"{names(tied[1:])} {'is' if len(tied) == 2 else 'are'} the same algorithm"
-    )
-    return f"{others}: {'; '.join(reasons)}."
+    rest = [t for t in tied if t not in each]
+    others = f"{names(rest)} {'is' if len(rest) == 1 else 'are'} the same algorithm" if rest else "They are alike"
+    return f"{others}{'s' * (not one and len(rest) > 1)}: {'; '.join(reasons)}."

@@ -29,7 +29,7 @@ class Quantity(float):
     """A number that says how far it is known and where it comes from; in calculations a plain number.
 
     Attributes:
-        low, high: Ends of the interval; None where none is known.
+        low, high: Ends of the interval; None where none is known, or where it has no upper end.
         level: Share of cases that the interval is expected to hold; None without one.
         origin: Given by you, measured, predicted or assumed.
 

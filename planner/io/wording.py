@@ -72,11 +72,11 @@ def one_of(topologies: Sequence[str]) -> str:
 
 
 def times(ratio: float | None) -> str:
-    """A ratio with two digits and its interval, if it has one: ``2.9x [1.4, 6]``."""
+    """A ratio with two digits and its interval, if it has one: ``2.9x [1.4, 6]``, ``2.9x [1.4, no end]``."""
     if ratio is None:
         return "-"
     low, high = getattr(ratio, "low", None), getattr(ratio, "high", None)
-    return f"{two(ratio)}x" + ("" if low is None or high is None else f" [{_end(low)}, {_end(high)}]")
+    return f"{two(ratio)}x" + ("" if low is None else f" [{_end(low)}, {'no end' if high is None else _end(high)}]")
 
 
 def two(number: float) -> str:

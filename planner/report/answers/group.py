@@ -12,9 +12,8 @@ from planner.data import label_shift
 from planner.data.label_counts import LabelCounts
 from planner.data.label_shift import Indices
 from planner.decide import regrouping
-from planner.decide.advice import ask_sharing, assumptions, sharing_assumed, sharing_turns
+from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.groups import Task, Wanted, moved
-from planner.decide.recommendation import SHARING
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
@@ -144,14 +143,15 @@ def _unknown(
 ) -> dict[str, Any]:
     """The answer's fields about sharing of links: assumption, question, and whether it changes what is best."""
     after = scenarios[1]
-    known = assumptions(after, ask(after), None)
-    if not sharing_is_open(ask(after), after):
+    open_ = sharing_is_open(ask(after), after)
+    known = assumptions(after, ask(after), None, "the row by time" if open_ else "")
+    if not open_:
         return {"assumptions": known}
     shared = [one.with_link(sharing="per-server") for one in scenarios]
     other = regrouping.effect((kinds[0], shared[0]), (kinds[1], shared[1]))
     own, beyond = (_gain("time", one).after for one in (found, other))
     return {
-        "assumptions": (sharing_assumed(after, "the row by time"), *(one for one in known if one.key != SHARING)),
+        "assumptions": known,
         "sensitivity": sharing_turns(after, own[0], beyond[:1]) if own else (),
         "next": (ask_sharing(after),),
     }

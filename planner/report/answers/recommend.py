@@ -48,7 +48,11 @@ NAMED = {"money": "money (your currency)"}  # columns
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
 LINES, WORDS = 25, 220  # of a page
-BETWEEN = (", ", ",", None)  # the ends of an interval, as the table is wide; None for no intervals
+Wide = tuple[str | None, bool]
+WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
+"""How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
+PLAIN = WIDTHS[-1:]
+NO_END = "no end]"  # of an interval
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -58,14 +62,14 @@ def document(answer: Recommendation) -> Document:
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     few = len(answer.ranking) <= LEAST + 1
 
-    def laid(shown: int, betweens: Sequence[str | None]) -> tuple[Document, str]:
-        table = _table(answer, shown, betweens)
+    def laid(shown: int, widths: Sequence[Wide]) -> tuple[Document, str]:
+        table = _table(answer, shown, widths)
         found = page(answer, table, sections, facts=facts, kind="Recommendation")
         return found, render(found, width=COLUMNS, color=False)
 
     for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
-        for betweens in (BETWEEN, (None,)):
-            found, text = laid(shown, betweens)
+        for widths in (WIDTHS, PLAIN):
+            found, text = laid(shown, widths)
             if text.count("\n") <= LINES and len(text.split()) <= WORDS:
                 return found
     return found
@@ -74,13 +78,17 @@ def document(answer: Recommendation) -> Document:
 # ---------------------------------------------------------------- the page
 
 
-def _table(answer: Recommendation, most: int, betweens: Sequence[str | None]) -> list[Block]:
+def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Block]:
     """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
-    tables = (_rows(answer, most, between) for between in betweens)
+    tables = (_rows(answer, most, *wide) for wide in widths)
     left, shown = len(answer.ranking) - most, next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
     notes = [f"{left} more topologies: --explain table"] if left > 0 else []
+    if answer.open_cases and "traffic" not in {column.name for column in shown.columns}:
+        notes.append("Traffic, which links do not change: --explain table")
+    if any(NO_END in cell for row in shown.texts() for cell in row):
+        notes.append("no end: in a tenth of the draws or more the target is not reached")
     if not any("[" in cell for row in shown.texts() for cell in row) and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
     return [shown, *(Sentences(note, "dim") for note in notes)]
@@ -98,15 +106,17 @@ def _skips(answer: Recommendation) -> bool:
     return False
 
 
-def _rows(answer: Recommendation, most: int, between: str | None) -> Table:
+def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = True) -> Table:
     """What decides and its ratio to the best come first, for own and for shared links where that is open.
 
-    ``between`` stands between the ends of an interval; None for no intervals.
+    ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
+    of both links that is not ``whole``.
     """
     shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
     cases = answer.open_cases
     decides: str = "time" if cases else answer.objective
     others = [name for name in ("time", "rounds", "traffic") if name != decides]
+    others = others if whole or not cases else others[:-1]
     heads = [decides, "vs best"] * max(len(cases), 1) + others
     if any((row.p_complete or 1.0) < 1 for row in shown):  # rounds that break are begun again
         others, heads = ([BEGUN if name == "rounds" else name for name in names] for names in (others, heads))

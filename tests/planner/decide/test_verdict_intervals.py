@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import planner
-from planner.io.wording import title
+from planner.io.wording import times, title
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
 FLEETS = [
@@ -61,7 +61,15 @@ def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
         places = {(case.value, case.rank): row.id for row in answer.ranking for case in row.cases}
         own, shared = places["per-client", 1], places["per-server", 1]
         first = f", with {title(shared)} first" if shared != own else ""
-        assert f"It is one too where clients share their link{first}." in answer.verdict.text
+        least = {value: min(case.time_seconds for row in answer.ranking for case in row.cases if case.value == value)
+                 for value in ("per-client", "per-server")}  # fmt: skip
+        slower = least["per-server"] / least["per-client"]
+        takes = f", at {times(slower)} the time" if slower > 1.02 else ""
+        assert f"It is one too where clients share their link{first}{takes}." in answer.verdict.text
+        asks = [one.why for one in answer.next if one.asks][:1]
+        assert (asks == ["Does a group share one link?"]) == bool(takes)
+        assert any(one.key == "client_link.sharing" and one.effect for one in answer.assumptions) == bool(takes)
+        assert ("link sharing per-client?" in str(answer)) == bool(takes)
         seen.add(shared == own)
     assert seen == {True, False}
 
@@ -85,3 +93,38 @@ def test_the_first_row_is_the_least_of_the_times_shown(fleet: tuple[int, int]) -
     shown = [float(row.time_seconds) for row in answer.ranking]
     assert shown == sorted(shown)
     assert answer.verdict.best[0] == answer.ranking[0].id
+
+
+def test_a_partner_that_may_not_reach_the_target_says_why_it_ties() -> None:
+    """Ring-Ring takes 4 times as long, and the 1,000 rounds that are allowed suffice for either by a little."""
+    answer = planner.recommend(
+        groups=4, clients_per_group=20, heterogeneity="both", uplink="1Mbit/s:20Mbit/s", link_sharing="per-server",
+        objective="time", local_steps=1, target="0.05", rounds=1000,
+    )  # fmt: skip
+    assert answer.verdict.best == ("star-ring", "ring-ring")
+    first, other = answer.ranking[:2]
+    assert first.ratio.low is first.ratio.high is None
+    assert other.ratio.low < 1.02 < other.ratio
+    assert other.ratio.high is None
+    page = str(answer)
+    assert f"{times(float(other.ratio))} [{other.ratio.low:.1g}, no end]" in page
+    assert "no end: in a tenth of the draws or more the target is not reached" in page
+
+
+def test_pairs_of_one_algorithm_in_a_toss_up_have_their_reason() -> None:
+    answer = planner.recommend(
+        groups=1, clients_per_group=2, heterogeneity="both", link_sharing="per-client", objective="rounds", rounds=5
+    )
+    assert answer.verdict.status == "toss-up"
+    assert len(answer.verdict.best) == 4
+    assert "are the same algorithms: with one group the top tier is neither star nor ring." in answer.verdict.text
+
+
+def test_tables_of_both_links_keep_their_intervals_and_leave_traffic_out() -> None:
+    answer = planner.recommend(groups=8, clients_per_group=3, heterogeneity="both", uplink="20Mbit/s", model_size="1MB")
+    page = str(answer)
+    assert answer.open_cases
+    assert page.count("[") >= 5
+    assert "traffic" not in page.splitlines()[7]
+    assert "Traffic, which links do not change: --explain table" in page
+    assert max(map(len, page.splitlines())) <= 80

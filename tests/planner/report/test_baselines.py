@@ -140,7 +140,7 @@ def test_one_group_is_one_tier_with_a_server_more_and_its_confidence_is_not_that
     ratio = times(answer.row("fedavg").time_seconds / answer.rows[0].time_seconds)
     advice = f"FedAvg takes {ratio} the time: use it unless you need group servers."
     assert answer.verdict.text.startswith(
-        f"{advice} Else take 1 group of 12 (toss-up of 1 to 12 groups). Use Star-Star"
+        f"{advice} Else take 1 group of 12, the fewest of a toss-up of 1 to 12. Use Star-Star"
     )
     assert answer.verdict.text.count("FedAvg") == 1
     confidence = f"{answer.verdict.confidence:.0%}".replace("%", " %")
@@ -151,7 +151,7 @@ def test_groups_that_are_free_are_not_taken_where_none_are_needed_also_beside_sh
     answer = planner.recommend(clients=12, heterogeneity="inter", objective="time", **FAST)
     own, shared = answer.verdict.cases
     assert own.baseline.advised and own.text.startswith("one tier, FedAvg; else 1 group of 12")
-    assert shared.baseline is None and shared.text.startswith("12 groups of 1")
+    assert shared.baseline is None and shared.text.startswith("4 groups of 3 (4 to 12 tie)")
     assert "use one tier FedAvg" in " ".join(str(answer).split())
 
 
