@@ -53,11 +53,11 @@ def assumptions(
         if in_doubt:
             first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
         found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
-    known = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+    every = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
     if not of_sharing:
-        return known
-    first = Assumption(key=SHARING, value=scenario.known[SHARING].value, effect=of_sharing)
-    return (first, *(one for one in known if one.key != SHARING))
+        return every
+    sharing = Assumption(key=SHARING, value=scenario.known[SHARING].value, effect=of_sharing)
+    return (sharing, *(one for one in every if one.key != SHARING))
 
 
 def steps(

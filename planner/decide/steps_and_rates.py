@@ -116,6 +116,11 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
     given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
     given = given or min(present, key=budget.overrun, default=None)
+    near = predictor_record.of(asked)
+    error = predictor_record.pair_factor(asked, 0.5) if near is not None else None
+    better = chosen
+    if given is not None and _is_as_good(given, chosen, weighed, budget, error):
+        chosen = given
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
     rows = [
@@ -131,7 +136,6 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, *best))
     ]
     rates = _rates(question, chosen, tried.among)
-    near = predictor_record.of(asked)
     shared = sharing_is_open(question, scenario)
     beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
     warnings = [
@@ -142,10 +146,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
     alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
-    verdict = _verdict(chosen, given, best, tied, aim, budget, scenario.resolution)
+    verdict = _verdict(chosen, given, better, best, tied, aim, budget, scenario.resolution)
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
-    error = predictor_record.pair_factor(asked, 0.5) if near is not None else None
     said = " ".join(filter(None, (verdict.text, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -247,28 +250,44 @@ def _one_tier(
     return one_tier(at, scenario, aim, chosen.amount(aim), [one.topology for one in tied or (chosen,)])
 
 
+def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float | None) -> bool:
+    """Whether the present choice is within the budget and takes no more than the predictor's error in all weighed."""
+    if error is None or budget.overrun(given) > 1:
+        return False
+    return all(given.amount(aim) <= error * better.amount(aim) for aim in weighed)
+
+
 def _verdict(
     chosen: Choice,
     given: Choice | None,
+    better: Choice,
     best: Sequence[Choice],
     tied: Sequence[Choice],
     aim: Aim,
     budget: Budget,
     resolution: float,
 ) -> Verdict:
-    """Say what to use, what it saves of what the present K and P take, and what else comes near."""
+    """Say what to use, what it saves of what the present K and P take, and what else comes near.
+
+    ``better`` is what is predicted to take the least, from which the choice cannot be told where it is another.
+    """
     parts, ratio, runner_up = [], None, ""
     within = f" within {budget}" if budget.limits else ""
     if given is None:
         parts.append(f"Use {_named(chosen)}: the least {aim}{within}.")
+    elif given == chosen != better:
+        changes = _changes(better, given, aim, resolution)
+        which = _named(better) if better.topology != given.topology else _steps(better)
+        said = f"{which} would take {changes}, within the predictor's error"
+        parts.append(f"Keep {_named(chosen)}{within}: {said}.")
+        if better.amount(aim) > 0:
+            ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
         parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
     else:
-        other: Aim = "traffic" if aim == "time" else "time"
-        changes = [_change(chosen.amount(one), given.amount(one), one, resolution) for one in (aim, other)]
         than = _named(given) if given.topology != chosen.topology else _steps(given)
         least = f"the least {aim}{within}"
-        said = f"{', '.join(changes)} than {than}"
+        said = f"{_changes(chosen, given, aim, resolution)} than {than}"
         if budget.overrun(given) > 1:
             said = f"{least}, which no topology tried keeps to at {_steps(given)}"
         elif budget.limits:
@@ -310,6 +329,12 @@ def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -
         return ""
     now, more = (least.amount(one) / chosen.amount(one) for one in (other, aim))
     return f"{_named(least)} takes {times(now)} the {other}, for {times(more)} the {aim}."
+
+
+def _changes(now: Choice, before: Choice, aim: Aim, resolution: float) -> str:
+    """Say what a choice takes less or more than another, of what is to be least and of time or traffic."""
+    other: Aim = "traffic" if aim == "time" else "time"
+    return ", ".join(_change(now.amount(one), before.amount(one), one, resolution) for one in (aim, other))
 
 
 def _change(now: float, before: float, what: str, resolution: float) -> str:

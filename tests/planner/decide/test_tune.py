@@ -217,14 +217,18 @@ def asked(plan, *words: str) -> dict[str, Any]:
     return json.loads(out, parse_constant=pytest.fail)
 
 
+def plain(told: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows with plain numbers."""
+    return [{k: v["value"] if isinstance(v, dict) else v for k, v in row.items()} for row in told["rows"]]
+
+
 def front(told: dict[str, Any]) -> list[dict[str, Any]]:
     """Rows of the front, with plain numbers."""
-    rows = [row for row in told["rows"] if row["tie"] is not None]
-    return [{k: v["value"] if isinstance(v, dict) else v for k, v in row.items()} for row in rows]
+    return [row for row in plain(told) if row["tie"] is not None]
 
 
 def recommended(told: dict[str, Any]) -> dict[str, Any]:
-    (row,) = (row for row in front(told) if row["recommended"])
+    (row,) = (row for row in plain(told) if row["recommended"])
     return row
 
 
@@ -479,7 +483,7 @@ def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) 
     """By the front itself: the row pointed at has the least product of time and traffic within the budget."""
     told = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"), "--within", "30h")
     text, best = told["verdict"]["text"], recommended(told)
-    assert "the least traffic within 30 h;" in text
+    assert "within 30 h: " in text
     rows = [row for row in front(told) if row["within_budget"]]
     near = min(rows, key=lambda row: row["time_seconds"] * row["traffic_bytes"])
     assert near["time_seconds"] * near["traffic_bytes"] < best["time_seconds"] * best["traffic_bytes"] / 2
@@ -487,6 +491,26 @@ def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) 
     assert f"K = {near['local_steps']}, P = {near['group_rounds']} takes {quicker:.2g}x the time" in text
     free = asked(plan, "tune", "--config", str(ROOT / "examples/phones.toml"))
     assert " takes " not in free["verdict"]["text"].partition("FedAvg")[0]
+
+
+@pytest.mark.parametrize(("file", "keeps"), [("cell_site", True), ("phones", False)])
+def test_the_present_choice_is_kept_where_the_error_covers_what_is_saved(plan, file: str, keeps: bool) -> None:
+    """What is saved of time and traffic by the quickest row of the front, against the error that the answer states."""
+    told = asked(plan, "tune", "--config", str(ROOT / f"examples/{file}.toml"))
+    given = next(row for row in plain(told) if row["given"])
+    quickest = min(row["time_seconds"] for row in front(told))
+    tied = [row for row in front(told) if row["time_seconds"] <= 1.02 * quickest]
+    best = min(tied, key=lambda row: row["traffic_bytes"])
+    error = told["tune"]["error"]
+    saves = [given[key] / best[key] for key in ("time_seconds", "traffic_bytes")]
+    assert (max(saves) <= error) == keeps
+    assert recommended(told)["id"] == (given if keeps else best)["id"]
+    assert told["verdict"]["ratio"]["value"] == pytest.approx(saves[0])
+    text = told["verdict"]["text"]
+    assert text.startswith("Keep " if keeps else "Use ")
+    assert (f"would take {1 - 1 / saves[0]:.0%}".replace("%", " %") in text) == keeps
+    assert ("less traffic, within the predictor's error." in text) == keeps
+    assert told["verdict"]["status"] == ("not-worth-it" if keeps else "best")
 
 
 def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
