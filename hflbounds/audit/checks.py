@@ -6,7 +6,7 @@ A check returns how many facts it looked at; a check that found nothing to look 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hflbounds.core.bound import Bound, Erratum
-from hflbounds.core.expression import Choice, DimensionError, Expr, Relation, Symbol, add, compile_many
+from hflbounds.core.expression import Choice, DimensionError, Expr, Relation, Symbol, compile_many
 from hflbounds.core.metrics import MEAN_SQUARED_GRADIENT
 from hflbounds.core.quantities import ABOUT, eta, eta_eff, eta_g, eta_sub, lam
 from hflbounds.errors import HflBoundsError
@@ -98,7 +98,7 @@ def draw(bound: Bound, count: int = 120, seed: int = 0) -> Points:
     return dict(_drawn(bound, count, seed))
 
 
-@lru_cache(maxsize=64)  # every check of a bound looks at the same points, as do those of what it is held to
+@lru_cache(maxsize=1024)  # every check of a bound looks at the same points, as do those of what it is held to
 def _drawn(bound: Bound, count: int, seed: int) -> Points:
     rng = np.random.default_rng(seed)
     tried = 30 * count
@@ -184,7 +184,7 @@ def check_vanishes(bound: Bound) -> int:
     points = draw(bound, 20)
     horizon = _horizon(bound)
     rest = {n: v for n, v in points.items() if n not in (horizon, eta_eff.name)}
-    values = [bound.tuned(**rest, **{horizon: rounds}).value for rounds in (1e9, 1e15, 1e21)]
+    values = bound.tuned(**rest | {horizon: np.array([[1e9], [1e15], [1e21]])}).value
     for earlier, later in pairwise(values):
         _require(later < 0.01 * earlier, f"does not vanish as {horizon} grows")
     return 2
@@ -205,7 +205,7 @@ def check_range(bound: Bound) -> int:
     low, high = np.zeros(len(points["L"])), 1e3 / points["L"]
     for _ in range(60):
         middle = (low + high) / 2
-        good = bound.applies(**{**points, "eta_eff": np.maximum(middle, 1e-300)})
+        good = _apply(bound.requires, {**points, "eta_eff": np.maximum(middle, 1e-300)})
         low, high = np.where(good, middle, low), np.where(good, high, middle)
     just_inside = _total(bound, {**points, "eta_eff": low * (1 - 1e-7)})
     inside = _total(bound, {**points, "eta_eff": low / 2})
@@ -213,17 +213,19 @@ def check_range(bound: Bound) -> int:
     with np.errstate(all="ignore"):
         beyond = bound.compiled[1](*(end[n] for n in bound.needs))[0]
     # With a free letter the constants may be finite where a cap that is meant for the best letter ends the range.
-    capped = np.full(len(low), bool(bound.free)) & ~_broken_but_caps(bound, end)
+    capped = np.full(len(low), bool(bound.free)) & _apply((c for c in bound.requires if c.lhs is not eta_eff), end)
     _require(capped | (just_inside > 1e4 * inside), "the range ends before the constants do")
     _require(capped | (beyond < 0), "the range ends after the constants do")
     _require(np.mean(capped) < 0.5, "a cap ends the range almost everywhere")
     return 4
 
 
-def _broken_but_caps(bound: Bound, points: Points) -> Any:
-    """Where a condition that is not a cap on the step is broken."""
-    others = replace(bound, requires=tuple(c for c in bound.requires if c.lhs is not eta_eff))
-    return ~others.applies(**points)
+def _apply(conditions: Iterable[Relation], points: Points) -> Any:
+    """Where all of some conditions hold."""
+    truth = np.ones(len(next(iter(points.values()))), bool)
+    for condition in conditions:
+        truth &= condition.holds(_at(condition.lhs, points), _at(condition.rhs, points))
+    return truth
 
 
 def check_numbers(bound: Bound) -> int:
@@ -262,8 +264,8 @@ def check_tuning(bound: Bound) -> int:
     horizon = _horizon(bound)
     timeless = {n: v for n, v in rest.items() if n != horizon}
     rounds = bound.rounds_to(target, **timeless)
-    _require(bound.tuned(**timeless, **{horizon: rounds}).value <= target, "rounds_to stops too early")
-    sooner = bound.tuned(**timeless, **{horizon: np.maximum(rounds - 1, 1)}).value
+    there, sooner = bound.tuned(**timeless | {horizon: np.stack([rounds, np.maximum(rounds - 1, 1)])}).value
+    _require(there <= target, "rounds_to stops too early")
     _require((rounds == 1) | (sooner > target), "rounds_to stops too late")
     return 3
 
@@ -617,7 +619,10 @@ def at_witness(side: Expr | Relation, witness: Mapping[str, float]) -> float | b
 
 
 def _total(bound: Bound, points: Points) -> Any:
-    return _at(add(bound.expression), points) * np.ones(len(next(iter(points.values()), [0])))
+    with np.errstate(all="ignore"):
+        return sum(bound.compiled[1](*(points[n] for n in bound.needs))) * np.ones(
+            len(next(iter(points.values()), [0]))
+        )
 
 
 def _require(truth: Any, failure: str) -> None:

@@ -68,7 +68,7 @@ def _gradient_by_gap() -> Finding:
     lowest = -g * (g / smooth) + smooth / 2 * (g / smooth) ** 2  # F(w - g/L) - F(w), at most, and at least F* - F(w)
     return _held(
         "smoothness from w to w - g/L, where g is the gradient: identity",
-        sp.simplify(lowest + g**2 / (2 * smooth)) == 0,
+        sp.cancel(lowest + g**2 / (2 * smooth)) == 0,
     )
 
 
@@ -90,7 +90,7 @@ def _collected() -> Finding:
     losses = apart + gap - c * (gap + apart) - spread / (2 * step) + left  # sum of p_i (F_i(w_i) - F_i*), at least
     before = spread + 4 * c * step * losses - 2 * step * (losses - apart)
     after = 2 * spread + 6 * c * step * apart
-    over = sp.expand(sp.simplify((after - before) * 8 * (1 + q) ** 2))
+    over = sp.expand(sp.cancel((after - before) * 8 * (1 + q) ** 2))
     good = nonnegative(over, (), (step, q, spread, gap, apart, left))
     return _held("all coefficients are nonnegative where L eta <= 1/4", good)
 
@@ -271,14 +271,14 @@ def _bracket(sign: int) -> Finding:
     b, x, gain = sp.symbols("b x X", positive=True)  # beta mu, t + alpha, beta^2 X
     bracket = gain / (b + sign) * (x / (x + 1) - b) + gain
     if sign > 0:
-        positive = sp.simplify(bracket - gain * (2 * x + 1) / ((b + 1) * (x + 1))) == 0
+        positive = sp.cancel(bracket - gain * (2 * x + 1) / ((b + 1) * (x + 1))) == 0
         return Finding(
             verdict="fails" if positive else "cannot tell",
             evidence="the bracket is beta^2 X (2x + 1)/((beta mu + 1)(x + 1)), positive everywhere",
             witness={"beta mu": 2, "x": 8, "beta^2 X": 1, "bracket": float(bracket.subs({b: 2, x: 8, gain: 1}))},
         )
-    negative = sp.simplify(bracket + gain / ((b - 1) * (x + 1))) == 0
-    falls = sp.simplify((x / (x + 1) - b) - (-(b - 1) - 1 / (x + 1))) == 0  # a larger Z makes it smaller still
+    negative = sp.cancel(bracket + gain / ((b - 1) * (x + 1))) == 0
+    falls = sp.cancel((x / (x + 1) - b) - (-(b - 1) - 1 / (x + 1))) == 0  # a larger Z makes it smaller still
     return _held("the bracket is -beta^2 X/((beta mu - 1)(x + 1)), and falls as Z grows", negative and falls)
 
 

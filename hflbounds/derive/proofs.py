@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
+import operator
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 
 import sympy as sp
 from sympy.polys.polyerrors import CoercionFailed
@@ -14,6 +15,7 @@ from sympy.polys.rings import PolyRing
 
 from hflbounds.core.expression import Choice, Expr, Maximum, Number, Power, Product, Relation, Special, Sum, Symbol
 
+_TWO: dict[type[Expr], Callable[[Fraction, Fraction], Fraction]] = {Sum: operator.add, Product: operator.mul}
 POINTS = 4  # at which two functions are compared
 
 
@@ -31,11 +33,10 @@ def exact(expression: Expr, numbers: Mapping[str, Fraction | int]) -> Fraction:
     if isinstance(expression, Number):
         return expression.exact
     if isinstance(expression, Symbol):
-        return Fraction(numbers[expression.name])
-    if isinstance(expression, Sum):
-        return sum((exact(part, numbers) for part in expression.args), Fraction(0))
-    if isinstance(expression, Product):
-        return math.prod((exact(part, numbers) for part in expression.args), start=Fraction(1))
+        number = numbers[expression.name]
+        return number if type(number) is Fraction else Fraction(number)
+    if isinstance(expression, Sum | Product):
+        return reduce(_TWO[type(expression)], (exact(part, numbers) for part in expression.args))
     if isinstance(expression, Power):
         return rational_power(exact(expression.base, numbers), expression.exponent)
     if isinstance(expression, Maximum):

@@ -76,22 +76,30 @@ def _gram(topology: str, case: Case) -> NDArray[np.int64]:
     return rows.T @ rows
 
 
-def drawn_sums(
-    topology: str, law: str, case: Case, alike: bool
-) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
-    """Expected sums over iterates of the squared intra- and inter-group pieces, and zeta^2 and delta^2."""
-    n_g, n_m, s1, s2, n_p, _ = case
+@cache
+def _drawn(law: str, case: Case, alike: bool) -> tuple[NDArray[np.int64], ...]:
+    """Of every draw, the gap of who stands at each place: to its group, and of its group."""
+    _, _, s1, s2, n_p, _ = case
     places = list(product(range(s1), range(n_p), range(s2)))
-    gram = _gram(topology, case)
     lower, upper = gaps(case, alike)
     low, up = [], []
     for groups, clients in draws(law, case):
         low.append([lower[groups[a]][clients[a][p][b]] for a, p, b in places])
         up.append([upper[groups[a]] for a, _, _ in places])
-    if not low:
+    return np.array(low, dtype=np.int64), np.array(up, dtype=np.int64)
+
+
+def drawn_sums(
+    topology: str, law: str, case: Case, alike: bool
+) -> tuple[Fraction, Fraction, Fraction, Fraction] | None:
+    """Expected sums over iterates of the squared intra- and inter-group pieces, and zeta^2 and delta^2."""
+    n_g, n_m, _, s2, _, _ = case
+    gram = _gram(topology, case)
+    lower, upper = gaps(case, alike)
+    found = _drawn(law, case, alike)
+    if not len(found[0]):
         return None
-    v, u = np.array(low, dtype=np.int64), np.array(up, dtype=np.int64)
-    sums = [Fraction(int(((y @ gram) * y).sum()), len(low) * s2**2) for y in (v, u)]
+    sums = [Fraction(int(((y @ gram) * y).sum()), len(y) * s2**2) for y in found]
     zeta2 = Fraction(sum(x**2 for row in lower for x in row), n_g * n_m)
     delta2 = Fraction(sum(x**2 for x in upper), n_g)
     return sums[0], sums[1], zeta2, delta2

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
@@ -34,6 +35,7 @@ def all_averages(rows: int, n: int, b: int) -> tuple[Counts, int]:
     return single[np.array(list(picks))], b
 
 
+@lru_cache(maxsize=16)
 def all_pushes(n: int, b: int) -> tuple[Counts, int]:
     """Every way in which each of n nodes sends to b others: weights times the number returned."""
     ways = [list(itertools.combinations([i for i in range(n) if i != k], b)) for k in range(n)]
@@ -43,7 +45,9 @@ def all_pushes(n: int, b: int) -> tuple[Counts, int]:
             heard[row, receivers, sender] = 1
         heard[row, range(n), range(n)] = 1
     scale = math.lcm(*range(1, n + 1))
-    return heard * (scale // heard.sum(axis=2, keepdims=True)), scale
+    heard *= scale // heard.sum(axis=2, keepdims=True)
+    heard.flags.writeable = False
+    return heard, scale
 
 
 def all_rounds(spokes: int, hubs: int, b_hs: int, b_hh: int, b_sh: int) -> tuple[Counts, int]:
@@ -252,7 +256,7 @@ def _supremum() -> Finding:
 def _small_enough() -> Finding:
     """20 C (1/20)^2 < 1 at a rational above 1 - 1/e, and C grows."""
     b = sp.Symbol("b")
-    grows = sp.simplify(sp.diff(b * (1 + 3 * b) / (1 - b) ** 2, b) - (1 + 7 * b) / (1 - b) ** 3) == 0
+    grows = sp.cancel(sp.diff(b * (1 + 3 * b) / (1 - b) ** 2, b) - (1 + 7 * b) / (1 - b) ** 3) == 0
     largest = exact(sharma2025.unrolled(beta_mix), {"beta_mix": SUP})
     if grows and 20 * largest < 400:
         return Finding(

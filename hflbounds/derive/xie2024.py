@@ -47,7 +47,8 @@ def _refuted(erratum: str) -> Callable[[], Finding]:
 def _same(left: Expr, right: Expr) -> bool:
     """Equal as functions of positive numbers, roots of sums included."""
     positive = {symbol: sp.Symbol(symbol.name, positive=True) for symbol in (left - right).to_sympy().free_symbols}
-    return bool(sp.simplify((left - right).to_sympy().subs(positive)) == 0)
+    difference = (left - right).to_sympy().subs(positive)
+    return bool(sp.cancel(difference) == 0 or sp.simplify(difference) == 0)  # the first takes a tenth of the time
 
 
 def _one_buffer() -> Finding:

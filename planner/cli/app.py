@@ -239,6 +239,7 @@ def root(
 
 def main() -> None:
     """Run the command line; every refusal has a code, a fact and a way out, on stderr."""
+    gc.set_threshold(50_000)  # to look for garbage at every 700 objects took a tenth of an answer's time
     atexit.register(gc.freeze)  # a process that ends need not look for garbage
     try:
         code = app(standalone_mode=False) or 0
