@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -173,8 +174,15 @@ class Comparison:
 
     @property
     def _steps_differ(self) -> bool:
-        """Whether a bound at its best step may take one that the other does not allow."""
-        return self.tuned and self.cap == "own" and _rule(self.first) != _rule(self.second)
+        """Whether the order at best steps may be another one than at those that both bounds allow."""
+        if not self.tuned or self.cap != "own" or _rule(self.first) == _rule(self.second):
+            return False
+        small, large = (_limit(bound) for bound in (self.first, self.second))
+        if self.condition.smaller == "second":
+            small, large = large, small
+        elif self.condition.smaller != "first":
+            return True
+        return small is None or large is None or small < large  # a smaller one that allows all steps stays so
 
     @property
     def _whatever(self) -> list[str]:
@@ -325,6 +333,18 @@ def _carried(a: Bound, b: Bound, notes: tuple[str, ...]) -> tuple[str, ...]:
 def _rule(bound: Bound) -> set[str]:
     """What a bound requires of its step."""
     return {str(condition) for condition in bound.requires if eta_eff in condition.symbols}
+
+
+def _limit(bound: Bound) -> float | None:
+    """Largest step that a bound allows, in units of 1/L; None where that depends on more."""
+    found = math.inf
+    for one in bound.requires:
+        if eta_eff not in one.symbols:
+            continue
+        if one.lhs != eta_eff or one.op not in ("<", "<=") or {s.name for s in one.rhs.symbols} - {"L"}:
+            return None
+        found = min(found, float(one.rhs.value({"L": 1.0})))
+    return found
 
 
 def tex(expression: Any) -> str:

@@ -144,6 +144,13 @@ def _regional(scenario: Scenario) -> Question:
         )
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
+    if scenario.topologies and "star-star" not in scenario.topologies:
+        raise ScenarioError("--tiers: regions and their clients are stars here. Leave it out.")
+    if scenario.network.timer is not None:
+        raise ScenarioError(
+            "--network: async times tasks by the links of the scenario, and not by places. Leave it out, and give "
+            "--region-times."
+        )
     if scenario.metric not in (None, "gradient") and scenario.known["target"].origin == "given":
         raise ScenarioError(
             f"--target: with --metric {scenario.metric} it is none of a squared gradient, which this bound is on. "

@@ -86,8 +86,21 @@ def answered(found: Answer) -> Overlap:
         ),
         overlap=_data(found),
         sensitivity=changes,
-        next=(NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why="what decides"),),
+        next=tuple(_next(found)),
     )
+
+
+def _next(found: Answer) -> Iterator[NextStep]:
+    """Ask for what decides and nobody gave: heterogeneity, then how often edges exchange, then convexity; then race."""
+    known, why = found.question.scenario.known, "what decides"
+    if {known["zeta"].origin, known["delta"].origin} & {"default"}:
+        yield NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why=why)
+    elif known["Ge"].origin == "default":
+        yield NextStep(argv=("...", "--edge-rounds", "NUMBER", "--local-steps", "NUMBER"), why=why)
+    elif known["mu"].origin == "default":
+        yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
+    race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", "FILE.csv")
+    yield NextStep(argv=race, why="measures overlap on your own model and data")
 
 
 def _verdict(found: Answer) -> Verdict:

@@ -360,3 +360,16 @@ def test_at_steps_that_only_one_allows_the_order_is_that_of_the_best_steps(R: in
     common = compare(*pair, R=R, cap="common", **numbers)
     assert common.sentences()[0] == f"{pair[1]} is at most {pair[0]} at every common step."
     assert common.smaller == pair[1]
+
+
+def test_a_smaller_bound_that_allows_all_steps_stays_so_at_best_steps() -> None:
+    pair = "hflbounds.sharp.star-star", "zhou2026.thm1-proof.star-star"
+    found = compare(*pair)
+    assert found.sentences() == [f"{pair[0]} is at most {pair[1]} at every common step."]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        numbers = {name: 10.0 ** rng.uniform(-2, 2) for name in ("L", "A", "sigma", "zeta", "delta")}
+        counts = {name: int(rng.integers(1, 30)) for name in ("G", "M", "P", "K")}
+        R = int(10 ** rng.uniform(0, 5))
+        small, large = (float(get(one).tuned(**numbers, **counts, R=R).value) for one in pair)
+        assert small <= large * (1 + 1e-12)

@@ -297,6 +297,8 @@ def test_jitter_is_seeded(plan, seed: str) -> None:
         (["--speed-ratio", "2", "--jitter", "9"], 2, "--jitter"),
         (["--speed-ratio", "2", "--target", "99"], 1, "before the first round"),
         (["--speed-ratio", "2", "--tiers", "1"], 2, "--tiers"),
+        (["--speed-ratio", "2", "--tiers", "ring/star"], 2, "--tiers: regions and their clients are stars"),
+        (["--speed-ratio", "2", "--network", "geant"], 2, "--network"),
         (["--speed-ratio", "2", "--S1", "2"], 2, "every region and client works"),
         (["--region-times", "1s,2s,3s", "--sub-rounds", "2"], 2, "Give --slowdowns instead"),
         (["--region-times", "1s,2s,3s", "-G", "1"], 2, "number of regions from 2"),

@@ -682,3 +682,15 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
         assert ("with Ge = 1, which `recommend` assumes, it never is." in text) == (words[one] == "worth it")
     once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
     assert "not worth it for airtime" in once and "`recommend`" not in once
+
+
+def test_what_was_given_is_not_asked_for_again(plan) -> None:
+    """Heterogeneity was, whatever had been said."""
+    words, asked = ["overlap", "ring:3,19,4"], []
+    for more in ([], ["-H", "zeta=0.5,delta=2"], ["--edge-rounds", "2"], ["--strong-convexity", "0.3"]):
+        words += more
+        asked.append(" ".join(json.loads(plan(*words, "--json")[1])["next"][0]["argv"]))
+    assert asked == [
+        "... --heterogeneity zeta=NUMBER,delta=NUMBER", "... --edge-rounds NUMBER --local-steps NUMBER",
+        "... --strong-convexity NUMBER", "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage FILE.csv",
+    ]  # fmt: skip
