@@ -32,6 +32,7 @@ def numbers(value: Any, at: str = "") -> dict[str, Any]:
     return {at: value} if isinstance(value, int | float) else {}
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("more", [{}, {"metric": "gradient", "predictor": "typical"}, {"S1": 2, "S2": 3}])
 def test_equal_groups_by_list_answer_as_by_the_short_form(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "fleet.csv"
@@ -134,6 +135,7 @@ def test_a_list_on_the_command_line_takes_the_place_of_the_counts_of_a_file(tmp_
         planner.load_scenario(str(config), {"fleet.groups": 2}, fleet=str(path))
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path: Path) -> None:
     with_places = Path("examples/consortium.csv").read_text()
     rows = list(csv.reader(io.StringIO(with_places)))

@@ -108,6 +108,7 @@ def test_divisors_are_those_of_trial_division() -> None:
 # ---------------------------------------------------------------- the search
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("objective", ["rounds", "time", "traffic"])
 @pytest.mark.parametrize("local", [{"P": 1}, {"P": 4}])
 def test_the_best_division_is_that_of_a_loop_over_explicit_deviations(objective: str, local: dict[str, int]) -> None:
@@ -156,6 +157,7 @@ def test_one_target_for_all_divisions() -> None:
         answer(N=100, H="both", R=1)
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(("file", "own"), [("", "K = 2, P = 1"), ("phones", "K = 5, P = 2")])
 def test_recommend_and_tune_reach_one_target_over_the_same_ranges(file: str, own: str) -> None:
     """What Star-Star reaches at the scenario's own K and P, which both say; then both find the same least time."""
@@ -188,6 +190,7 @@ def test_counts_are_compared_in_whole_rounds_as_rows_have_them() -> None:
         assert [row.tie == 1 for row in rows] == [time <= 1.02 * min(times) for time in times]  # the resolution
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_counts_of_the_file_that_take_less_than_the_range_are_named() -> None:
     found = planner.recommend(config="examples/hospitals.toml", local_steps="1:12", group_rounds="1:2")
     own = planner.recommend(config="examples/hospitals.toml", details=False)
@@ -199,6 +202,7 @@ def test_counts_of_the_file_that_take_less_than_the_range_are_named() -> None:
     assert "Replaced K = 20 and P = 1 of the file, by the ranges searched; they take" in said
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_where_groups_are_free_only_the_sum_of_squares_counts() -> None:
     for preset, (zeta, delta) in {"intra": (2.5, 0.11), "inter": (0.33, 2.7)}.items():  # sigma, docs/real-data.md
         found = answer(N=60, H=preset)
@@ -375,6 +379,7 @@ def test_a_prime_number_of_clients_is_divided_and_the_answer_says_how_unequally(
     assert "6 groups of 16 or 17" in only.recommend.notes[0]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_label_counts_choose_groups_of_nearly_one_size(tmp_path: Path) -> None:
     rows = [[1_000_000 * n for n in (i % 7, (3 * i) % 5 + 1, i % 3)] for i in range(23)]
     found = answer(N=23, H=csv_of(rows, tmp_path / "counts.csv"), sigma=1)
@@ -454,6 +459,7 @@ def test_no_wider_range_is_asked_for_than_the_fleet_and_the_least_drawn_that_set
     assert found.target.defined_by.endswith(" at S1 = 1, S2 = 1")
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
     found = answer(G=10, M=10, K="1:30000", P="1:60", H="both", target=0.05)
     question = ask(scenario(G=10, M=10, H="both", target=0.05))
@@ -483,6 +489,7 @@ def test_ranges_are_decided_by_time_unless_told_otherwise() -> None:
     assert "P = 1 stays as it is" in dear.recommend.notes[0]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_random_compute_times_are_drawn_for_fewer_plans() -> None:
     found = answer(G=3, M=3, K="1:400", P="1:9", H="both", target=0.05, compute__straggler="lognormal:0.3")
     assert any("3,600 ways" in w for w in (one.text for one in found.warnings))
@@ -524,6 +531,7 @@ def test_ranges_that_are_none_are_refused_in_one_line(value: str, wanted: str) -
 # ---------------------------------------------------------------- bad input, and the formats
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_few_many_and_prime_clients() -> None:
     assert [d.groups for d in answer(N=1, H="both").recommend.divisions] == [1]
     huge = answer(N=720720, H="both", o="rounds")
@@ -607,6 +615,7 @@ def test_every_format_has_what_was_searched(
     assert best in shown
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -631,6 +640,7 @@ def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
     assert not any(one["text"].startswith(servers) for told in (own, shared) for one in told["warnings"])
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

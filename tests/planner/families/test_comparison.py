@@ -27,6 +27,7 @@ def amounts(row: dict) -> tuple:
     return row["rounds"], row["time_seconds"], row["traffic_bytes"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_overlap_is_what_its_command_says(plan) -> None:
     _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
     _, alone, _ = plan(
@@ -40,6 +41,7 @@ def test_overlap_is_what_its_command_says(plan) -> None:
     assert f"(-K and -P), {there['verdict']} with 5 of each, as `overlap` alone assumes." in row["why"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_hubs_are_what_their_command_says(plan) -> None:
     _, beside, _ = plan("recommend", *FLEET, "--edges", "200", "--json")
     _, alone, _ = plan("hubs", "--nodes", "57", "--edges", "200", "--heterogeneity", "inter", "--json")
@@ -85,6 +87,7 @@ def test_what_contradicts_the_fleet_is_refused(plan, words: tuple[str, ...], sai
     assert err.count("\n") <= 2
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_target_of_asynchrony_is_named(plan) -> None:
     """A share of the start is another number for a bound than for the predictor of the ranking."""
     _, out, _ = plan("recommend", *FLEET, "--target", "1%", "--region-times", "10s,12s,60s", "--json")

@@ -53,6 +53,7 @@ def test_a_question_on_a_network_costs_what_its_round_takes() -> None:
     assert {known.origin for name, known in scenario.known.items() if name.startswith("client_link")} == {"derived"}
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_recommend_on_a_network_ranks_by_its_rounds_and_says_what_they_wait_for(plan) -> None:
     words = ("recommend", "--network", "geant", "--sites", str(SITES), "-c", str(CONFIG), "--uplink", "100Mbit/s")
     code, out, err = plan(*words, "--set", "plan.draws=0", "--json")

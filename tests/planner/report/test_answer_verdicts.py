@@ -60,6 +60,7 @@ def answer(request: pytest.FixtureRequest) -> planner.Recommendation:
     return planner.recommend(**request.param)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_best_takes_least_of_what_decides(answer: planner.Recommendation) -> None:
     """Of the rows' own numbers, in the case that the verdict is about; runner-up and ratio are of the same rows."""
     for objective, value, verdict in cases(answer.verdict, answer.objective):

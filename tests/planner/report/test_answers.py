@@ -54,6 +54,7 @@ def evidence_line(**asked: object) -> str:
     return " ".join(lines)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_evidence_says_where_no_measured_case_is_close() -> None:
     answer = planner.recommend(config="examples/phones.toml")
     assert "though none is close" in answer.explain("uncertainty").replace("\n", " ")
@@ -64,6 +65,7 @@ def test_evidence_says_where_no_measured_case_is_close() -> None:
     assert "good on rounds" in evidence_line(G=10, M=10)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_evidence_is_weak_for_fleets_far_larger_than_any_that_was_measured() -> None:
     assert "weak: no measured run had 1,000,000 clients in a group, 30 at most" in evidence_line(G=2, M=1_000_000)
     assert planner.recommend(G=2, M=1_000_000, link_sharing="per-client", uplink="1Gbit/s").verdict.confidence is None
@@ -85,6 +87,7 @@ def test_a_change_inside_a_toss_up_settles_it() -> None:
     assert said in " ".join(answer.explain("break-even").split())
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> None:
     fleet = {"config": "examples/unequal_hospitals.toml"}
     answer = planner.recommend(**fleet, target="0.1%")
@@ -96,6 +99,7 @@ def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> No
         assert "Rings stall" not in other.verdict.text
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_tree_says_how_many_clients_it_has() -> None:
     """Sizes are children of each node, and 4/25/80 was read as 25 groups in all."""
     assert "\nClients  8,000: 4 x 25 x 80\n" in str(planner.recommend(tiers="4/25/80"))

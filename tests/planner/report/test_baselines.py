@@ -19,6 +19,7 @@ SLOW, QUICK = (
     for rate in ("1Mbit/s", "100Gbit/s")
 )
 FAST: dict[str, Any] = {"settings": {"plan.draws": 0}}
+pytestmark = pytest.mark.usefixtures("unflipped")
 FIELDS = {"rounds": "rounds", "time": "time_seconds", "traffic": "traffic_bytes"}
 
 

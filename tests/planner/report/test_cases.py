@@ -21,6 +21,7 @@ def lines(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(render("csv", document(answer)))))
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_csv_has_the_rows_of_each_case_as_when_it_is_given() -> None:
     both = planner.recommend(**ASKED)
     assert both.verdict.status == "depends"
@@ -55,6 +56,7 @@ def test_words_for_sharing_lead_to_its_modes(word: str, mode: str) -> None:
         planner.recommend(**ASKED, link_sharing=word)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_weak_evidence_on_rounds_says_why_a_confidence_by_time_may_be_high() -> None:
     """Rounds alone are often wrong; a time has the time of a round too, which the links give."""
     by_time = planner.recommend(config="examples/phones.toml")
@@ -65,12 +67,14 @@ def test_weak_evidence_on_rounds_says_why_a_confidence_by_time_may_be_high() -> 
     assert "Evidence " in str(by_rounds)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
     said = " ".join(planner.recommend(data="examples/hospitals.csv").explain("warnings").split())
     low, high = said.partition("(95 % ")[2].partition(")")[0].split(" to ")
     assert f"[{low}, {high}]" in str(planner.measure("examples/hospitals.csv"))
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "given",
     [
@@ -92,6 +96,7 @@ def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict
             assert cell.replace(", ", ",") in line.replace(", ", ",")
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_both_cases_have_their_intervals_where_devices_stay_away() -> None:
     """Their rounds are those begun, which is said in two lines."""
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "availability": "95%"}
@@ -119,6 +124,7 @@ def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, da
     assert len(lines) <= 25 and sum(line.startswith("Warning") for line in lines) == 1
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_ends_of_a_narrow_interval_are_two_numbers() -> None:
     """Where no space follows the comma between them, thousands have none."""
     answer = planner.recommend(groups=200, clients_per_group=60, heterogeneity="inter")
@@ -157,6 +163,7 @@ def test_no_question_is_asked_twice() -> None:
     assert len(set(asked)) == len(asked) > 1
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("given", "keys"),
     [

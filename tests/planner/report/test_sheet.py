@@ -327,6 +327,7 @@ SEARCHED = {
 }
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("words", SEARCHED.values(), ids=SEARCHED)
 def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_path: Path, words) -> None:
     file, shared = tmp_path / "r.html", ("--uplink", "20Mbit/s", "--link-sharing", "per-client")
