@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner.cli.output import MISUSE, NO_ANSWER, WIDTH
 from planner.io.progress import progress
+
+if TYPE_CHECKING:
+    from planner.cli.kinds import Kind
 
 THEORY = {
     "UnknownBoundError": "E040",
@@ -74,10 +78,20 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
 
     name, options = (command.name, _options(command)) if command is not None else ("", [])
     for file, kind in kinds.named(fact):
+        if file in _written(kind):
+            return help_  # it is where such files belong
         if name not in kind.readers and not fact.startswith(kind.options or ("\0",)):
             alone = kind.taken(file, options) or help_ in NO_WAY
             return kind.way(file, options) if alone else f"{kind.way(file, options)} {help_}"
     return help_
+
+
+def _written(kind: Kind) -> Iterator[str]:
+    """Files that the command line gives to options of a kind."""
+    for before, word in pairwise(["", *sys.argv]):
+        option, _, file = word.partition("=")
+        if before in kind.options or option in kind.options:
+            yield word if before in kind.options else file
 
 
 def _options(command: Any) -> list[str]:

@@ -20,6 +20,7 @@ from planner.report.families import defaults
 from planner.report.page import assumed, brief, duration, shortened_to
 from planner.scenario.units import format_duration
 
+LEAST = 0.005  # share below which nothing is gained
 SHOWN = 12  # rows of all tables on a page
 TREES = (
     Column("topology"),
@@ -57,7 +58,7 @@ def _placed(question: Question, found: list[Tree]) -> str:
         return f"{said}."
     kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
     return (
-        f"{said}; {kept} it is as good." if best.saves < 0.005 else f"{said}: {percent(best.saves)} less than {kept}."
+        f"{said}; {kept} it is as good." if best.saves < LEAST else f"{said}: {percent(best.saves)} less than {kept}."
     )
 
 
@@ -125,6 +126,8 @@ def orders(question: Question, found: list[Ordered]) -> Listing:
     sure = "No order is shorter" if gap <= 1e-9 else f"No order is over {percent(gap, 1)} shorter"
     saves = 1 - best / given if given > 0 else 0.0
     said = f"The best orders take {percent(saves)} off the way of the rings. {sure}."
+    if saves < LEAST:
+        said = f"Keep the orders as listed: they are as short as the best. {sure}."
     columns = (
         Column("ring"), Column("server"), Column("clients", "count"), Column("as listed", "duration"),
         Column("best", "duration"), Column("within"), Column("order"),
@@ -207,7 +210,8 @@ def plans(question: Question, found: list[Plan]) -> Listing:
     rows = tuple(_plan(one, server) for one in found)
     quickest = min(found, key=lambda one: one.seconds)
     best, *level = (one for one in found if one.level)
-    lead = f"Least expected time: {best.name}, {best.time / server.time:.2g}x that of a server that averages all."
+    ratio = "" if best is server else f", {best.time / server.time:.2g}x that of a server that averages all"
+    lead = f"Least expected time: {best.name}{ratio}."
     if level:
         lead = f"Toss-up for time: {_any_of(one.name for one in (best, *level))}."
     said = (

@@ -50,6 +50,7 @@ CSVS = {
     "fleet": "client,group,samples,node\nx,g,1,IS\n",
     "cover": "client,server\nx,s\n",
     "rates": "client,group,step_time,uplink\nx,g,1s,20Mbit/s\n",
+    "nowhere": "client,group,node\nx,g,atlantis\n",
     "links": "a,b,latency_ms\nx,y,3\n",
 }
 SCENARIO = "Here give the scenario: --config FILE.toml, or options."
@@ -82,6 +83,8 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ),
         ("recommend --fleet rates.csv", "known are client, group, samples, step_time, link"),
         ("recommend --fleet rates.csv", "help: Remove it"),
+        ("network place geant --fleet nowhere.csv", "help: Check the name."),
+        ("network place geant --fleet=nowhere.csv", "help: Check the name."),
         ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),

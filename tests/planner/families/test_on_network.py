@@ -139,3 +139,12 @@ def test_a_table_is_shown_once_and_the_whole_of_a_cut_one_beside_it(plan) -> Non
     assert short.count("Sequential      NL or any") == 1
     heads = [line for line in long.splitlines() if "what the round waits for" in line]
     assert len(heads) == 2 and "\nUpgrades\n" in long  # some rows, and all
+
+
+def test_what_gains_nothing_and_what_is_the_server_is_not_compared(plan, tmp_path: Path) -> None:
+    """A share of 0 % was advised, and the server's time was 1x that of a server."""
+    (tmp_path / "three.csv").write_text("latency_ms,A,B,C\nA,0,10,20\nB,10,0,5\nC,20,5,0\n")
+    words = (str(tmp_path / "three.csv"), "--bandwidth", "100Mbit/s", "--model-size", "10MB")
+    # all rings of three places are one, there and back
+    assert plan("network", "order", *words)[1].startswith("Keep the orders as listed: they are as short as the best.")
+    assert plan("network", "overlays", *words)[1].startswith("Least expected time: FedAvg, 1 tier. The shortest round")
