@@ -228,7 +228,10 @@ def pair_factor(question: Question, share: float) -> float:
         return unproven_factor(question)
     drawn = errors(question, np.random.default_rng(question.seed), PAIRED)
     pairs = [np.abs(one - other) for one, other in combinations(drawn, 2)]
-    return math.exp(float(np.quantile(np.concatenate(pairs), share))) if pairs else 1.0
+    if not pairs:
+        return 1.0
+    every = np.sort(np.concatenate(pairs))
+    return math.exp(float(np.interp(share * (len(every) - 1), np.arange(len(every)), every)))
 
 
 def unproven_factor(question: Question) -> float:
