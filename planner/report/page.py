@@ -172,8 +172,7 @@ def _named(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> 
 def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
     """Say in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``.
 
-    The line begins with the advice to use one tier, and says where the predictor's error covers the ratio; there is no
-    advice where the links of servers take more.
+    The line begins with the advice to use one tier, but where the links of servers take more.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for where, case in _named(answer.verdict.cases, label):
@@ -184,8 +183,6 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
             kind = "no waiting"
         elif one.through is not None:
             why = f"; {times(one.through)} over servers' links"
-        elif one.within_error:
-            why = "; within the error"
         each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
         each.append(f"{times(one.ratio)} ({where}{why})")
     for kind, said in found.items():

@@ -51,7 +51,6 @@ LINES, WORDS = 25, 220  # of a page
 Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
 """How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
-PLAIN = WIDTHS[-1:]
 NO_END = "no end]"  # of an interval
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
@@ -68,7 +67,7 @@ def document(answer: Recommendation) -> Document:
         return found, render(found, width=COLUMNS, color=False)
 
     for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
-        for widths in (WIDTHS, PLAIN):
+        for widths in (WIDTHS[i:] for i in range(len(WIDTHS))):
             found, text = laid(shown, widths)
             if text.count("\n") <= LINES and len(text.split()) <= WORDS:
                 return found
@@ -85,7 +84,7 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Bl
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
     notes = [f"{left} more topologies: --explain table"] if left > 0 else []
-    if answer.open_cases and "traffic" not in {column.name for column in shown.columns}:
+    if "traffic" not in {column.name for column in shown.columns} and answer.verdict.on == SHARING:
         notes.append("Traffic, which links do not change: --explain table")
     if any(NO_END in cell for row in shown.texts() for cell in row):
         notes.append("no end: in a tenth of the draws or more the target is not reached")
@@ -110,13 +109,13 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     """What decides and its ratio to the best come first, for own and for shared links where that is open.
 
     ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
-    of both links that is not ``whole``.
+    of both links by time that is not ``whole``.
     """
     shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
     cases = answer.open_cases
     decides: str = "time" if cases else answer.objective
     others = [name for name in ("time", "rounds", "traffic") if name != decides]
-    others = others if whole or not cases else others[:-1]
+    others = others if whole or answer.verdict.on != SHARING else others[:-1]  # where traffic is no objective
     heads = [decides, "vs best"] * max(len(cases), 1) + others
     if any((row.p_complete or 1.0) < 1 for row in shown):  # rounds that break are begun again
         others, heads = ([BEGUN if name == "rounds" else name for name in names] for names in (others, heads))

@@ -11,6 +11,7 @@ import pytest
 from test_cli import run
 
 import planner
+from planner.report.answers.recommend import _table as table_of
 from planner.report.render import formats
 
 QUESTIONS = {
@@ -116,8 +117,11 @@ def test_a_toss_up_that_leaves_out_who_takes_less_says_why(step_time: str, told:
     for case in answer.verdict.cases:
         takes = {row.id: float(one.ratio) for row in answer.ranking for one in row.cases if one.value == case.value}
         found |= any(takes[a] > takes[b] for a in case.best for b in takes if b not in case.best)
-    shown = str(answer)
-    assert told == (found and "x [" not in shown) == ("A toss-up is by intervals" in shown)
+    assert found or not told
+    note = "A toss-up is by intervals, not by ratios alone: --explain table"
+    for between in (None, ","):  # without intervals, and with them, which then say so themselves
+        notes = [one.text for one in table_of(answer, 6, [(between, True)])[1:]]
+        assert (note in notes) == (found and between is None)
 
 
 def test_counts_come_next_where_a_profile_says_less(tmp_path: Path) -> None:
