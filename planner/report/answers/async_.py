@@ -22,6 +22,7 @@ from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 6  # buffers on the page
+LONGEST = 30  # letters of slowdowns that a command is given
 EACH = 5  # regions of which each is named
 NEAR = 0.1  # share of the time by which a server that does not wait is no faster
 PRINTED = "xie2024.thm1"
@@ -109,6 +110,8 @@ def _next(found: Answer) -> Iterator[NextStep]:
         ratio, given = found.settings.speed_ratio, found.settings.slowdowns
         own = ",".join(f"{one / min(found.times):.3g}" for one in found.times)
         each = own if given is None or found.question.members is not None else given
+        if ratio is None and len(each) > LONGEST:
+            ratio = f"{max(found.times) / min(found.times):.3g}"
         speeds = ("--slowdowns", each) if ratio is None else ("--speed-ratio", ratio)
         race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds)
         yield NextStep(argv=race, why="measures servers that do not wait, which the bound does not cover")

@@ -465,3 +465,13 @@ def test_the_race_that_is_named_is_that_of_the_page() -> None:
     assert said == pytest.approx(
         [times["FedBuff"] / times["Star-Star"], times["FedAsync"] / times["Star-Star"]], abs=0.006
     )
+
+
+def test_many_regions_are_raced_by_the_ratio_of_the_slowest(plan, tmp_path) -> None:
+    path, steps = tmp_path / "many.csv", [0.5 + 0.05 * g for g in range(30)]
+    path.write_text("client,group,step_time\n" + "".join(f"c{g},g{g},{t:.3f}s\n" for g, t in enumerate(steps)))
+    words = ("async", "--fleet", str(path), "--client-link", "lan", "--server-link", "lan", "--model-size", "1kB")
+    out = plan(*words)[1]
+    assert max(map(len, out.splitlines())) <= 80
+    [ratio] = re.findall(r"--speed-ratio ([\d.]+)", out)
+    assert float(ratio) == pytest.approx(steps[-1] / steps[0], rel=0.01)  # links take next to nothing
