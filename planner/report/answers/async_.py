@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -274,7 +275,7 @@ def _data(answer: Answer) -> dict[str, Any]:
 
 def _source(answer: Answer) -> str:
     """Where times of regions are from, in words; nothing where they were given."""
-    by = [] if answer.scenario.listed is None else [answer.scenario.listed.source]
+    by = [] if answer.scenario.listed is None else [Path(answer.scenario.listed.source).name]
     option = {"list": "", "pilot": "the slowdowns of the pilot"}.get(answer.times_from, answer.times_from)
     return "" if option == "--region-times" else f"by {join([*by, *([option] if option else [])])}"
 
