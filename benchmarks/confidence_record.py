@@ -5,12 +5,13 @@
 
 For every row of a record (`record_METRIC.csv`, see `predictor_record.py`) errors are drawn from the nearest rows of
 other families of problems and the same kind of heterogeneity: what was measured on quadratics is judged by what was
-learnt on others. On real data (`record_METRIC_images.csv`, see `real_record.py`) a family is a data set with one seed
-of its split and first model. As in answers, errors are centred: the median of each ratio to the first choice is the
-predicted one. The share of them that leaves the first choice within 2 % of the best is what would be stated; a monotone
-table from shares to how often they were right makes probabilities of them. When a family is judged its rows are not in
-that table either. Rows are judged by rounds, and by time: there a round of each topology takes a time of its own, drawn
-from a lognormal distribution whose logarithm has the standard deviation `SPREAD`, and known exactly.
+learnt on others. On real data (`record_METRIC_images.csv` and `record_METRIC_images_fading.csv`, see `real_record.py`)
+a family is a data set with one seed of its split and first model. As in answers, errors are centred: the median of each
+ratio to the first choice is the predicted one. The share of them that leaves the first choice within 2 % of the best is
+what would be stated; a monotone table from shares to how often they were right makes probabilities of them. When a
+family is judged its rows are not in that table either. Rows are judged by rounds, and by time: there a round of each
+topology takes a time of its own, drawn from a lognormal distribution whose logarithm has the standard deviation
+`SPREAD`, and known exactly.
 """
 
 from __future__ import annotations
@@ -165,7 +166,8 @@ def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
 
 def recorded() -> Iterator[tuple[str, str, record.By]]:
     """Every predictor and record that has errors of it, by rounds and by time."""
-    for name in ("loss", *(f"{metric}{record.IMAGES}" for metric in record.BY_LOSS), "gradient"):
+    of_images = (f"{metric}{kind}" for kind in (record.IMAGES, record.FADING) for metric in record.BY_LOSS)
+    for name in ("loss", *of_images, "gradient"):
         known = record.record(name)
         for predictor in known.errors if known else ():
             yield predictor, name, "rounds"

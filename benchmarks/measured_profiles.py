@@ -2,11 +2,13 @@
 
     python benchmarks/measured_profiles.py --out profiles.jsonl      # one JSON line per setting; goes on where it was
     python benchmarks/measured_profiles.py --out profiles.jsonl --write docs/evidence/measured_profiles.csv
+    python benchmarks/measured_profiles.py --fading    # writes how deviations fade beside constants that lack it
     python benchmarks/measured_profiles.py --labels    # writes the label shares of every problem beside its constants
     python benchmarks/measured_profiles.py --medians   # of the design settings, by kind of split: what presets are from
 
 Constants are measured at four points of a short run of Star-Star, as by default. Networks with convolutions are left
-out. Written are the largest constant of a run and their mean; of the curvature of the mean loss the geometric mean.
+out. Written are the largest constant of a run and their mean; of the curvature of the mean loss the geometric mean;
+and the power of the steps as which deviations fall late in a longer run.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from torch import nn
 from torch.nn import functional
 
 from validation.client_losses import Partitioned
-from validation.estimate import estimate
+from validation.estimate import FOLLOWING, estimate, fading
 from validation.experiment import make_problem
 from validation.problems.images import Images
 
@@ -66,18 +68,18 @@ def profile(setting: Setting) -> dict[str, Any]:
     if not isinstance(images, Images):
         raise TypeError(f"{setting} is no problem of images")
     told = losses(images)
-    found = estimate(told, nonnegative=True, seed=1000 + setting.seed)
+    found = estimate(told, follow=FOLLOWING, nonnegative=True, seed=1000 + setting.seed)
     points = [
         {"step": one.step, "loss": one.loss}
         | {n: one.of(n).estimate for n in ("L", "curvature", "sigma", "zeta", "delta", "gradient")}
         for one in found.points
     ]
-    return {"A": found.A.estimate, "rate": found.rate, "points": points}
+    return {"A": found.A.estimate, "rate": found.rate, "points": points, "fading": found.fading}
 
 
 def write(source: Path, path: Path) -> None:
-    """Write constants, a row for each problem."""
-    rows = []
+    """Write constants, a row for each problem; others that are written stay."""
+    rows: list[dict[str, str]] = []
     for line in source.read_text(encoding="utf-8").splitlines():
         found = json.loads(line)
         told = {"channels": 0, **found["problem"]["options"]}
@@ -89,8 +91,37 @@ def write(source: Path, path: Path) -> None:
             row |= {f"{name} largest": f"{max(seen):.4g}", f"{name} mean": f"{sum(seen) / len(seen):.4g}"}
         bent = [math.log(point["curvature"]) for point in found["points"]]
         rows.append(row | {"curvature": f"{math.exp(sum(bent) / len(bent)):.4g}"})
+        if found.get("fading") is not None:
+            rows[-1]["fading"] = f"{found['fading']:.3g}"
+    new = {_key(row) for row in rows}
+    if path.exists():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if _key(row) not in new] + rows
+    _written(rows, path)
+
+
+def write_fading(path: Path = WRITTEN) -> None:
+    """Write how deviations fade for every problem whose constants are written without it, one after the other."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {_key(one): one for one in settings()}
+    for row in rows:
+        if row.get("fading"):
+            continue
+        setting = found[_key(row)]
+        images = make_problem(setting.problem)
+        if isinstance(images, Images):
+            told = fading(losses(images), float(row["curvature"]), seed=1000 + setting.seed)
+            row["fading"] = "" if told is None else f"{told:.3g}"
+            print(row, file=sys.stderr)
+            _written(rows, path)
+
+
+def _written(rows: list[dict[str, str]], path: Path) -> None:
+    """Write rows, of which those that lack something have it empty."""
+    head = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out = csv.DictWriter(file, head, restval="", lineterminator="\n")
         out.writeheader()
         out.writerows(rows)
 
@@ -115,10 +146,7 @@ def write_shares(path: Path = WRITTEN) -> None:
         images = make_problem(problems[_key(row)])
         if isinstance(images, Images):
             row |= shares(images)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        out.writeheader()
-        out.writerows(rows)
+    _written(rows, path)
 
 
 def _key(one: Setting | dict[str, str]) -> tuple[str, ...]:
@@ -158,8 +186,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, help="measure nothing, and write what there is")
     parser.add_argument("--role", choices=ROLES, help="only settings of this role")
     parser.add_argument("--medians", action="store_true", help="measure nothing, and print medians of what is written")
+    parser.add_argument(
+        "--fading", action="store_true", help="measure only how deviations fade, where that is not known"
+    )
     parser.add_argument("--labels", action="store_true", help="measure nothing, and write label shares too")
     given = parser.parse_args(arguments)
+    if given.fading:
+        write_fading()
+        return 0
     if given.labels:
         write_shares()
         return 0

@@ -1,13 +1,13 @@
 """What predictors and pilots make of the runs on real data: first choices, ratios of rounds, learning rates.
 
     python benchmarks/real_record.py                 # design settings: what a choice may be made on
-    python benchmarks/real_record.py --role kept     # what judges it; also kept2, kept3, and several with commas
+    python benchmarks/real_record.py --role kept     # what judges it; also kept2 to kept4, and several with commas
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
-    python benchmarks/real_record.py --errors   # of all: record_loss_images.csv, record_accuracy_images.csv
+    python benchmarks/real_record.py --errors   # of all but kept4: record_loss_images.csv and the like
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -51,8 +51,9 @@ TARGETS = (6, 18, 46)  # rounds of Star-Star
 HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
 FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
-ROLES = ("design", "second", "kept", "kept2", "kept3")
-JUDGED = ROLES[2:]  # of which answers show how often first choices were right
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4")
+RECORDED = ROLES[:5]  # of which answers draw errors; nothing is drawn from what judges that
+JUDGED = ROLES[2:5]  # of which answers show how often first choices were right
 GROUPS_DIFFER = ("inter", "nested", "top", "middle", "everywhere")
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
@@ -153,7 +154,7 @@ def profiles(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
     """What was estimated of each problem."""
     with path.open(encoding="utf-8", newline="") as file:
         return {
-            tuple(row[name] for name in PROBLEM): {k: float(v) for k, v in row.items() if k not in PROBLEM}
+            tuple(row[name] for name in PROBLEM): {k: float(v) for k, v in row.items() if k not in PROBLEM and v}
             for row in csv.DictReader(file)
         }
 
@@ -191,9 +192,9 @@ def predicted(question: Question) -> Said:
 
 
 def profile_of(
-    curves: Curves, smoothness: str = "curvature", gap: str = "loss", scatter: float = 1.25
+    curves: Curves, smoothness: str = "curvature", gap: str = "loss", scatter: float = 1.25, fades: bool = False
 ) -> dict[str, str] | None:
-    """What a profile tells: which curvature, how far the loss can fall, and the scatter; None where there is none."""
+    """What a profile tells: which curvature, how far the loss can fall, scatter, fading; None where there is none."""
     found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
     if found is None:
         return None
@@ -201,6 +202,7 @@ def profile_of(
         "problem.smoothness": f"{found[smoothness]}", "problem.sigma": f"{found['sigma largest']}",
         "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
         "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
+        **({"problem.fading": f"{found['fading']}"} if fades and "fading" in found else {}),
     }  # fmt: skip
 
 
@@ -311,6 +313,7 @@ def summary(rows: Sequence[Mapping[str, object]]) -> str:
 LARGEST = partial(profile_of, smoothness="L largest", gap="A", scatter=0)
 CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] = {
     "`spectrum`, profile": (by("spectrum", profile_of), slice(None)),
+    "`spectrum`, profile with fading": (by("spectrum", partial(profile_of, fades=True)), slice(None)),
     "`spectrum`, profile, no scatter": (by("spectrum", partial(profile_of, scatter=0)), slice(None)),
     "`spectrum`, profile, L of clients, no scatter": (by("spectrum", LARGEST), slice(None)),
     "`typical`, profile": (by("typical", LARGEST), slice(None)),
@@ -353,13 +356,13 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
         out.writerows(lines)
 
 
-def errors(curves: Curves, quantity: str, after: int) -> dict[str, object] | None:
+def errors(curves: Curves, quantity: str, after: int, *, fades: bool = False) -> dict[str, object] | None:
     """A row of the record that answers draw errors from: `spectrum` with a profile, and what was measured.
 
     A family is a data set with one seed: of those what is common to a split and a first model is left out together.
     """
     told = curves.told
-    constants = profile_of(curves)
+    constants = profile_of(curves, fades=fades)
     if constants is None or after > curves.rounds[-1]:
         return None
     asked_ = asked(curves, after, METRIC[quantity], "spectrum", constants)
@@ -380,10 +383,12 @@ def errors(curves: Curves, quantity: str, after: int) -> dict[str, object] | Non
 
 
 def write_errors(curves: Sequence[Curves], folder: Path) -> None:
-    """Write the errors of every row, a file for each metric."""
-    for quantity, metric in METRIC.items():
-        rows = [row for one in curves for after in TARGETS if (row := errors(one, quantity, after)) is not None]
-        with (folder / f"record_{metric}_images.csv").open("w", encoding="utf-8", newline="") as file:
+    """Write the errors of every row, a file for each metric, with how deviations fade and without."""
+    for (quantity, metric), fades in itertools.product(METRIC.items(), (False, True)):
+        every = (errors(one, quantity, after, fades=fades) for one in curves for after in TARGETS)
+        rows = [row for row in every if row is not None]
+        name = f"record_{metric}_images{'_fading' * fades}.csv"
+        with (folder / name).open("w", encoding="utf-8", newline="") as file:
             out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             out.writeheader()
             out.writerows(rows)
@@ -427,7 +432,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     given = parser.parse_args(arguments)
     if given.errors:
-        write_errors(settings(given.curves), ROOT.parents[1] / "planner" / "data")
+        write_errors(of_roles(given.curves, RECORDED), ROOT.parents[1] / "planner" / "data")
         return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}

@@ -32,6 +32,7 @@ class Common(TypedDict, total=False):
     smoothness: float | str | None
     L: float | str | None
     curvature_scatter: float | str | None
+    fading: float | str | None
     initial_gap: float | str | None
     A: float | str | None
     rounds: int | str | None
@@ -110,7 +111,7 @@ class bounds:
 
 def compare(first: File, second: File, config: Config | Scenario | None = ..., *, settings: Mapping[str, Any] | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ..., **options: Unpack[Options]) -> Answer: ...
 
-def estimate(hook: File, *, steps: int = ..., rate: float | None = ..., batch: int = ..., local_steps: int = ..., points: int = ..., gradients: str = ..., batches: int | None = ..., curvature_clients: int = ..., gram: File | None = ..., seed: int = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
+def estimate(hook: File, *, steps: int = ..., rate: float | None = ..., batch: int = ..., local_steps: int = ..., points: int = ..., gradients: str = ..., batches: int | None = ..., curvature_clients: int = ..., follow: int = ..., gram: File | None = ..., seed: int = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
 def explain(code: Words | None = ..., *, output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 

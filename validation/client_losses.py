@@ -55,6 +55,14 @@ class Labelled(Losses, Protocol):
         """Numbers whose sum is the mean loss of all samples with a label, whoever holds them."""
 
 
+@runtime_checkable
+class Joint(Losses, Protocol):
+    """Losses of clients whose mini-batches can be taken together."""
+
+    def batches(self, clients: Sequence[int], x: Tensor, dice: Sequence[torch.Generator]) -> Iterator[Tensor]:
+        """Numbers whose sum is the mean of ``batch`` over these clients, each with its own ``dice``."""
+
+
 @dataclass(frozen=True, eq=False)
 class Partitioned:
     """A module's losses on the data of clients; `partitioned` makes and checks one.
@@ -92,6 +100,19 @@ class Partitioned:
         inputs, targets = self.inputs[client], self.targets[client]
         rows = torch.randint(len(inputs), (self.size,), generator=dice).to(inputs.device)
         return self._loss(inputs[rows], targets[rows], x)
+
+    def batches(self, clients: Sequence[int], x: Tensor, dice: Sequence[torch.Generator]) -> Iterator[Tensor]:
+        """The mean of `batch` over clients, in parts: a mean over samples, so that one call serves many clients."""
+        every = [
+            torch.randint(len(self.inputs[c]), (self.size,), generator=d) for c, d in zip(clients, dice, strict=True)
+        ]
+        most = max(1, PIECE // self.size)
+        for begin in range(0, len(clients), most):
+            some = list(zip(clients, every, strict=True))[begin : begin + most]
+            inputs, targets = (
+                torch.cat([of[c][r.to(x.device)] for c, r in some]) for of in (self.inputs, self.targets)
+            )
+            yield len(some) / len(clients) * self._loss(inputs, targets, x)
 
     def label_counts(self) -> Tensor:
         """Samples of each label that each client has."""

@@ -10,7 +10,7 @@ quantity hold together, at all points, with the stated probability (each point g
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -20,15 +20,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from validation.client_losses import Labelled, Losses
+from validation.client_losses import Joint, Labelled, Losses
 from validation.engine import ValidationError, generator
 from validation.statistics import LEVEL, Interval, student_quantile
 
-STEPS, BATCHES, POWER, CHOSEN = 50, 51, 52, 53  # what a generator is for
+STEPS, BATCHES, POWER, CHOSEN, FOLLOWED = 50, 51, 52, 53, 54  # what a generator is for
 EVALUATIONS = 400  # mini-batch gradients of a point, over all clients, unless told
 PRODUCTS = 200  # most Hessian-vector products of a client at a point
 CLOSE_MEAN = 0.25  # the same of the mean loss, whose products go over all data
 CLOSE = 0.05  # a power iteration ends where its interval is this narrow, relatively
+FOLLOWING = 400  # steps after which deviations are measured again, and after a quarter of them, for how they fade
 MEMORY = 1 << 32  # bytes of gradients held at a time
 Gradients = Literal["full", "batches"]
 Floats = NDArray[np.float64]
@@ -97,6 +98,8 @@ class Estimated:
         local_steps: between two averagings.
         seed: of everything random.
         level: probability of the intervals.
+        fading: the power of the steps as which the square of all deviations fell late in a longer run, see `fading`;
+            None where there was none.
     """
 
     points: tuple[Point, ...]
@@ -111,6 +114,7 @@ class Estimated:
     local_steps: int
     seed: int
     level: float
+    fading: float | None = None
 
     def largest(self, name: str) -> Interval:
         """The largest value along the run: what a bound needs at least; the interval is that of the maximum."""
@@ -140,6 +144,7 @@ def estimate(  # reason: one keyword for each option of the command
     gradients: Gradients = "full",
     curved: int = 4,
     close: float = CLOSE,
+    follow: int = 0,
     nonnegative: bool = False,
     level: float = LEVEL,
     seed: int = 0,
@@ -157,6 +162,7 @@ def estimate(  # reason: one keyword for each option of the command
         gradients: ``full`` for gradients on all data, ``batches`` for means over mini-batches.
         curved: clients whose curvature is measured, drawn at random if there are more.
         close: relative width of the interval of a curvature at which it is settled.
+        follow: steps of the longer run that says how deviations fade; 0 for none.
         nonnegative: whether losses are known not to be negative.
         level: probability of the intervals.
         seed: of everything random.
@@ -166,7 +172,8 @@ def estimate(  # reason: one keyword for each option of the command
         ValidationError: if a number is out of range, a loss is not finite, or shapes do not fit.
     """
     groups = tuple(losses.groups)
-    counts = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved, "batches": batches}
+    counts: dict[str, int | None] = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved}
+    counts |= {"batches": batches, "follow": follow}
     _check(groups, rate, gradients, level, **counts)
     tell = progress or (lambda _: None)
     clients = len(groups)
@@ -196,13 +203,59 @@ def estimate(  # reason: one keyword for each option of the command
             raise ValidationError(f"the parameters are not finite after {step} steps at rate {pace:g}. Lower the rate.")
         if step in moments:
             measure(step)
+    bent = _geometric_mean([point.curvature.estimate for point in seen])
+    fades = fading(losses, bent, steps=follow, gradients=gradients, batches=each, seed=seed, progress=tell)
     tell("")
     first, lowest = seen[0].loss, min(point.loss for point in seen)
     gap = Interval(first - lowest, first - lowest, first if nonnegative else math.inf, len(seen))
     labels = tuple(losses.labels) if isinstance(losses, Labelled) else ()
     return Estimated(
-        tuple(seen), gap, groups, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level
+        tuple(seen), gap, groups, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level, fades
     )
+
+
+def fading(
+    losses: Losses,
+    curvature: float,
+    *,
+    steps: int = FOLLOWING,
+    gradients: Gradients = "full",
+    batches: int = 3,
+    seed: int = 0,
+    progress: Callable[[str], object] | None = None,
+) -> float | None:
+    """Measure as which power of the steps the square of all deviations falls, late in descent of the objective.
+
+    Gradient descent from the start, on a mini-batch of every client in each step, at half of 1 / ``curvature``.
+    ``zeta^2 + delta^2`` is taken after a quarter of the steps and after all; it falls as ``steps ** -fading``.
+
+    Args:
+        losses: of clients.
+        curvature: typical of the objective; E / X^2.
+        steps: of the run; 0 for none.
+        gradients: as of `estimate`.
+        batches: mini-batches of each client for ``batches``.
+        seed: of mini-batches.
+        progress: told what is being done.
+
+    Returns:
+        None where nothing is told: no steps or curvature, a run that diverges, clients that do not differ. 0 where
+        deviations grow.
+    """
+    groups = tuple(losses.groups)
+    x, weights, early = losses.start().detach(), _weights(groups), max(1, steps // 4)
+    at_point = _Measurement(losses, groups, weights, batches, gradients, (), CLOSE, 1 - LEVEL, seed)
+    squares = []
+    for step in range(1, steps + 1 if curvature else 1):
+        if progress and step % 20 == 1:
+            progress(f"following the mean loss, step {step} of {steps}")
+        leaf = _leaf(x)
+        x = x - _slope(_objective(losses, leaf, partial(generator, seed, FOLLOWED, step)), leaf) / (2 * curvature)
+        if step in (early, steps) and bool(torch.isfinite(x).all()):
+            squares.append(at_point.deviations(x, step))
+    if len(squares) < 2 or not all(0 < square < math.inf for square in squares):
+        return None
+    return max(0.0, math.log(squares[0] / squares[1]) / math.log(steps / early))
 
 
 def curvature(
@@ -297,6 +350,11 @@ class _Measurement:
             dice=generator(self.seed, POWER, step), error=self.error, close=max(self.close, CLOSE_MEAN), most=PRODUCTS,
         )  # fmt: skip
         return Point(step, loss, _largest(curves), whole, *found, *self._by_label(x))
+
+    def deviations(self, x: Tensor, step: int) -> float:
+        """``zeta2 + delta2``, not a number where gradients are not."""
+        found = self._by_full(x, step) if self.gradients == "full" else self._by_batches(x, step)
+        return found[1].estimate + found[2].estimate
 
     def _drawn(self, client: int, x: Tensor, step: int, batch: int) -> Tensor:
         """The gradient on a mini-batch."""
@@ -414,6 +472,16 @@ def _mean_product(losses: Losses, weights: Floats, x: Tensor, vector: Tensor) ->
     for client, weight in enumerate(weights):
         total += float(weight) * _product(losses, client, x, vector)
     return total
+
+
+def _objective(losses: Losses, x: Tensor, dice: Callable[[int], torch.Generator]) -> Iterator[Tensor]:
+    """Numbers whose sum is the objective on a mini-batch of every client, drawn with its ``dice``."""
+    every = _members(losses.groups)
+    for members in every:
+        if isinstance(losses, Joint):
+            yield from (part / len(every) for part in losses.batches(members, x, [dice(c) for c in members]))
+        else:
+            yield from (losses.batch(c, x, dice(c)) / len(members) / len(every) for c in members)
 
 
 def _value(losses: Losses, client: int, x: Tensor, step: int) -> float:
@@ -534,7 +602,7 @@ def _check(groups: Sequence[int], rate: float | None, gradients: str, level: flo
         raise ValidationError(f"rate = {rate} must be a finite number above 0.")
     if gradients not in ("full", "batches"):
         raise ValidationError(f"gradients = {gradients!r} must be full or batches.")
-    least = {"steps": 0, "batches": 3 if gradients == "batches" else 2}
+    least = {"follow": 0, "steps": 0, "batches": 3 if gradients == "batches" else 2}
     for name, value in counts.items():
         if value is not None and value < least.get(name, 1):
             raise ValidationError(f"{name} = {value} must be at least {least.get(name, 1)}.")

@@ -298,6 +298,8 @@ def _by_loss(profile: Profile) -> dict[str, float]:
     found = {"L": curvature.value}
     if gap is not None and (lowest := gap.high or gap.value):
         found["A"] = lowest
+    if (fading := profile.constants.fading) is not None and fading.value is not None:
+        found["fading"] = fading.value
     return found
 
 

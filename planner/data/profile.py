@@ -59,6 +59,10 @@ class Constants(Part):
         "largest curvature of the mean loss, typical of the run, which predictions by loss take for L", default=None
     )
     A: Range | None = field("F(x0) - F*", default=None)
+    fading: Range | None = field(
+        "the power of rate times steps as which squared deviations fall late in training, for predictions by loss",
+        default=None,
+    )
 
 
 class Concentrations(Part):

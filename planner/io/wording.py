@@ -24,6 +24,7 @@ NAMES = {
     "order": "order of rings",
     "cost": "time model",
     "scatter": "curvature scatter",
+    "fading": "fading of deviations",
     "H": "deviation H of nodes",
 }
 

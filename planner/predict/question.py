@@ -61,6 +61,7 @@ class Question:
     predictor: Predictor  # whose rounds are meant
     metric: Metric  # what is to get small, where the predictor knows more than one
     scatter: float = 0.0  # of a mini-batch's curvature, over the curvature
+    fading: float | None = None  # the power of training time as which squares of deviations fall; None if unknown
     partial: bool = False  # whether only some of the fleet are asked
     availability: Availability | None = None  # of those asked; None where everyone takes part
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
@@ -383,6 +384,7 @@ def ask(scenario: Scenario) -> Question:
         predictor=whose,
         metric=metric,
         scatter=float(scenario.number("scatter")),
+        fading=None if scenario.known["fading"].value is None else scenario.number("fading"),
         partial=scenario.partial,
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
         rates=scenario.rates,

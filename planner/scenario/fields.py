@@ -394,7 +394,7 @@ POSITIVE: Final = _uncertain(text.number, {"type": "number", "exclusiveMinimum":
 NOT_NEGATIVE: Final = _uncertain(
     lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}
 )
-SCATTER: Final = Kind(
+FROM_ZERO: Final = Kind(
     lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}, "NUMBER"
 )
 RATE: Final = _quantity(parse_rate, "20Mbit/s", "RATE")
@@ -625,12 +625,20 @@ FIELDS: Final = (
     Field("problem.smoothness", POSITIVE, "smoothness of the losses", _usual("L"), "--smoothness --L", "L"),
     Field(
         "problem.curvature_scatter",
-        SCATTER,
+        FROM_ZERO,
         "scatter of a mini-batch's curvature over the curvature; 0 for noise that does not depend on the model, at "
         "which predicted rounds jump",
         _usual("scatter"),
         "--curvature-scatter",
         "scatter",
+    ),
+    Field(
+        "problem.fading",
+        FROM_ZERO,
+        "how squared deviations fall late in training, as rate times steps to the power of minus so much; by loss",
+        "unknown, taken as 0: they stay",
+        "--fading",
+        "fading",
     ),
     Field(
         "problem.initial_gap", POSITIVE, "initial gap of the loss, F(x0) - F*", _usual("A"), "--initial-gap --A", "A"

@@ -20,9 +20,9 @@ from scipy.stats import binom  # noqa: E402
 
 from planner.data.label_counts import read_gram  # noqa: E402
 from planner.data.profile import read_profile  # noqa: E402
-from validation.client_losses import Labelled, partitioned  # noqa: E402
+from validation.client_losses import Joint, Labelled, partitioned  # noqa: E402
 from validation.engine import ValidationError, generator  # noqa: E402
-from validation.estimate import STEPS, Estimated, curvature, estimate  # noqa: E402
+from validation.estimate import STEPS, Estimated, curvature, estimate, fading  # noqa: E402
 from validation.problems.controlled import Controlled, controlled  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits_hook.py"
@@ -386,7 +386,7 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     return run
 
 
-SMALL = ("--steps", 4, "--local-steps", 2, "--points", 2, "--batches", 2, "--curvature-clients", 1)
+SMALL = ("--steps", 4, "--local-steps", 2, "--points", 2, "--batches", 2, "--curvature-clients", 1, "--follow", 8)
 
 
 def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path) -> None:
@@ -407,6 +407,9 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     assert read.constants.sigma is not None
     assert read.constants.sigma.value == pytest.approx(largest["sigma"], rel=1e-4)
     assert read.constants.A is not None and read.constants.A.high is not None
+    assert read.constants.fading is not None
+    assert read.constants.fading.value == pytest.approx(document["fading"], rel=1e-4)
+    assert "fading" in json.loads(plan("recommend", "--heterogeneity", profile, "--json")[1])["scenario"]
     ratios = [(point["zeta"]["value"] / point["delta"]["value"]) ** 2 for point in document["points"]]
     assert read.ratio.low == pytest.approx(min(ratios), rel=1e-4)
     assert read.ratio.high == pytest.approx(max(ratios), rel=1e-4)
@@ -549,3 +552,59 @@ def test_help_says_that_the_file_is_run(plan: Any) -> None:
     code, out, _ = plan("estimate", "--help")
     assert code == 0
     assert "RUN" in out and "nothing is unpickled" in " ".join(out.split())
+
+
+# --- how deviations fade -------------------------------------------------------------------------------------------
+
+
+class Bowls:
+    """One-dimensional quadratics of some curvatures and tilts, without noise, in two groups of two."""
+
+    groups = (0, 0, 1, 1)
+
+    def __init__(self, curvatures: tuple[float, ...], tilts: tuple[float, ...]) -> None:
+        self.curvatures, self.tilts = curvatures, tilts
+
+    def start(self) -> Any:
+        return torch.ones(1, dtype=torch.float64)
+
+    def pieces(self, client: int, x: Any) -> Iterator[Any]:
+        yield (self.curvatures[client] * x**2 / 2 + self.tilts[client] * x).sum()
+
+    def batch(self, client: int, x: Any, dice: Any) -> Any:
+        return sum(self.pieces(client, x))
+
+
+def test_deviations_fade_as_the_square_of_the_distance_to_a_minimum_that_all_clients_share() -> None:
+    """Gradients are a_c x, and x halves in every step at half of one over the mean curvature: 2^-2 a step."""
+    losses = Bowls((1.0, 2.0, 3.0, 4.0), (0.0,) * 4)
+    assert fading(losses, 2.5, steps=8) == pytest.approx(2 * (8 - 2) * math.log(2) / math.log(8 / 2), rel=1e-9)
+    assert fading(Bowls((1.0,) * 4, (1.0, -1.0, 3.0, -3.0)), 1.0, steps=8) == 0  # tilts stay
+
+
+def test_nothing_is_said_of_deviations_without_steps_of_clients_that_do_not_differ_and_of_runs_that_diverge() -> None:
+    differ = Bowls((1.0, 2.0, 3.0, 4.0), (0.0,) * 4)
+    assert fading(differ, 2.5, steps=0) is None
+    assert fading(Bowls((1.0,) * 4, (0.0,) * 4), 1.0, steps=8) is None
+    assert fading(differ, 0.01, steps=400) is None
+    assert fading(differ, 0.5, steps=8) == 0  # x grows by a half in each step
+
+
+@pytest.mark.parametrize("gradients", ["full", "batches"])
+def test_mini_batches_of_many_clients_in_one_call_are_those_of_each(gradients: Any) -> None:
+    dice = generator(3)
+    data = [
+        (c % 3, torch.randn(20 + c, 4, generator=dice), torch.randint(3, (20 + c,), generator=dice)) for c in range(8)
+    ]
+    torch.manual_seed(0)
+    losses = partitioned(torch.nn.Linear(4, 3), data, batch=500)  # so that a group takes two calls
+
+    class Single:
+        """The same, one client at a time."""
+
+        groups, start, pieces, batch = losses.groups, losses.start, losses.pieces, losses.batch
+
+    assert not isinstance(Single(), Joint) and isinstance(losses, Joint)
+    together, alone = (fading(one, 2.0, steps=12, gradients=gradients, seed=4) for one in (losses, Single()))
+    assert together == pytest.approx(alone, rel=1e-4)
+    assert together is not None and together > 0

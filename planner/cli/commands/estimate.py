@@ -31,6 +31,14 @@ def estimate(  # reason: one parameter for every option
     ] = "full",
     batches: Annotated[int | None, Option("--batches", help="mini-batches of each client at each point", min=2)] = None,
     curved: Annotated[int, Option("--curvature-clients", help="clients whose curvature is measured", min=1)] = 4,
+    follow: Annotated[
+        int,
+        Option(
+            "--follow",
+            help="steps of a longer run of the mean loss, which says how deviations fade late in training; 0: none",
+            min=0,
+        ),
+    ] = 400,
     gram: Annotated[
         Path | None, Option("--gram", help="file for inner products of class gradients, for `measure --gram`")
     ] = None,
@@ -50,6 +58,6 @@ def estimate(  # reason: one parameter for every option
 
     if gram is not None and gram == asked.file:
         raise ScenarioError("--gram: is the file of --output. Name another.")
-    wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, seed)
+    wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, follow, seed)
     document, profile = estimated(hook, wanted, gram, force=asked.force, output=asked.file)
     return Result(document, {".json": profile})

@@ -3,7 +3,8 @@
 There is a file of measured scenarios for each metric, ``planner/data/record_METRIC.csv``, written by
 ``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Where the
 curvature of mini-batches scatters, as that of networks does, ``record_METRIC_images.csv`` is the record, runs on real
-data, written by ``benchmarks/real_record.py``. Nearest are,
+data, written by ``benchmarks/real_record.py``; ``record_METRIC_images_fading.csv`` where it is known how deviations
+fade. Nearest are,
 of the scenarios of the same kind of heterogeneity, those that are closest in noise, heterogeneity and target, in units
 of the initial gap and the smoothness, and in the sizes of the fleet. docs/predictors.md has the whole record, and how
 probabilities are made of it.
@@ -30,6 +31,7 @@ from planner.scenario.fields import Objective
 
 CALIBRATION = "calibration.csv"
 IMAGES = "_images"  # of the name of a record on real data
+FADING = f"{IMAGES}_fading"  # of that where it is known how deviations fade
 BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer
@@ -102,7 +104,9 @@ def file_of(name: str) -> str:
 
 def name_of(question: Question) -> str:
     """The record that a question is answered with: by its metric, on real data where curvatures scatter."""
-    return f"{question.metric}{IMAGES}" if question.scatter > 0 and question.metric in BY_LOSS else question.metric
+    if question.scatter == 0 or question.metric not in BY_LOSS:
+        return question.metric
+    return f"{question.metric}{IMAGES if question.fading is None else FADING}"
 
 
 @cache

@@ -21,8 +21,11 @@ groups differ is no matter, and of what no rate removes `FADED` is left, as a me
 all clients at once.
 
 The width of the broad spectrum and what is the clients' own were chosen by networks on images, the narrow spectrum by
-runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once,
-heterogeneity stays.
+runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once.
+
+Heterogeneity stays, unless the question says how it fades: by loss, squares of deviations fall as a power of training
+time, rate times steps, beyond `LATE` over L. Along runs of networks and softmax regression on images and tables the
+square of a deviation was about the curvature times the loss, so that it vanishes where a network fits all data.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ STEPS = 160  # rates of a table: 10 to 20 % apart
 LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
 STARTS = {"loss": 1.0, "gradient": float(2 * BROAD.mean())}  # before any round, over A and over L A
+LATE = 30.0  # training time, rate times steps times L, from which deviations fade; chosen on images and tables
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
 NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
@@ -65,6 +69,7 @@ class Fleet(envelopes.Fleet):
 
     measure: Measure = "loss"
     scatter: float = 0.0  # of the curvature of a mini-batch, over the curvature; by loss alone
+    fading: float = 0.0  # the power of training time as which squares of deviations fall; by loss alone
 
     @property
     def shape(self) -> tuple[int, float]:
@@ -110,6 +115,7 @@ class Fleet(envelopes.Fleet):
                 moved = (np.expm1(rounds * base) * noise) @ (BROAD / 2 / BROAD.size) * steps**2
             found = np.concatenate([np.minimum((start, moved), TOP), found])
         depth = self.topology.depth
+        found[2:] *= (1 + rounds * self.rates / LATE) ** -self.fading
         return np.concatenate([found[:2], found[1 + depth : 1 : -1], found[2 + depth :]])  # the lowest tier first
 
 
@@ -223,7 +229,8 @@ class _Spectrum(EnvelopePredictor):
 
     def _fleet(self, question: Question, topology: str, values: Mapping[str, Any]) -> Fleet:
         measure = _measure(question.metric)
-        return _made(question.sized(topology, values), int(values["K"]), measure, _scatter(question))
+        fading = question.fading or 0.0 if measure == "loss" else 0.0
+        return _made(question.sized(topology, values), int(values["K"]), measure, _scatter(question), fading)
 
 
 def _scatter(question: Question) -> float:
@@ -259,8 +266,8 @@ def _unit(question: Question, values: Mapping[str, Any]) -> Any:
 
 
 @lru_cache(maxsize=KEPT)
-def _made(tree: Topology, K: int, measure: Measure, scatter: float) -> Fleet:
-    return Fleet(tree, K, measure=measure, scatter=scatter)
+def _made(tree: Topology, K: int, measure: Measure, scatter: float, fading: float) -> Fleet:
+    return Fleet(tree, K, measure=measure, scatter=scatter, fading=fading)
 
 
 PREDICTOR = _Spectrum()

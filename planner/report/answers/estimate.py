@@ -39,6 +39,7 @@ class Wanted:
     gradients: str
     batches: int | None
     curved: int
+    follow: int
     seed: int
 
     def check(self) -> None:
@@ -171,6 +172,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
             L=_range(found.largest("L")),
             curvature=_range(found.typical("curvature")),
             A=_range(found.A) if found.A.estimate else None,
+            fading=None if found.fading is None else Range(value=found.fading),
         ),
         parameters=len(losses.start()),
         warnings=(run, *notes),
@@ -216,6 +218,7 @@ def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, An
             "level": found.level,
         },
         "A": _interval(found.A),
+        "fading": found.fading,
         "curvature_of_the_mean_loss": _interval(found.typical("curvature")),
         **{
             name: {"largest": _interval(found.largest(name)), "smallest": _interval(found.smallest(name))}
@@ -281,6 +284,7 @@ def _page(
             f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
         ),
         ("Gap A", gap),
+        *((("Fading", _faded(found.fading)),) if found.fading is not None else ()),
         ("Use", "predictions by loss take L of the mean loss and the most that A can be; theorems the others"),
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
@@ -307,6 +311,13 @@ def _page(
     return brief(
         answer, [Table(columns, tuple(rows), indent=2, apart=False)], facts=facts, sections=sections, kind="Estimate"
     )
+
+
+def _faded(power: float) -> str:
+    """What happens to deviations late in training."""
+    if power < 0.05:
+        return "none: late in training zeta and delta stay"
+    return f"late in training zeta^2 + delta^2 falls as steps^-{power:.2g}"
 
 
 def _verdict(found: Estimated) -> str:

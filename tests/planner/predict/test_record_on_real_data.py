@@ -61,7 +61,7 @@ def test_other_predictors_have_no_record_there() -> None:
 
 def test_errors_are_those_of_networks_where_curvatures_scatter_and_of_controlled_problems_where_not() -> None:
     def near(**given: Any) -> tuple[str, int]:
-        keys = {"scatter": "problem.curvature_scatter", "metric": "plan.metric"}
+        keys = {"scatter": "problem.curvature_scatter", "metric": "plan.metric", "fading": "problem.fading"}
         options = {"fleet.groups": 10, "fleet.clients_per_group": 10, "problem.heterogeneity": "intra"}
         options |= {keys[name]: value for name, value in given.items()}
         question = ask(load(options={key: (key, str(value)) for key, value in options.items()}))
@@ -74,6 +74,8 @@ def test_errors_are_those_of_networks_where_curvatures_scatter_and_of_controlled
             r for r in told if float(r["zeta"]) > float(r["sigma"]) and float(r["delta"]) < 0.3 * float(r["sigma"])
         ]
         assert near(metric=metric) == (f"{metric}_images", len(alike))
-    assert near(metric="loss", scatter=0) == ("loss", 84)
+        for fading in (0, 0.5):
+            assert near(metric=metric, fading=fading) == (f"{metric}_images_fading", len(alike))
+    assert near(metric="loss", scatter=0) == near(metric="loss", scatter=0, fading=1) == ("loss", 84)
     assert near(metric="accuracy", scatter=0) == ("accuracy", 0)
     assert near(metric="gradient") == ("gradient", 100)

@@ -407,6 +407,38 @@ def test_scatter_slows_what_chains_steps_and_changes_nothing_by_gradient() -> No
     assert same[0] == same[1]
 
 
+# --- deviations that fade ------------------------------------------------------------------------------------------
+
+
+def test_squares_of_deviations_fall_as_a_power_of_training_time_and_nothing_else_does() -> None:
+    """Training time of a model is rate times the local steps in a chain: of rings those of all clients."""
+    tree, K, rounds = Topology((Tier("ring", size=3), Tier("ring", size=4, passes=2))), 5, 7.0
+    for scatter in (0.0, 1.25):
+        stays, fades = (
+            Fleet(tree, K, measure="loss", scatter=scatter, fading=f).coefficients(rounds) for f in (0, 0.6)
+        )
+        np.testing.assert_array_equal(stays[:2], fades[:2])  # of A and the noise
+        for place, rate in enumerate(Fleet(tree, K, measure="loss", scatter=scatter).steps):
+            left = (1 + rounds * 3 * 2 * 4 * K * rate / 30) ** -0.6
+            np.testing.assert_allclose(fades[2:, place], left * stays[2:, place], rtol=1e-12)
+
+
+def test_rounds_are_those_of_clients_that_are_alike_where_deviations_fade_at_once() -> None:
+    fleet = {"fleet__groups": 6, "fleet__clients_per_group": 5, "problem__rounds": 40}
+    alike = asked(**fleet, problem__heterogeneity="zeta=0,delta=0").rounds()
+    at_once = asked(**fleet, problem__heterogeneity="zeta=2,delta=3", problem__fading=1e6).rounds()
+    slowly = asked(**fleet, problem__heterogeneity="zeta=2,delta=3", problem__fading=0.5).rounds()
+    stays = asked(**fleet, problem__heterogeneity="zeta=2,delta=3").rounds()
+    for topology in TOPOLOGIES[1:]:
+        assert at_once[topology] == pytest.approx(alike[topology], rel=1e-3)
+        assert alike[topology] < slowly[topology] < stays[topology]
+    of_gradients = [
+        asked(**fleet, problem__heterogeneity="zeta=2,delta=3", problem__fading=f, plan__metric="gradient").rounds()
+        for f in (0, 1)
+    ]
+    assert of_gradients[0] == of_gradients[1]
+
+
 # --- groups of clients that differ, and groups that differ --------------------------------------------------------
 
 

@@ -49,6 +49,18 @@ def test_by_gradient_it_is_the_largest_of_a_client_as_theorems_need(tmp_path: Pa
     assert numbers(resolved(tmp_path, PROFILE, **options))[:3] == (20.0, 1.2, 1.5)
 
 
+def test_how_deviations_fade_is_measured_or_given_and_they_stay_in_older_profiles_and_by_gradient(
+    tmp_path: Path,
+) -> None:
+    fades = PROFILE | {"constants": PROFILE["constants"] | {"fading": {"value": 0.7}}}
+    measured = resolved(tmp_path, fades).known["fading"]
+    assert (measured.value, measured.origin) == (0.7, "estimated")
+    given = resolved(tmp_path, fades, problem__fading="0.2").known["fading"]
+    assert (given.value, given.origin) == (0.2, "given")
+    for scenario in (resolved(tmp_path, PROFILE), resolved(tmp_path, fades, plan__metric="gradient")):
+        assert (scenario.known["fading"].value, scenario.known["fading"].origin) == (None, "default")
+
+
 def test_what_is_given_and_profiles_without_that_curvature_are_as_they_say(tmp_path: Path) -> None:
     given = resolved(tmp_path, PROFILE, problem__smoothness="3", problem__curvature_scatter="0")
     assert numbers(given) == (3.0, 2.3, 1.5, 0.0)
