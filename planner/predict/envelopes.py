@@ -160,7 +160,7 @@ class Points:
         with np.errstate(divide="ignore", invalid="ignore"):  # without noise nothing may be left
             stays, *fades = np.log(least[:kinds])
             found = stays + self.fade * (fades[0] - stays) if fades else stays
-        return np.where(np.isneginf(stays), stays, found)
+        return np.asarray(np.where(np.isneginf(stays), stays, found))
 
     @property
     def fade(self) -> float:
@@ -197,7 +197,7 @@ class Points:
         above, under = self.heights(np.stack((left, left + 1)))
         with np.errstate(invalid="ignore"):
             found = above + (place - left) * (under - above)
-        return np.exp(np.where((place == left) | np.isneginf(above), above, found))
+        return np.asarray(np.exp(np.where((place == left) | np.isneginf(above), above, found)))
 
     def _rounds_to(self, targets: Array, near: int) -> Array:
         with np.errstate(divide="ignore"):

@@ -225,6 +225,8 @@ class _Space:
         if limits.fixed:
             parts.append(", ".join(f"{name} = {value}" for name, value in limits.fixed.items()))
         what = f"no configuration of {least} or more hubs fits into {' and '.join(parts)}"
+        if limits.per_hub is not None and limits.per_hub == limits.per_node:  # as it is unless given
+            return f"{what}. Allow a hub more than a node, such as --per-hub {self.n}, or fix less."
         return f"{what}. Allow more, or fix less."
 
 

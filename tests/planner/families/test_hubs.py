@@ -437,3 +437,11 @@ def test_the_page_says_every_budget() -> None:
     said = " ".join(str(answer).partition("Budgets")[2].partition("Assumed")[0].split())
     b_hs, b_hh, b_sh = (int(number) for number in re.findall(r"(\d+) [a-z ]*\(b_", said))
     assert answer.rows[0].edges == answer.hubs["best"]["n_h"] * (b_hs + b_hh) + 45 * b_sh
+
+
+def test_a_limit_of_nodes_that_hubs_have_too_is_told_with_a_way_that_works(plan) -> None:
+    words = ("hubs", "--nodes", "12", "--edges", "40", "--per-node", "2")
+    code, out, err = plan(*words)
+    assert (code, out) == (1, "")
+    assert "such as --per-hub 12" in " ".join(err.split())
+    assert plan(*words, "--per-hub", "12")[0] == 0
