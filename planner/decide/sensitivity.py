@@ -214,7 +214,7 @@ def _verdict(
     each = algorithms(question, best)
     alone = len(each) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(each)}"
-    change = "no input followed changes that alone" if alone else "no number alone puts another topology first"
+    change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
     if rows:
         change = _leading(question, best, rows)
     return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")

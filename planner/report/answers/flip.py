@@ -11,7 +11,7 @@ from planner.decide.sensitivity import Change, Flips, Line
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, input_words, names_or, percent, times
+from planner.io.wording import counted, input_words, names_or, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
@@ -19,6 +19,7 @@ from planner.report.page import brief, cell, count, duration, page, shortened_to
 from planner.scenario.units import format_amount, format_break_even
 
 SHOWN = 9  # changes on a page
+INSIDE = 2  # changes of order inside a toss-up, on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
 METHODS = {
@@ -99,6 +100,7 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
+    yield from _inside(answer)
     limits = []
     if len(answer.flip.first) > 1:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
@@ -107,6 +109,27 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         limits.append(f"{', '.join(sampled[:6])} {verb} sampled: a change between two samples may be missed")
     limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
     yield from shortened_to("Limits", limits)
+
+
+def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
+    """Say which of a toss-up is predicted to be first, and where another of it is, the nearest of these first."""
+    if answer.verdict.status == "best" or len(answer.flip.first) < 2:
+        return
+    leader, found = answer.flip.first[0], list[tuple[float, str]]()
+    for line in answer.flip.lines:
+        for side in (-1, 1):
+            away = [s for s in line.stretches if (s.low > line.now if side > 0 else s.high < line.now)]
+            beyond = next((s for s in away[::side] if s.topologies and leader not in s.topologies), None)
+            if beyond is None or not set(beyond.topologies) <= set(answer.flip.first):
+                continue
+            at = beyond.low if side > 0 else beyond.high
+            near = abs(math.log(at / line.now)) if at > 0 and line.now > 0 else math.inf
+            where = f"{input_words(line.parameter)} {'above' if side > 0 else 'below'} "
+            found.append((near, f"{names_or(beyond.topologies)} with {where}{format_break_even(at, line.unit)}"))
+    if found:
+        nearest = [words for _, words in sorted(found)[:INSIDE]]
+        more = f"; {len(found) - INSIDE} more: --explain stretches" if len(found) > INSIDE else ""
+        yield "Toss-up", f"{title(leader)} is predicted first; {', '.join(nearest)}{more}"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:

@@ -388,6 +388,34 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
 
 
+def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -> None:
+    """The server's uplink below which Star-Ring is predicted first, though neither can be told from the other."""
+    given: dict[str, Any] = {
+        "G": 15,
+        "M": 60,
+        "local_steps": 8,
+        "heterogeneity": "dirichlet:intra=0.5,inter=2",
+        "rounds": 300,
+        "model_size": "1.6MB",
+        "uplink": "250kbit/s",
+        "downlink": "500kbit/s",
+        "latency": "80ms",
+        "link_sharing": "per-client",
+        "step_time": "0.8s",
+    }
+    server = {"network.server_link.down": "20Mbit/s", "network.server_link.latency": "30ms"}
+    server |= {"network.client_link.hop": "relayed"}
+    found = planner.flip(**given, settings={**server, "network.server_link.up": "4Mbit/s"}, parameter=["server_uplink"])
+    said = " ".join(str(found).split())
+    [at] = re.findall(r"Star-Star is predicted first; Star-Ring with server uplink below (\d+) kbit/s", said)
+    assert {*found.flip.first} == {"star-star", "star-ring"}
+    for factor, leader in ((0.95, "star-ring"), (1.05, "star-star")):
+        up = {"network.server_link.up": f"{factor * int(at):.0f}kbit/s"}
+        answer = planner.recommend(**given, settings={**server, **up}, details=False)
+        assert answer.rows[0].id == leader
+    assert "puts one outside it first" in found.verdict.text
+
+
 def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides() -> None:
     told = {"G": 12, "M": 50, "model_size": "12MB", "uplink": "8Mbit/s", "local_steps": 4, "link_sharing": "per-server"}
     answer = planner.recommend(**told, availability="95%")
