@@ -253,9 +253,11 @@ CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] 
 # ---------------------------------------------------------------- what answers say
 
 
-def errors(curves: Curves, quantity: str, after: int) -> list[float]:
-    """Logarithms of measured over predicted ratios of each two topologies, with a profile."""
-    one = asked(curves, after, METRIC[quantity], "spectrum", profile_of(curves))
+def errors(curves: Curves, quantity: str, after: int, constants: Mapping[str, str] | None) -> list[float]:
+    """Logarithms of measured over predicted ratios of each two topologies, with what is told; none without it."""
+    if constants is None:
+        return []
+    one = asked(curves, after, METRIC[quantity], "spectrum", constants)
     runs, goal = curves.rounds_to(quantity, after), one.goal()
     off = [math.log(runs[t] / float(one.predictor.rounds_to(one, t, goal, one.values))) for t in runs]
     return [abs(a - b) for a, b in itertools.combinations(off, 2)]
@@ -263,16 +265,18 @@ def errors(curves: Curves, quantity: str, after: int) -> list[float]:
 
 def record(every: Sequence[Curves]) -> Iterator[dict[str, object]]:
     """How often first choices were right by what is told, and within which factor nine of ten ratios were."""
-    for (quantity, metric), (told, name) in itertools.product(METRIC.items(), real_record.TOLD.items()):
-        say, seeds = CONTESTANTS[f"`spectrum`, {name}"]
-        rows = [row for row in real_record.judged(every, say, seeds) if row["quantity"] == quantity]
+    sizes = np.array([one.told["sizes"].split("/") for one in every], dtype=int)
+    tells = {"profile": profile_of, "labels": labels_of, "kind": kind_of}
+    for (quantity, metric), (told, tell) in itertools.product(METRIC.items(), tells.items()):
+        rows = [row for row in real_record.judged(every, by("spectrum", tell)) if row["quantity"] == quantity]
         regret = np.array([float(str(row["regret"])) for row in rows])
-        off = [error for one in every for after in TARGETS for error in errors(one, quantity, after)]
+        off = [error for one in every for after in TARGETS for error in errors(one, quantity, after, tell(one))]
         yield {
-            "predictor": "spectrum", "metric": metric, "told": told, "rows": len(rows),
+            "predictor": "spectrum", "record": f"{metric}_images", "tiers": 3, "told": told, "rows": len(rows),
             "settings": len({row["setting"] for row in rows}), "right": int((regret <= RIGHT).sum()),
             "regret_median": f"{np.median(regret):.3f}", "regret_p90": f"{np.quantile(regret, 0.9):.3f}",
             "regret_mean": f"{regret.mean():.3f}", "factor": f"{math.exp(np.quantile(off, 0.9)):.3g}",
+            "largest": "/".join(map(str, sizes.max(0).tolist())),
         }  # fmt: skip
 
 
