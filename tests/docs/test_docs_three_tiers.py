@@ -1,13 +1,19 @@
-"""Tables about three tiers in docs/real-data.md, against the curves in docs/evidence."""
+"""Tables about three tiers in docs/real-data.md, and what answers say of them, against the curves in docs/evidence."""
 
 from __future__ import annotations
 
 import csv
+import itertools
+import math
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from planner.predict.evidence import table
+from planner.predict.question import ask
+from planner.scenario.resolve import load
 
 pytest.importorskip("torch")
 
@@ -63,3 +69,33 @@ def test_a_habit_counted_without_the_script(by_hand: dict[tuple[Setting, str, in
     rounds = [of for (_, quantity, _), of in by_hand.items() if quantity == "loss"]
     right = sum(of["ring-ring-ring"] <= 1.02 * min(of.values()) for of in rounds)
     assert f"| always ring-ring-ring | loss | {len(rounds)} | {right / len(rounds):.0%} " in PAGE
+
+
+def test_what_answers_say_is_what_was_predicted_and_run(
+    by_hand: dict[tuple[Setting, str, int], dict[str, float]],
+) -> None:
+    """First choices and ratios of questions with the written profiles, against rounds by hand."""
+    with (ROOT / "docs" / "evidence" / "three_tiers_profiles.csv").open(encoding="utf-8", newline="") as file:
+        profiles = {tuple(r[n] for n in ("data", "hidden", "scheme", "sizes", "seed")): r for r in csv.DictReader(file)}
+    (row,) = (r for r in table("three_tiers_record.csv") if (r["record"], r["told"]) == ("loss_images", "profile"))
+    right, off = 0, []
+    for (key, quantity, after), measured in by_hand.items():
+        if quantity != "loss":
+            continue
+        known, sizes, passes = profiles[(*key[:4], key[6])], key[3].split("/"), key[4].split("/")
+        tiers = [{"count": int(n), "passes": int(p)} for n, p in zip(sizes, passes, strict=True)]
+        settings = {
+            "fleet.tiers": [{"count": tiers[0]["count"]}, *tiers[1:]], "fleet.local_steps": key[5],
+            "problem.rounds": str(after), "problem.smoothness": known["curvature"], "problem.sigma": known["sigma"],
+            "problem.initial_gap": known["loss"],
+            "problem.heterogeneity": "/".join(known[tier] for tier in ("top", "middle", "bottom")),
+        }  # fmt: skip
+        asked = ask(load(options={name: (name, value) for name, value in settings.items()}))
+        predicted = asked.rounds()
+        left = {t: asked.predictor.reached(asked, t, 1.0, asked.values) for t in predicted}
+        first = min(predicted, key=lambda t: (predicted[t], left[t]))  # of several that take one round
+        right += measured[first] <= 1.02 * min(measured.values())
+        logs = [math.log(measured[t] / predicted[t]) for t in measured]
+        off += [abs(a - b) for a, b in itertools.combinations(logs, 2)]
+    assert (right, len(by_hand) // 2) == (int(row["right"]), int(row["rows"]))
+    assert math.exp(np.quantile(off, 0.9)) == pytest.approx(float(row["factor"]), rel=0.02)

@@ -69,16 +69,14 @@ def published(question: Question) -> Evidence:
 def records(question: Question, scenario: Scenario, agreement: ModelUncertainty | None) -> list[Evidence]:
     """What was published, and what was measured nearest to this question; nothing where there is nothing to order."""
     whose = question.predictor
-    if whose.measured or len(question.topologies) < 2 or not predictor_record.covers(question):
+    if whose.measured or len(question.topologies) < 2:
         return []
+    if not predictor_record.covers(question):
+        return of_deeper_trees(question, scenario)
     # A predictor that runs something for each question says nothing of the table's.
     found = [] if scenario.partial or whose.shows_progress else [published(question)]
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, though none is close"
-        weak = predictor_record.beyond_sizes(question)
-        if predictor_record.beyond(question):
-            most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
-            weak = f"no measured run had {own:,} local steps in a round, {most:g} at most"
         found.append(
             Evidence(
                 dataset=f"planner/data/{predictor_record.file_of(predictor_record.name_of(question))}",
@@ -90,7 +88,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
                 regret_median=agreement.regret_median,
                 regret_p90=agreement.regret_p90,
                 far=not agreement.like,
-                weak=weak,
+                weak=_weak(question),
             )
         )
     elif not question.predictor.guarantees:
@@ -107,12 +105,34 @@ TOLD = {
 }
 
 
+def _told(question: Question, scenario: Scenario) -> str:
+    """How much is known of heterogeneity: a key of `TOLD`."""
+    if scenario.known[question.symbols[-1].deviation].origin in ("given", "estimated"):
+        return "profile"  # constants that are given are like measured ones
+    return "kind" if scenario.ratio_error is None else "labels"
+
+
+def of_deeper_trees(question: Question, scenario: Scenario) -> list[Evidence]:
+    """First choices of this predictor on trees of as many tiers on real data, by who knew as much."""
+    told = _told(question, scenario)
+    if (row := predictor_record.of_depth(question).get(told)) is None:
+        return []
+    where = f"by rounds, {row['settings']} races of {row['tiers']} tiers"
+    note = f"docs/real-data.md: real data, fixed order, by {question.metric}, where {TOLD[told]}"
+    return [_first_choices(row, where, note).replaced(metric=question.metric, weak=_weak(question))]
+
+
+def _weak(question: Question) -> str:
+    """Say what of a question is beyond every measured run; else empty."""
+    if predictor_record.beyond(question):
+        most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
+        return f"no measured run had {own:,} local steps in a round, {most:g} at most"
+    return predictor_record.beyond_sizes(question)
+
+
 def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     """First choices of this predictor on images and letters, of splits like this and by who knew as much."""
-    told = "profile"  # constants that are given are like measured ones
-    if scenario.known["zeta"].origin not in ("given", "estimated"):
-        told = "kind" if scenario.ratio_error is None else "labels"
-    split = _split(question)
+    told, split = _told(question, scenario), _split(question)
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
@@ -133,6 +153,11 @@ def not_covered(question: Question) -> list[str]:
     covered, factor = predictor_record.covers(question), predictor_record.unproven_factor(question)
     if predictor_record.of(question) is not None or (covered and factor == 1):
         return []
+    if predictor_record.of_depth(question):
+        return [
+            f"A lead of less than {factor:.2g}x is a toss-up. In races of {question.depth} tiers nine of ten ratios of "
+            "two topologies were predicted within that factor."
+        ]
     tiers = f"{question.depth} tier{'s' if question.depth > 1 else ''}"
     lacks = f"No run on record had such trees ({tiers})"
     if factor == 1:

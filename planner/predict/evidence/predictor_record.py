@@ -4,7 +4,8 @@ There is a file of measured scenarios for each metric, ``planner/data/record_MET
 ``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Where the
 curvature of mini-batches scatters, as that of networks does, ``record_METRIC_images.csv`` is the record, runs on real
 data, written by ``benchmarks/real_record.py``; ``record_METRIC_images_fading.csv`` where it is known how deviations
-fade. Nearest are,
+fade. Of trees of three tiers there is how often first choices were right there, and how far off ratios were
+(``benchmarks/three_tiers.py --record``). Nearest are,
 of the scenarios of the same kind of heterogeneity, those that are closest in noise, heterogeneity and target, in units
 of the initial gap and the smoothness, and in the sizes of the fleet. docs/predictors.md has the whole record, and how
 probabilities are made of it.
@@ -30,6 +31,7 @@ from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import Objective
 
 CALIBRATION = "calibration.csv"
+DEEPER = "three_tiers_record.csv"
 IMAGES = "_images"  # of the name of a record on real data
 FADING = f"{IMAGES}_fading"  # of that where it is known how deviations fade
 BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
@@ -164,10 +166,9 @@ def beyond(question: Question) -> bool:
 
 def unequal(question: Question) -> bool:
     """Whether a group has many more clients than the mean of groups, which those of no measured run had."""
-    if question.predictor.measured or question.members is None or question.depth != len(SIZES):
+    if question.predictor.measured or question.members is None:
         return False
-    sizes = question.members.children[-1].sizes
-    return bool(sizes.max() >= UNEQUAL * sizes.mean())
+    return any(bool(tier.sizes.max() >= UNEQUAL * tier.sizes.mean()) for tier in question.members.children)
 
 
 def beyond_sizes(question: Question) -> str:
@@ -175,17 +176,26 @@ def beyond_sizes(question: Question) -> str:
 
     That is a size, or groups that are `unequal`: of these races said how far rounds were off.
     """
-    known = record(name_of(question))
-    if known is None or question.depth != len(SIZES):
-        return ""
-    if unequal(question):
+    sizes = _sizes_on_record(question)
+    if sizes and unequal(question):
         middle, most = OFF_IN_RACES
         return f"no measured case had unequal groups; in six races rounds were {middle:.2g}x off, {most:.2g}x at most"
-    for symbol, words in SIZES.items():
-        own, most = question.values[symbol], known.largest[symbol]
+    for symbol, (words, most) in sizes.items():
+        own = question.values[symbol]
         if own > most * math.exp(FAR):
             return f"no measured run had {own:,.0f} {words}, {most:,.0f} at most"
     return ""
+
+
+def _sizes_on_record(question: Question) -> dict[str, tuple[str, float]]:
+    """The sizes of a fleet by symbol: what they are, and the largest of measured runs of as many tiers."""
+    known = record(name_of(question))
+    if question.depth == len(SIZES):
+        return {symbol: (words, known.largest[symbol]) for symbol, words in SIZES.items()} if known else {}
+    for row in of_depth(question).values():
+        largest = enumerate(zip(question.symbols, row["largest"].split("/"), strict=True), 1)
+        return {tier.size: (f"children in tier {i}", float(most)) for i, (tier, most) in largest}
+    return {}
 
 
 def _measured_as(question: Question, topology: str) -> str:
@@ -209,6 +219,13 @@ def of(question: Question) -> ModelUncertainty | None:
         like=distance <= FAR,
         p_best={},
     )
+
+
+def of_depth(question: Question) -> dict[str, Mapping[str, str]]:
+    """The rows of the record on trees of so many tiers, over two, by how much was told; empty where there are none."""
+    name = name_of(question).replace(FADING, IMAGES)  # of these trees all is on record without fading
+    asked = (question.predictor.id, name, str(question.depth))
+    return {row["told"]: row for row in table(DEEPER) if (row["predictor"], row["record"], row["tiers"]) == asked}
 
 
 def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
@@ -241,11 +258,14 @@ def pair_factor(question: Question, share: float) -> float:
 def unproven_factor(question: Question) -> float:
     """Ratio of two topologies that a prediction without a record of errors has to exceed to tell them apart.
 
-    Nine of ten ratios of two topologies of two tiers were predicted within it, over all scenarios of the record by this
-    metric, or by loss where there is none. It is 1 for what is guaranteed or measured, which needs no record.
+    Nine of ten ratios of two topologies were predicted within it, of trees of as many tiers where some are on record,
+    however little was told; else of two tiers, over all scenarios of the record by this metric, or by loss where there
+    is none. It is 1 for what is guaranteed or measured, which needs no record.
     """
     if question.predictor.guarantees or question.predictor.measured:
         return 1.0
+    if deeper := of_depth(question):
+        return max(float(row["factor"]) for row in deeper.values())
     known = record(question.metric) or record("loss")
     assert known is not None  # noqa: S101 - that by loss comes with the package
     mine = known.errors.get(question.predictor.id) or next(iter(known.errors.values()))

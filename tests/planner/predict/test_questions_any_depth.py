@@ -84,6 +84,31 @@ def test_what_is_on_record_is_of_two_tiers() -> None:
     assert "3 tiers" in said
 
 
+@pytest.mark.parametrize(("metric", "factor"), [("loss", 2.52), ("accuracy", 2.51)])
+@pytest.mark.parametrize(
+    ("heterogeneity", "right"), [("inter", {"loss": (29, 36), "accuracy": (28, 36)}),
+                                 ("0.1/5/0.5", {"loss": (39, 45), "accuracy": (35, 45)})],
+)  # fmt: skip
+def test_three_tiers_have_races_on_record_and_their_factor(
+    metric: str, factor: float, heterogeneity: str, right: dict[str, tuple[int, int]]
+) -> None:
+    """As docs/real-data.md counts them; of four tiers, of one curvature and by gradient there are none."""
+    told = {"plan__metric": metric, "plan__predictor": "spectrum", "problem__heterogeneity": heterogeneity}
+    question = asked("4/5/3", **told)
+    options = {key.replace("__", "."): value for key, value in {"network.tiers": "4/5/3", **told}.items()}
+    scenario = load(options={key: (key, value) for key, value in options.items()})
+    (found,) = orderings.records(question, scenario, None)
+    assert (found.right, found.of) == right[metric] and not found.weak
+    assert predictor_record.unproven_factor(question) == factor
+    assert orderings.not_covered(question)[0].startswith("A lead of less than 2.5x is a toss-up.")
+    (large,) = orderings.records(asked("4/5/400", **told), scenario, None)
+    assert large.weak == "no measured run had 400 children in tier 3, 10 at most"
+    del told["problem__heterogeneity"]
+    for other in (asked("4/5/3/2", **told), asked("4/5/3", problem__curvature_scatter="0", **told), asked("4/5/3")):
+        assert not predictor_record.of_depth(other)
+        assert "No run on record had such trees" in orderings.not_covered(other)[0]
+
+
 def test_the_guarantee_of_a_deeper_tree_is_that_of_the_theorem_for_it() -> None:
     """By the number for each tree, which is computed apart from the statements that the planner tunes."""
     question = asked("4/5/3", plan__predictor="bound")
