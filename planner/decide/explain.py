@@ -55,6 +55,11 @@ def to_target(question: Question) -> str:
     return f"to the {quantity.reached} that {whose} reaches after {counted(int(question.horizon or 0), 'round')}"
 
 
+def at_most(question: Question) -> str:
+    """Say how many rounds are allowed to a target that was given; empty for any number."""
+    return f" within at most {counted(int(question.allowed), 'round')}" if question.allowed < MAX_ROUNDS else ""
+
+
 def target_of(question: Question, known: Known, met: bool = False) -> Target:
     """State what all rows are to reach."""
     horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
@@ -62,7 +67,7 @@ def target_of(question: Question, known: Known, met: bool = False) -> Target:
     return Target(
         value=float(question.goal()),
         metric=question.quantity.words,
-        defined_by="met before the first round" if met else defined_by.removeprefix("to "),
+        defined_by="met before the first round" if met else f"{defined_by.removeprefix('to ')}{at_most(question)}",
         rounds=None if horizon is None else int(horizon),
     )
 

@@ -25,7 +25,7 @@ from planner.decide.verdict import Standing, shared_takes, standing, standings, 
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
 from planner.io.version import version
-from planner.io.wording import join, names, percent, title
+from planner.io.wording import counted, join, names, percent, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
@@ -33,6 +33,7 @@ from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario
 
+OFTEN = 0.1  # share of draws without an answer that is worth a word
 APART = 1.25  # ratio of predicted rounds that are about the same; whole rounds may part them by it without a word
 
 
@@ -103,7 +104,7 @@ def recommend(  # reason: one field of the answer after the other
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, how_sure, "hours" if moves else ""),
         warnings=tuple(
-            _warnings(question, scenario, rows, here.best, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
+            _warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
         ),
         sensitivity=changes,
         evidence=tuple(records),
@@ -127,14 +128,13 @@ def recommend(  # reason: one field of the answer after the other
 
 
 def _warnings(  # reason: one source of warnings each
-    question: Question,
-    scenario: Scenario,
+    here: Standing,
     rows: Sequence[Row],
-    recommended: Sequence[str],
     met: bool,
     doubt: list[str],
     asked: bool,
 ) -> Iterator[Caution]:
+    question, scenario, recommended = here.question, here.scenario, here.best
     texts = [
         *evidence.not_covered(question),
         *about_shares(question),
@@ -142,6 +142,7 @@ def _warnings(  # reason: one source of warnings each
         *about_compression(question, scenario, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),
         *_cut_off(question, scenario, recommended),
+        *_may_miss(here),
         *_about_status(question),
         *_about_target(question, met),
         *doubt,
@@ -225,6 +226,15 @@ def _cut_off(question: Question, scenario: Scenario, recommended: Sequence[str])
     if needed[best] <= question.allowed or best in recommended:
         return []
     return [f"{title(best)} takes the least {scenario.objective} once it has more rounds: --rounds {needed[best]}."]
+
+
+def _may_miss(here: Standing) -> list[str]:
+    """Say in which share of the draws the first needs more rounds than are allowed, where that is a tenth or more."""
+    first = next(iter(here.totals))
+    missed, rounds = here.judged.missed(first), counted(int(here.question.allowed), "round")
+    if here.question.allowed == MAX_ROUNDS or missed < OFTEN:
+        return []
+    return [f"{title(first)} needs more than {rounds} in {percent(missed)} of the draws: --rounds allows more."]
 
 
 def _row(

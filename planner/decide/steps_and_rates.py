@@ -11,7 +11,7 @@ from typing import Any, get_args
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.compression import about_compression
-from planner.decide.explain import known_values, target_of
+from planner.decide.explain import at_most, known_values, target_of
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
@@ -401,7 +401,7 @@ def _passes(asked: Question) -> int:
 
 def _defined(asked: Question) -> str:
     if asked.target is not None:
-        return f"a {asked.quantity.words} of {float(asked.goal()):.3g}"
+        return f"a {asked.quantity.words} of {float(asked.goal()):.3g}{at_most(asked)}"
     P, K = _passes(asked), asked.values["K"]
     after = counted(int(asked.horizon or 0), "round")
     return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, P = {P}"

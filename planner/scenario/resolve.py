@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ __all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "load", 
 
 SITED = ("source", "sites", "access")
 """Keys of ``[network]`` that place clients on one."""
+TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
+DEFINES_ONE = "problem.rounds"  # where there is no other target
 Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
 
 
@@ -42,6 +44,8 @@ def load(
         for tier in tiers if isinstance(tiers, list) else ():  # their links stay
             if isinstance(tier, dict):
                 tier.pop("count", None)
+    if isinstance(problem := table.get("problem"), dict) and _retargeted([key for key, _ in leaves(table)], said):
+        problem.pop("rounds", None)
     of_file = _counts_of(table)
     for path, (option, value) in said.items():
         for other, before in said_by.items():
@@ -68,6 +72,11 @@ def load(
     _take_clients_alone(table, name)
     found = resolve(read_written(table, name))
     return replace(found, replaced={symbol: n for symbol, n in of_file.items() if symbol in found.choices})
+
+
+def _retargeted(before: Collection[str], said: Collection[str]) -> bool:
+    """Whether a target is said where rounds defined it before; beside one of the file they are a limit, and stay."""
+    return DEFINES_ONE not in said and any(key in said for key in TARGETS) and not any(key in before for key in TARGETS)
 
 
 def _counts_of(table: Mapping[str, Any]) -> dict[str, int]:
@@ -124,7 +133,10 @@ def spoken(
             raise TypeError(f"{name}: {said[known[name]][0]} says the same. Give one of the two.")
         said[known[name]] = name, plain(name, value)
     if isinstance(config, Mapping):
-        table = {key: (key, plain(key, value)) for key, value in leaves(config) if key not in said}
+        before = dict(leaves(config))
+        if _retargeted(before, said):
+            before.pop(DEFINES_ONE, None)
+        table = {key: (key, plain(key, value)) for key, value in before.items() if key not in said}
         return None, table | said
     return None if config is None else Path(config), said
 

@@ -289,18 +289,33 @@ class Agreement(NamedTuple):
     probability: float | None  # that the first is within 2 % of the best
     found: Draws | None  # draws of inputs and of errors like those measured, centred
 
+    def missed(self, topology: str) -> float:
+        """Share of draws in which a topology does not reach the target; 0 without draws."""
+        if self.found is None:
+            return 0.0
+        return float(np.isinf(self.found.totals[self.found.topologies.index(topology)]).mean())
+
     def interval(self, topology: str, first: str, level: float) -> tuple[float, float] | None:
-        """Where the total of a topology over that of another lies in this share of draws; None if it is not known."""
+        """Where the total of a topology over that of another lies in this share of draws; None if it is not known.
+
+        In a draw in which the other does not reach the target it is over the least that any takes, so that what takes
+        far more than those that reach it is no candidate for that.
+        """
         if self.found is None:
             return None
-        ratios = _ratios(self.found, topology, first)
+        ratios = _ratios(self.found, topology, first, or_least=True)
         outside = math.floor((1 - level) / 2 * (ratios.size - 1))
         return float(ratios[outside]), float(ratios[-1 - outside])
 
 
-def _ratios(found: Draws, topology: str, first: str) -> FloatArray:
-    """Totals of a topology over those of another, sorted; those of draws in which neither is finite are last."""
+def _ratios(found: Draws, topology: str, first: str, *, or_least: bool = False) -> FloatArray:
+    """Totals of a topology over those of another, sorted; those of draws in which neither is finite are last.
+
+    With ``or_least`` they are over the least of all where the other is not finite.
+    """
     own, other = (found.totals[found.topologies.index(t)] for t in (topology, first))
+    if or_least:
+        other = np.where(np.isfinite(other), other, found.totals.min(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.sort(own / other)
 

@@ -293,7 +293,8 @@ def _target(answer: Recommendation) -> Iterator[Block]:
     target = answer.target
     if target is not None and target.value is not None:
         value = f"a {target.metric} of {target.value:.3g}"
-        yield Sentences(f"Target: {'; '.join(dict.fromkeys((target.defined_by, value)))}.")
+        said = target.defined_by if value in target.defined_by else f"{target.defined_by}; {value}"
+        yield Sentences(f"Target: {said}.")
     whose = answer.recommend.predictor
     yield Sentences(
         f"Rounds: expected by the predictor {whose}; no guarantee." if not guaranteed(whose) else _bound_rounds(answer)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
 import pytest
 
 import planner
+from planner.decide.uncertainty.draws import Agreement, Draws
 from planner.io.wording import times, title
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
@@ -128,3 +133,43 @@ def test_tables_of_both_links_keep_their_intervals_and_leave_traffic_out() -> No
     assert "traffic" not in page.splitlines()[7]
     assert "Traffic, which links do not change: --explain table" in page
     assert max(map(len, page.splitlines())) <= 80
+
+
+def test_where_the_first_misses_a_limit_ratios_are_to_the_least_of_the_draw() -> None:
+    """Counted draw by draw; what is far from all that reach the target is no candidate for it."""
+    inf = math.inf
+    totals = {"star-star": [1, 1, inf, inf, inf], "star-ring": [2, 3, 2, 4, inf], "ring-ring": [90, 60, 80, inf, inf]}
+    found = Draws((), np.zeros((0, 5)), np.array(list(totals.values()), dtype=float), tuple(totals))
+    for topology in ("star-ring", "ring-ring"):
+        each = []
+        for draw in range(5):
+            own, first = totals[topology][draw], totals["star-star"][draw]
+            least = min(one[draw] for one in totals.values())
+            if least < inf:
+                each.append(own / (first if first < inf else least))
+        each = sorted(each) + [inf]  # of the draw in which none reaches it
+        ends = Agreement(None, None, found).interval(topology, "star-star", 0.5)
+        assert ends is not None
+        assert ends[0] == each[1]
+        assert ends[1] == each[-2]
+    assert [Agreement(None, None, found).missed(one) for one in totals] == [0.6, 0.2, 0.4]
+
+
+def test_a_limit_that_the_first_may_miss_is_said_and_leaves_out_what_takes_far_more() -> None:
+    """The rounds that Star-Star is predicted to need as the limit: it misses it in about half of the draws."""
+    fleet: dict[str, Any] = {
+        "G": 15, "M": 60, "local_steps": 8, "heterogeneity": "dirichlet:intra=0.5,inter=2", "uplink": "250kbit/s",
+        "model_size": "1.6MB", "step_time": "0.8s", "link_sharing": "per-client", "objective": "time",
+    }  # fmt: skip
+    target = planner.recommend(**fleet, rounds=300).target
+    assert target is not None
+    assert target.value is not None
+    free = planner.recommend(**fleet, target=target.value * 1.0001)
+    limited = planner.recommend(**fleet, target=target.value * 1.0001, rounds=300)
+    assert "ring-ring" not in limited.verdict.best
+    assert "within at most 300 rounds" in str(limited)
+    assert "within at most" not in str(free)
+    said = [one.text for one in limited.warnings if one.text.startswith("Star-Star needs more than 300 rounds in ")]
+    assert len(said) == 1
+    assert not any("needs more than" in one.text for one in free.warnings)
+    assert 35 < float(said[0].split(" in ")[1].split(" %")[0]) < 65

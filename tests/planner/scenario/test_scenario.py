@@ -449,3 +449,31 @@ def test_clients_in_all_beside_a_division_are_said_to_search_nothing() -> None:
     (said,) = set(beside.warnings) - set(load(file, {}).warnings)
     assert said == "--clients 32: 4 groups of 8 are in the file, so no other division is searched."
     assert not beside.divisions
+
+
+TARGETED = {"problem.target": ("--target", "0.148")}
+
+
+@pytest.mark.parametrize(
+    ("said_before", "options", "rounds"),
+    [
+        ({"rounds": 300}, TARGETED, None),  # both define the target, and the option is the later word
+        ({"rounds": 300, "target": 0.5}, TARGETED, 300),  # a limit, of whatever target
+        ({"rounds": 300}, {**TARGETED, "problem.rounds": ("--rounds", "40")}, 40),
+        ({"target": 0.148}, {"problem.rounds": ("--rounds", "40")}, 40),
+        ({"rounds": 300}, {}, 300),
+    ],
+)
+def test_a_target_replaces_the_rounds_that_defined_one(
+    tmp_path: Path, said_before: dict[str, float], options: dict[str, tuple[str, str]], rounds: int | None
+) -> None:
+    table = {"fleet": {"groups": 3, "clients_per_group": 4}, "problem": said_before}
+    written = "\n".join(f"{key} = {value}" for key, value in said_before.items())
+    file = tmp_path / "scenario.toml"
+    file.write_text(f"[fleet]\ngroups = 3\nclients_per_group = 4\n[problem]\n{written}\n", encoding="utf-8")
+    by_file = load(file, options)
+    by_table = from_keywords(table, {key: value for key, (_, value) in options.items()}, {})
+    for found in (by_file, by_table):
+        assert found.known["R"].value == rounds
+        if "problem.target" in options:
+            assert found.known["target"].value == 0.148
