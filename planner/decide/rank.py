@@ -103,9 +103,7 @@ def recommend(  # reason: one field of the answer after the other
         verdict=said,
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, how_sure, "hours" if moves else ""),
-        warnings=tuple(
-            _warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)
-        ),
+        warnings=tuple(_warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)),
         sensitivity=changes,
         evidence=tuple(records),
         next=tuple(steps(scenario, question, said, changes, how_sure, sharing=moves)),
@@ -141,8 +139,7 @@ def _warnings(  # reason: one source of warnings each
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),
-        *_cut_off(question, scenario, recommended),
-        *_may_miss(here),
+        *(_cut_off(question, scenario, recommended) or _may_miss(here)),
         *_about_status(question),
         *_about_target(question, met),
         *doubt,

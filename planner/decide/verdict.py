@@ -242,8 +242,8 @@ def faster(
 
     Else the server that does not wait and takes about as much as they do: whether to wait is a question of its own.
     One tier is advised wherever it is predicted to take less, as it needs fewer servers: also within the predictor's
-    error, which covers nothing where both are one algorithm. Where a link between servers is slower than that of
-    clients, it has to take less over that one, too.
+    error, which covers nothing where both are one algorithm of as many rounds. Where a link between servers is slower
+    than that of clients, it has to take less over that one, too.
     """
     amounts = {one.id: one.amount(objective, question.network) for one in beside}
     id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
@@ -252,16 +252,17 @@ def faster(
         id_ = min(unwaiting, key=lambda id_: unwaiting[id_], default=None)
         if id_ is None or not least or unwaiting[id_] > ABOUT * least:
             return None
-    who = next(one.title for one in beside if one.id == id_)
-    found = Faster(id=id_, title=who, ratio=Quantity(amounts[id_] / least))
-    if id_ not in SINGLE:
+    who = next(one for one in beside if one.id == id_)
+    found = Faster(id=id_, title=who.title, ratio=Quantity(amounts[id_] / least))
+    if not isinstance(who, Baseline):
         return found
     through, worst = None, float(found.ratio)
     if objective == "time" and (slower := _through_servers(question, at_once=id_ == "fedavg")) is not None:
-        through = Quantity(next(one for one in beside if one.id == id_).amount(objective, slower) / least)
+        through = Quantity(who.amount(objective, slower) / least)
         worst = max(worst, through)
     advised = worst * (1 + scenario.resolution) < 1
     one = _is_one_algorithm(question, best[0], SINGLE[id_][0])
+    one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
     close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
     return found.replaced(advised=advised, within_error=close, through=through)
 

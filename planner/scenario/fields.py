@@ -646,8 +646,8 @@ FIELDS: Final = (
     Field(
         "problem.rounds",
         _count(LARGEST_ROUNDS),
-        "global rounds: the horizon, or beside a target the most that are allowed; --target replaces those of a file that "
-        "define one",
+        "global rounds: the horizon, or beside a target the most that are allowed; --target replaces those of a file "
+        "that define one",
         f"{ROUNDS}",
         "--rounds --R -R",
         "R",

@@ -147,7 +147,7 @@ def test_where_the_first_misses_a_limit_ratios_are_to_the_least_of_the_draw() ->
             least = min(one[draw] for one in totals.values())
             if least < inf:
                 each.append(own / (first if first < inf else least))
-        each = sorted(each) + [inf]  # of the draw in which none reaches it
+        each = [*sorted(each), inf]  # of the draw in which none reaches it
         ends = Agreement(None, None, found).interval(topology, "star-star", 0.5)
         assert ends is not None
         assert ends[0] == each[1]

@@ -87,6 +87,20 @@ def test_one_star_in_groups_that_go_once_is_one_tier_with_hops_more() -> None:
         assert ("the time, within the predictor's error: use it" in answer.verdict.text) != same
 
 
+def test_one_algorithm_of_which_two_numbers_of_rounds_are_predicted_has_the_error_between_them() -> None:
+    """Ring-Ring is one ring that visits group by group, and is predicted to take more rounds in unequal groups."""
+    answer = planner.recommend(
+        heterogeneity="zeta=2.68,delta=1.39",
+        objective="rounds",
+        settings={"plan.draws": 0, "fleet.groups": [{"clients": 4}, {"clients": 20}]},
+    )
+    assert answer.verdict.best[0] == "ring-ring"
+    ratio = answer.row("sfl").rounds / answer.row("ring-ring").rounds
+    assert 0.7 < ratio < 0.9
+    said = f"Sequential takes {times(ratio)} the rounds, within the predictor's error: use it unless"
+    assert said in answer.verdict.text
+
+
 @pytest.mark.parametrize(
     ("given", "tied", "close"),
     [
