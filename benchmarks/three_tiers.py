@@ -37,7 +37,7 @@ from planner.data import heterogeneity
 from planner.predict.predictors import predictors
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
-from validation.estimate import estimate
+from validation.estimate import estimate, fading
 from validation.experiment import Part, make_problem, part
 from validation.problems.images import Images
 from validation.store import Store
@@ -159,7 +159,9 @@ def profile(setting: Setting) -> dict[str, object]:
         **{tier: max(some) ** 0.5 for tier, some in zip(TIERS, zip(*squares, strict=True), strict=True)},
         **{f"{tier} of shares": one for tier, one in zip(TIERS, shares(images, n), strict=True)},
     }
-    return setting.told | {name: f"{value:.4g}" for name, value in found.items()}
+    faded = fading(told, found["curvature"], seed=1000 + setting.seed)
+    numbers = {name: f"{value:.4g}" for name, value in found.items()}
+    return setting.told | numbers | {"fading": "" if faded is None else f"{faded:.3g}"}
 
 
 def shares(images: Images, n: Sequence[int]) -> list[float]:
@@ -192,6 +194,11 @@ def profile_of(curves: Curves) -> dict[str, str]:
         "problem.initial_gap": found["loss"], "problem.curvature_scatter": "1.25",
         "problem.heterogeneity": "/".join(found[tier] for tier in TIERS),
     }  # fmt: skip
+
+
+def fading_of(curves: Curves) -> dict[str, str]:
+    """What a profile tells, and how deviations fade."""
+    return profile_of(curves) | {"problem.fading": profiles()[_key(curves.told)]["fading"]}
 
 
 def largest_of(curves: Curves) -> dict[str, str]:
@@ -242,6 +249,7 @@ def by(predictor: str, tell: Callable[[Curves], dict[str, str] | None]) -> Calla
 
 CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] = {
     "`spectrum`, profile": (by("spectrum", profile_of), slice(None)),
+    "`spectrum`, profile with fading": (by("spectrum", fading_of), slice(None)),
     "`spectrum`, label counts": (by("spectrum", labels_of), slice(None)),
     "`spectrum`, kind of split alone": (by("spectrum", kind_of), slice(None)),
     "`typical`, profile": (by("typical", largest_of), slice(None)),

@@ -223,7 +223,7 @@ def of(question: Question) -> ModelUncertainty | None:
 
 def of_depth(question: Question) -> dict[str, Mapping[str, str]]:
     """The rows of the record on trees of so many tiers, over two, by how much was told; empty where there are none."""
-    name = name_of(question).replace(FADING, IMAGES)  # of these trees all is on record without fading
+    name = name_of(question).replace(FADING, IMAGES)  # of these trees, with fading no factor is larger
     asked = (question.predictor.id, name, str(question.depth))
     return {row["told"]: row for row in table(DEEPER) if (row["predictor"], row["record"], row["tiers"]) == asked}
 
