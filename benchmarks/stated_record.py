@@ -17,6 +17,7 @@ import itertools
 import math
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,12 @@ from planner.decide.uncertainty.draws import agreement
 from planner.predict.question import ask
 from planner.scenario.resolve import Scenario, load
 
-TELL = {"profile": profile_of, "label counts": labels_of, "kind of split alone": kind_of}
+TELL = {
+    "profile": profile_of,
+    "profile with fading": partial(profile_of, fades=True),
+    "label counts": labels_of,
+    "kind of split alone": kind_of,
+}
 DIGITS = Path(__file__).resolve().parents[1] / "planner" / "data" / "measured_digits.csv"
 QUANTITIES = {"loss": "loss", "error": "accuracy"}
 SURE = 0.9

@@ -36,11 +36,13 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str, kept: list[record.
 
 
 @pytest.mark.parametrize(
-    ("roles", "words"), [(("kept2",), "`kept2`"), (("kept3",), "`kept3`"), (record.JUDGED, "all that judge")]
+    ("roles", "words"),
+    [(("kept2",), "`kept2`"), (("kept3",), "`kept3`"), (("kept4",), "`kept4`"), (record.JUDGED, "all that judge")],
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
     later = record.of_roles(record.ROOT / "measured_curves.csv", roles)
-    for name in ("`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"):
+    names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]
+    for name in names + ["`spectrum`, profile with fading"] * (roles == ("kept4",)):
         say, seeds = record.CONTESTANTS[name]
         rows = list(record.judged(later, say, seeds))
         for quantity, metric in record.METRIC.items():
@@ -84,11 +86,17 @@ def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
         key = tuple(row[name] for name in record.SETTING)
         seen.setdefault(key, {}).setdefault(row["topology"], []).append([float(row[n]) for n in at if row[n]])
     fitted = {key for key, of in seen.items() if min(np.mean(curves, 0).min() for curves in of.values()) < 0.05}
-    curves = record.of_roles(record.ROOT / "measured_curves.csv", record.RECORDED)
-    for name, before in (("`spectrum`, profile", ""), ("`spectrum`, profile with fading", "the same with fading: ")):
+    file = record.ROOT / "measured_curves.csv"
+    curves, judge = record.of_roles(file, record.RECORDED), record.of_roles(file, ("kept4",))
+    for name, before, some in (
+        ("`spectrum`, profile", "", curves),
+        ("`spectrum`, profile with fading", "the same with fading: ", curves),
+        ("`spectrum`, profile", "", judge),
+        ("`spectrum`, profile with fading", "with fading: ", judge),
+    ):
         say, seeds = record.CONTESTANTS[name]
         parts: dict[str, list[dict[str, object]]] = {}
-        for row in record.judged(curves, say, seeds):
+        for row in record.judged(some, say, seeds):
             if row["quantity"] == "loss":
                 goes = "goes to 0" if tuple(row[name] for name in record.SETTING) in fitted else "stays above 0"
                 groups = "differ" if row["scheme"] in ("inter", "nested") else "alike"
