@@ -117,7 +117,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
     given = given or min(present, key=budget.overrun, default=None)
     near = predictor_record.of(asked)
-    error = predictor_record.pair_factor(asked, 0.5) if near is not None else None
+    error = predictor_record.pair_factor(asked, 0.5)
     better = chosen
     if given is not None and _is_as_good(given, chosen, weighed, budget, error):
         chosen = given
@@ -183,12 +183,14 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             budget_bytes=budget.limits.get("traffic"),
             **{name: budget.limits.get(aim) for aim, (_, name, _) in MORE.items()},
             alike=tuple(map(_id, alike)),
-            error=error,
+            error=error if error > 1 else None,
+            near=near is not None,
+            passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates,
         ),
         details={
-            "rates": tuple(_about_rates(rates, question.predictor.id, rows)),
+            "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),
             "alike": tuple(_alike(alike)),
             "tried": tuple(_basis(question, scenario, tried)),
             "warnings": tuple(warnings),
@@ -250,9 +252,9 @@ def _one_tier(
     return one_tier(at, scenario, aim, chosen.amount(aim), [one.topology for one in tied or (chosen,)])
 
 
-def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float | None) -> bool:
+def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float) -> bool:
     """Whether the present choice is within the budget and takes no more than the predictor's error in all weighed."""
-    if error is None or budget.overrun(given) > 1:
+    if error <= 1 or budget.overrun(given) > 1:
         return False
     return all(given.amount(aim) <= error * better.amount(aim) for aim in weighed)
 
@@ -277,7 +279,7 @@ def _verdict(
         parts.append(f"Use {_named(chosen)}: the least {aim}{within}.")
     elif given == chosen != better:
         changes = _changes(better, given, aim, resolution)
-        which = _named(better) if better.topology != given.topology else _steps(better)
+        which = _named(better) if better.topology != given.topology else better.steps
         said = f"{which} would take {changes}, within the predictor's error"
         parts.append(f"Keep {_named(chosen)}{within}: {said}.")
         if better.amount(aim) > 0:
@@ -285,11 +287,11 @@ def _verdict(
     elif given == chosen:
         parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
     else:
-        than = _named(given) if given.topology != chosen.topology else _steps(given)
+        than = _named(given) if given.topology != chosen.topology else given.steps
         least = f"the least {aim}{within}"
         said = f"{_changes(chosen, given, aim, resolution)} than {than}"
         if budget.overrun(given) > 1:
-            said = f"{least}, which no topology tried keeps to at {_steps(given)}"
+            said = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
             said = f"{least}; {said}"
         parts.append(f"Use {_named(chosen)}: {said}.")
@@ -307,10 +309,10 @@ def _verdict(
     )
 
 
-def _may_exceed(budget: Budget, chosen: Choice, error: float | None) -> str:
+def _may_exceed(budget: Budget, chosen: Choice, error: float) -> str:
     """Say of a choice that is nearer to a limit than the predictor's error that it may exceed it."""
     share = budget.overrun(chosen)
-    if error is None or not 1 / error < share <= 1:
+    if not 1 / error < share <= 1:
         return ""
     return f"Predicted to take {percent(min(share, MOST_SAID))} of the budget, it may exceed it."
 
@@ -404,7 +406,7 @@ def _defined(asked: Question) -> str:
         return f"a {asked.quantity.words} of {float(asked.goal()):.3g}{at_most(asked)}"
     P, K = _passes(asked), asked.values["K"]
     after = counted(int(asked.horizon or 0), "round")
-    return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, P = {P}"
+    return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, {tuning.passes(asked)} = {P}"
 
 
 def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:
@@ -469,17 +471,18 @@ def _beyond_record(
     if most < chosen.P * chosen.K:
         at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
         within = least(c for c in found if most >= c.P * c.K)
-        checked = f"{_steps(within)} takes {times(within.amount(aim) / chosen.amount(aim))} the {aim}" if within else ""
+        checked = f"{within.steps} takes {times(within.amount(aim) / chosen.amount(aim))} the {aim}" if within else ""
         return orderings.beyond_record(at, checked)
     if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
-        steps = f"K = {beyond[0].local_steps}, P = {beyond[0].group_rounds} has {beyond[0].steps_in_a_round:,}"
+        steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
+        steps = f"{steps} {beyond[0].steps_in_a_round:,}"
         return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
     best = least(c for p, k in tried.beyond for c in tuning.choices(question, [p], [k], tried.among))
     if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
     options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
-    return [f"{none}; {_steps(best)} would take {less}. That was never checked: {options} tries it."]
+    return [f"{none}; {best.steps} would take {less}. That was never checked: {options} tries it."]
 
 
 def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
@@ -489,8 +492,8 @@ def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choi
         value = getattr(chosen, name)
         fits = own // value * (value + 1) <= most
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
-            option = {"K": "--local-steps", "P": "--group-rounds"}[name]
-            said.append(f"{name} = {value} is the end of what was tried: {option} widens it.")
+            option, called = {"K": ("--local-steps", "K"), "P": ("--group-rounds", chosen.passes)}[name]
+            said.append(f"{called} = {value} is the end of what was tried: {option} widens it.")
     lost = tried.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
@@ -508,11 +511,11 @@ def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[st
     yield f"Rounds are those {question.predictor.says}."
     yield (
         f"Tried: {counted(len(tried.among), 'topology').replace('topologys', 'topologies')}, K in {_list(tried.steps)} "
-        f"and P in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; a round is timed by its "
-        f"{scenario.cost}."
+        f"and {tuning.passes(question)} in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; "
+        f"a round is timed by its {scenario.cost}."
     )
     if len(tiers) > 2:
-        yield f"P is {tiers[-1].passes}, the passes of the lowest tier; the tiers above keep theirs."
+        yield f"{tiers[-1].passes} are the passes of the lowest tier; the tiers above keep theirs."
     if missing:
         yield f"Not given, so assumed: {missing}."
     yield from (f"{measured} (docs/validation.md), {one}" for one in verdicts("raw-rates", "group-rounds"))
@@ -520,18 +523,14 @@ def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[st
 
 
 def _named(one: Choice) -> str:
-    return f"{title(one.topology)} with {_steps(one)}"
-
-
-def _steps(one: Choice) -> str:
-    return f"K = {one.K}, P = {one.P}"
+    return f"{title(one.topology)} with {one.steps}"
 
 
 def _alike(found: Sequence[Choice]) -> Iterator[str]:
-    by: dict[tuple[str, int], list[int]] = {}
+    by: dict[tuple[str, str], list[int]] = {}
     for one in found:
-        by.setdefault((one.topology, one.P), []).append(one.K)
-    yield from (f"{title(t)} with P = {p}, K = {_list(sorted(ks))}." for (t, p), ks in by.items())
+        by.setdefault((one.topology, f"{one.passes} = {one.P}"), []).append(one.K)
+    yield from (f"{title(t)} with {p}, K = {_list(sorted(ks))}." for (t, p), ks in by.items())
 
 
 def _list(numbers: Sequence[int]) -> str:
@@ -540,12 +539,12 @@ def _list(numbers: Sequence[int]) -> str:
     )
 
 
-def _about_rates(rates: Rates | None, predictor: str, rows: Sequence[Plan]) -> Iterator[str]:
+def _about_rates(rates: Rates | None, predictor: str, rows: Sequence[Plan], at: str) -> Iterator[str]:
     if rates is None:
         why = next((row.why for row in rows if row.why), "")
         yield f"None: {why}."
         return
-    yield f"At K = {rates.local_steps}, P = {rates.group_rounds}: effective {_numbers(rates.effective)}. Raw rates:"
+    yield f"At {at}: effective {_numbers(rates.effective)}. Raw rates:"
     for topology, of in rates.topologies.items():
         known = [("of the bound", of.rate_bound_raw)]
         known = known if guaranteed(predictor) else [("predicted", of.rate_predicted_raw), *known]

@@ -86,7 +86,11 @@ class Searched(Part):
     budget_kg_co2e: float | None = field("null for any", default=None)
     budget_money: float | None = field("null for any", default=None)
     alike: tuple[str, ...] = field("other choices that take at most as much in both, up to the resolution")
-    error: float | None = field("of a predicted ratio of rounds, in the median of the nearest measured cases")
+    error: float | None = field(
+        "of a predicted ratio of rounds: the median of near cases, else what a gain has to exceed"
+    )
+    near: bool = field("whether measured cases are near, which the error is of", default=True)
+    passes: str = field("what the scenario calls group_rounds: P, or P3 of three tiers", default="P")
     most_steps_on_record: float | None = field(
         "local steps of a client in a global round that a measured run had at most; null for a guarantee", default=None
     )

@@ -71,6 +71,12 @@ class Choice:
     bytes_per_round: float
     # energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known
     footprint: Mapping[Aim, float] = field(default_factory=dict, compare=False)
+    passes: str = field(default="P", compare=False)  # what P is called in its scenario
+
+    @property
+    def steps(self) -> str:
+        """K and P in words."""
+        return f"K = {self.K}, {self.passes} = {self.P}"
 
     def amount(self, aim: Aim) -> float:
         """Seconds, bytes or what else is taken; infinite where nothing is known of it."""
@@ -177,6 +183,11 @@ def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, 
     return {**({passes: group_rounds} if passes else {}), "K": local_steps}
 
 
+def passes(question: Question) -> str:
+    """The symbol of the passes of the lowest tier: P, or that of its tier in deeper trees."""
+    return question.symbols[-1].passes or "P"
+
+
 def steps_in_a_round(question: Question, group_rounds: int, local_steps: int) -> int:
     """Local steps of a client that takes part throughout a global round: K times the passes of all tiers."""
     return predictor_record.steps_in_a_round(question, **steps(question, group_rounds, local_steps))
@@ -231,7 +242,9 @@ def choices(
             if math.isfinite(seconds) and math.isfinite(traffic):
                 each = {aim: cost.amount(aim) for aim in WAYS}
                 more = {aim: count * amount for aim, amount in each.items() if math.isfinite(amount)}
-                found.append(Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more))
+                found.append(
+                    Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more, passes(question))
+                )
     return found
 
 
@@ -365,7 +378,7 @@ def chain_length(question: Question, choice: Choice, topology: str) -> float | N
 
 def described(choice: Choice) -> str:
     """Topology, P and K in words."""
-    return f"{choice.topology.title()} with P = {choice.P}, K = {choice.K}"
+    return f"{choice.topology.title()} with {choice.passes} = {choice.P}, K = {choice.K}"
 
 
 def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:

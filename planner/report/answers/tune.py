@@ -24,7 +24,7 @@ def document(answer: Tuned) -> Document:
     columns = (
         Column("topology"),
         Column("K", "count"),
-        *([Column("P", "count")] if several else []),
+        *([Column(answer.tune.passes, "count")] if several else []),
         *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
         Column(""),
     )
@@ -37,7 +37,7 @@ def document(answer: Tuned) -> Document:
                 row.local_steps,
                 *([row.group_rounds] if several else []),
                 *_amounts(row, more),
-                _note(row, chosen, _origin(answer)),
+                _note(row, chosen, f"K and {answer.tune.passes} as {_origin(answer)}"),
             )
             for row in rows
         ),
@@ -75,15 +75,15 @@ def _page_rows(answer: Tuned) -> list[Plan]:
 
 def _origin(answer: Tuned) -> str:
     """Whether somebody gave the K and P of the present choice."""
-    known = (answer.scenario[name] for name in ("K", "P") if name in answer.scenario)
+    known = (answer.scenario[name] for name in ("K", answer.tune.passes) if name in answer.scenario)
     return "assumed" if all(one.origin == "default" for one in known) else "given"
 
 
-def _note(row: Plan, chosen: Plan, origin: str) -> str:
+def _note(row: Plan, chosen: Plan, whose: str) -> str:
     if row.recommended:
-        return f"<- recommended, K and P as {origin}" if row.given else "<- recommended"
+        return f"<- recommended, {whose}" if row.given else "<- recommended"
     if row.given:
-        return f"K and P as {origin}"
+        return whose
     if not row.within_budget:
         return "over the budget"
     less = [
@@ -124,6 +124,8 @@ def _evidence(answer: Tuned) -> str:
         return f"weak: no measured run had {max(compared):,} local steps of a client in a round, {most:g} at most"
     if error is None:
         return "none: no record of this predictor covers these choices"
+    if not answer.tune.near:
+        return f"none near these choices: a gain of less than {times(error)} is a toss-up"
     off = f"the predictor's error, {times(error)} in the median"
     if ratio is None:
         return f"ratios of rounds are off by {times(error)} in the median of measured cases"
@@ -136,7 +138,7 @@ def _front(answer: Tuned) -> Section:
     more = _more(answer)
     columns = (
         Column("topology"),
-        *(Column(name, "count") for name in ("K", "P")),
+        *(Column(name, "count") for name in ("K", answer.tune.passes)),
         *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
         *(Column(f"rate, {name}", "number") for name in RATES),
     )

@@ -513,6 +513,58 @@ def test_the_present_choice_is_kept_where_the_error_covers_what_is_saved(plan, f
     assert told["verdict"]["status"] == ("not-worth-it" if keeps else "best")
 
 
+CONTINENTS = """
+model.size = "350MB"
+compute.step_time = "0.5s"
+problem.rounds = 250
+fleet.local_steps = 5
+[[fleet.tiers]]
+count = 5
+deviation = 1.5
+link = { preset = "wan", up = "20Mbit/s", down = "20Mbit/s", latency = "150ms" }
+[[fleet.tiers]]
+count = 4
+passes = 2
+deviation = 0.8
+[[fleet.tiers]]
+count = 6
+deviation = 0.8
+link = { preset = "datacenter" }
+"""
+
+
+@pytest.mark.parametrize(("tried", "keeps"), [((), True), (("--local-steps", "1:40", "--group-rounds", "1:8"), False)])
+def test_without_near_cases_a_gain_has_to_exceed_what_tells_topologies_apart(plan, tmp_path, tried, keeps) -> None:
+    """The factor below which `recommend` names no topology of such trees, as its warning has it."""
+    file = tmp_path / "continents.toml"
+    file.write_text(CONTINENTS)
+    told = asked(plan, "tune", "--config", str(file), *tried)
+    warned = " ".join(one["text"] for one in asked(plan, "recommend", "--config", str(file))["warnings"])
+    factor = re.search(r"[Aa] lead of less than ([\d.]+)x", warned)
+    assert factor is not None
+    assert f"{told['tune']['error']:.2g}" == factor[1]
+    assert not told["tune"]["near"]
+    present = next(row for row in plain(told) if row["given"])
+    quickest = min(row["time_seconds"] for row in front(told))
+    assert quickest < present["time_seconds"] / 1.02
+    assert (quickest * told["tune"]["error"] >= present["time_seconds"]) == keeps
+    assert recommended(told)["given"] == keeps
+    assert told["verdict"]["text"].startswith("Keep " if keeps else "Use ")
+    assert ("within the predictor's error" in told["verdict"]["text"]) == keeps
+
+
+def test_passes_of_three_tiers_are_called_by_their_tier(plan, tmp_path) -> None:
+    file = tmp_path / "continents.toml"
+    file.write_text(CONTINENTS)
+    code, page, _ = plan("tune", "--config", str(file))
+    assert code == 0
+    page = " ".join(page.split())
+    assert "K = 5, P3 = 1:" in page
+    assert "topology K P3 time" in page
+    assert "K and P3 as given" in page
+    assert not re.search(r"\bP\b", page)
+
+
 def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
     """With the cost that `recommend` gives it at the recommended K and P."""
     fleet = ("--config", "examples/hospitals.toml")
