@@ -19,7 +19,7 @@ from planner.io import json_documents as documents
 from planner.io.parts import Part, Rule, field
 from planner.io.version import version
 from planner.scenario.fields import leaves, put, read
-from planner.scenario.resolve import Scenario, load
+from planner.scenario.resolve import Scenario, give_way, load
 
 SCHEMA = "hfl-plan/manifest/1"
 FILES = (".csv", ".json")  # what a value of a scenario may name
@@ -65,6 +65,7 @@ class Manifest(Part):
 def told(config: Path | None, spoken: Spoken) -> dict[str, Any]:
     """The tables and keys of a scenario, from a file and options that have been read without complaint."""
     table = read(config)[0] if config else {}
+    give_way(table, spoken)
     for path, (option, value) in spoken.items():
         put(table, path, value, option)
     return table

@@ -36,16 +36,7 @@ def load(
     table, shown = read(file) if file else ({}, lambda path: path)
     said_by: dict[str, str] = {}
     said = options or {}
-    by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
-    if by_list and isinstance(fleet := table.get("fleet"), dict):
-        for key in ("clients", "groups", "clients_per_group", "list"):  # options win
-            fleet.pop(key, None)
-        tiers = fleet.get("tiers")
-        for tier in tiers if isinstance(tiers, list) else ():  # their links stay
-            if isinstance(tier, dict):
-                tier.pop("count", None)
-    if isinstance(problem := table.get("problem"), dict) and _retargeted([key for key, _ in leaves(table)], said):
-        problem.pop("rounds", None)
+    give_way(table, said)
     of_file = _counts_of(table)
     for path, (option, value) in said.items():
         for other, before in said_by.items():
@@ -72,6 +63,20 @@ def load(
     _take_clients_alone(table, name)
     found = resolve(read_written(table, name))
     return replace(found, replaced={symbol: n for symbol, n in of_file.items() if symbol in found.choices})
+
+
+def give_way(table: dict[str, Any], said: Mapping[str, tuple[str, Any]]) -> None:
+    """Take out of a file's table what options say in other keys."""
+    by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
+    if by_list and isinstance(fleet := table.get("fleet"), dict):
+        for key in ("clients", "groups", "clients_per_group", "list"):  # options win
+            fleet.pop(key, None)
+        tiers = fleet.get("tiers")
+        for tier in tiers if isinstance(tiers, list) else ():  # their links stay
+            if isinstance(tier, dict):
+                tier.pop("count", None)
+    if isinstance(problem := table.get("problem"), dict) and _retargeted([key for key, _ in leaves(table)], said):
+        problem.pop("rounds", None)
 
 
 def _retargeted(before: Collection[str], said: Collection[str]) -> bool:

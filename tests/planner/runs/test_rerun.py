@@ -104,6 +104,16 @@ def test_the_answer_comes_again_and_is_the_same(plan, saved: str) -> None:
     assert len(out.splitlines()) == 1
 
 
+@pytest.mark.parametrize("options", [("--target", "0.3"), ("--fleet", "fleet.csv", "--heterogeneity", "inter")])
+def test_what_options_replace_in_other_keys_of_the_file_is_not_kept(plan, options: tuple[str, ...]) -> None:
+    """Rounds that defined the target, and counts of a fleet that is listed."""
+    Path("fleet.csv").write_text("client,group\na,x\nb,x\nc,y\nd,y\n")
+    Path("small.toml").write_text("[fleet]\ngroups = 3\nclients_per_group = 4\n[problem]\nrounds = 50\n")
+    code, out, err = plan("recommend", "--config", "small.toml", *options, *QUICK, "--save", "kept.json")
+    assert (code, err) == (0, "")
+    assert plan("rerun", "kept.json") == (0, out, "")
+
+
 def test_the_scenario_file_is_not_needed_again_and_a_change_is_named(plan, saved: str) -> None:
     Path("wards.toml").write_text(TOML.replace("100", "200"))
     code, out, _ = plan("rerun", "run.json", "--check")
