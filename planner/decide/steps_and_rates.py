@@ -27,6 +27,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_size
 
 MOST = 20_000  # choices that are looked at
+MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
 
@@ -69,6 +70,7 @@ class _Tried:
     exchanges: list[int]
     most: float  # local steps of a client in a round, where K or P is not as wanted
     beyond: list[tuple[int, int]]  # P and K a step beyond what measured runs had, where K or P is open
+    usual: bool  # whether nobody gave the local steps
 
     def choices(self, question: Question) -> list[Choice]:
         return tuning.choices(question, self.exchanges, self.steps, self.among, self.most)
@@ -112,7 +114,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     tuning.known(found, weighed)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
-    chosen = tuning.recommended(best, aim, budget, scenario.resolution)
+    chosen = tuning.recommended(best, aim, budget, scenario.resolution, way=_more_steps(question, tried, best, budget))
     allowed = [choice for choice in present if budget.overrun(choice) <= 1]
     given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
     given = given or min(present, key=budget.overrun, default=None)
@@ -196,6 +198,16 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             "warnings": tuple(warnings),
         },
     )
+
+
+def _more_steps(question: Question, tried: _Tried, best: Iterable[Choice], budget: Budget) -> str:
+    """Say that more local steps than were measured keep to a budget, where nobody chose them and no others do."""
+    if not tried.usual or any(budget.overrun(choice) <= 1 for choice in best):
+        return ""
+    more = replace(tried, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
+    if not any(budget.overrun(choice) <= 1 for choice in more.choices(question)):
+        return ""
+    return f" Or try more local steps than the {tried.steps[-1]} that measured runs had: --local-steps {MORE_STEPS}."
 
 
 def _shared(question: Question, scenario: Scenario, tried: _Tried, aim: Aim, budget: Budget) -> tuple[str, ...]:
@@ -372,7 +384,7 @@ def _tried(asked: Question, wanted: Wanted) -> _Tried:
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
             "choices. Give fewer, such as 1:64."
         )
-    return _Tried(among, steps, exchanges, most, beyond)
+    return _Tried(among, steps, exchanges, most, beyond, wanted.local_steps is None)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:

@@ -274,10 +274,11 @@ def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic"))
     return [choice for _, choice in kept]
 
 
-def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float) -> Choice:
+def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float, *, way: str = "") -> Choice:
     """The choice with the least of the aim within the budget; of those that tie in it, the least traffic, or time.
 
-    ``best`` is a front: what is not on it is beaten within any budget by something that is.
+    ``best`` is a front: what is not on it is beaten within any budget by something that is. A ``way`` to more choices
+    is named where none is within it.
 
     Raises:
         NoAnswerError: if nothing is within the budget; it names the nearest.
@@ -289,7 +290,8 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target within {budget}: the nearest, {described(near)}, takes "
             f"{counted(int(near.rounds), 'round')}, {join([WRITE[one](near.amount(one)) for one in shown])}, "
-            f"{times(over) if over > 1.1 else f'{over:.4g}x'} the budget. Allow more, or give a looser --target."
+            f"{times(over) if over > 1.1 else f'{over:.4g}x'} the budget. Allow more, or give a looser "
+            f"--target.{way}"
         )
     least = min(choice.amount(aim) for choice in within)
     other: Aim = "traffic" if aim == "time" else "time"

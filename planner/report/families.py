@@ -11,6 +11,9 @@ from planner.io.parts import Part
 from planner.predict.evidence.claims import beginning
 from planner.scenario.resolve import Scenario
 
+CLOCK = ("client_link.up", "client_link.down", "server_link.up", "server_link.down", "model_size", "step_time")
+"""What times stand on; of it, the size of the model alone where times are given."""
+
 WORST = "worst case, not expected time"  # of targets that counts of a bound are to
 
 

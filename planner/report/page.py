@@ -204,14 +204,18 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
             rates.setdefault(link.replace("_", " "), {})[part] = amount(one)
         elif isinstance(one.value, int | float) and not dot:
             alike.setdefault((amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
-    parts = words + [
+    numbers = [
         f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
+    links = []
     for link, known in rates.items():
         which = link if len(known) == 2 else f"{link.removesuffix(' link')} {'up' if 'up' in known else 'down'}link"
         same = len(set(known.values())) == 1
         ends = [known["down"]] if same and "down" in known else [f"{rate} {part}" for part, rate in known.items()]
-        parts.append(f"{which} {', '.join(ends)}?")
+        links.append(f"{which} {', '.join(ends)}?")
+    first = [one.key.partition(".")[2] for one in answer.assumptions[:1] if not one.effect]
+    listed = first in (["up"], ["down"])  # first by the answer, which has no shares of a variance to sort by
+    parts = [*words, *links, *numbers] if listed else [*words, *numbers, *links]
     if parts:
         yield "Assumed", _until(parts, LESS if answer.verdict.cases else MOST)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         "problem.rounds": ("--rounds --R -R", "rounds of one server (FedAvg) that define the target"),
         "problem.target": ("--target", "squared gradient norm to reach, or a share of its first bound: 1%"),
         "network.server_link.preset": ("--hub-link", "preset for hubs: wan, lan ..."),
+        "plan.objective": ("--objective", "objective: time, rounds or traffic", "time"),
     },
 )
 def hubs(  # reason: one parameter for every option

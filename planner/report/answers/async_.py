@@ -18,7 +18,7 @@ from planner.io.parts import field
 from planner.io.wording import counted, join, percent, times
 from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table
-from planner.report.families import WORST, Method, guess, parts
+from planner.report.families import CLOCK, WORST, Method, guess, parts
 from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
 
@@ -67,7 +67,7 @@ def answered(found: Answer) -> Asynchronous:
     shared = parts(
         found.scenario,
         "hga-",
-        ("L", "A", "sigma", "delta"),
+        ("L", "A", "sigma", "delta", *(CLOCK if found.settings.region_times is None else ("model_size",))),
         _warnings(found),
         {
             "buffers": _buffers(found),

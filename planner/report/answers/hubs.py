@@ -17,12 +17,19 @@ from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import WORST, Method, parts
+from planner.report.families import CLOCK, WORST, Method, parts
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 8  # numbers of hubs that are listed in text
 
+LINKS = {  # by question: what nobody may have given, and how to give it
+    "How fast are the links of the nodes?": (
+        ("client_link.up", "--uplink", "RATE"),
+        ("client_link.down", "--downlink", "RATE"),
+    ),
+    "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
+}
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -48,12 +55,13 @@ class Hubs(Told):
 def answered(found: Answer) -> Hubs:
     """Say how many hubs and which budgets, with what else the same edges would buy."""
     question, budgets = found.question, found.budgets
+    learned, decided = ("sigma", "H", "L", "A"), question.scenario.objective == "time"  # by the clock
     rows = (_row(found.hubs, counted(budgets.n_h, "hub")), *(_row(one, one.protocol) for one in found.others))
     return Hubs(
         **parts(
             question.scenario,
             "hsl-",
-            ("sigma", "H", "L", "A", "model_size", "step_time"),
+            (*CLOCK, *learned) if decided else (*learned, *CLOCK),
             _warnings(found),
             {
                 "protocols": _sentences(found),
@@ -73,8 +81,13 @@ def answered(found: Answer) -> Hubs:
 
 
 def _next(found: Answer) -> Iterator[NextStep]:
-    """Limit a hub to half its load or less, where other configurations that were looked at keep to it."""
-    limits = found.question.limits
+    """Ask for the links where they decide; limit a hub to half its load or less, where configurations keep to it."""
+    limits, scenario = found.question.limits, found.question.scenario
+    if scenario.objective == "time":
+        for why, options in LINKS.items():
+            unknown = [(option, word) for key, option, word in options if scenario.known[key].origin == "default"]
+            if unknown:
+                yield NextStep(argv=tuple(word for pair in unknown for word in pair), why=why, asks=True)
     if limits.per_hub is not None:
         if not found.found.every and found.found.alone:
             yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
@@ -132,7 +145,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
         text = f"Use no hubs: {better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
-    text = f"Use {counted(budgets.n_h, 'hub')}: each averages {each} {n:,} nodes."
+    text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."
     if budgets.b_hs == n:
         text += " Each is then a server: limit that with --per-hub."
     least, most = found.ties

@@ -18,7 +18,7 @@ from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import WORST, Method, guess, parts
+from planner.report.families import CLOCK, WORST, Method, guess, parts
 from planner.report.page import cell, change, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
@@ -55,7 +55,7 @@ def answered(found: Answer) -> Overlap:
         **parts(
             question.scenario,
             "hhfl-",
-            ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A"),
+            ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A", *CLOCK),
             _warnings(found),
             {
                 "verdict": _reasons(found),

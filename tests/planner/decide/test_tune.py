@@ -604,3 +604,42 @@ def test_a_choice_that_is_nearer_to_its_budget_than_the_predictors_error_may_exc
     share = recommended(tight)["time_seconds"] / tight["tune"]["budget_seconds"]
     assert f"Predicted to take {100 * share:.0f} % of the budget, it may exceed it." in tight["verdict"]["text"]
     assert "exceed" not in loose["verdict"]["text"]
+
+
+METERS = (
+    *(
+        "tune",
+        "-G",
+        "15",
+        "-M",
+        "60",
+        "--set",
+        "fleet.local_steps=8",
+        "-R",
+        "300",
+        "--model-size",
+        "1.6MB",
+        "--uplink",
+        "250kbit/s",
+    ),
+    *(
+        "--downlink",
+        "500kbit/s",
+        "--set",
+        "network.server_link.up=4Mbit/s",
+        "--set",
+        "network.server_link.down=20Mbit/s",
+    ),
+)
+
+
+@pytest.mark.parametrize(("within", "helps"), [("3h", True), ("3min", False)])
+def test_a_refusal_names_local_steps_beyond_the_record_where_they_keep_to_the_budget(plan, within, helps) -> None:
+    """The limit of 12 is that of runs on record, and not of the question: the range that is offered is asked for."""
+    words = [*METERS, "--within", within]
+    code, _, err = plan(*words)
+    said = "than the 12 that measured runs had: --local-steps 1:64."
+    assert (code, said in err) == (1, helps)
+    assert (plan(*words, "--local-steps", "1:64")[0] == 0) == helps
+    code, _, err = plan(*words, "--local-steps", "1:12")
+    assert code == 1 and "Allow more" in err and said not in err
