@@ -96,7 +96,7 @@ def _bound(statement: Statement, style: Style) -> str:
             rows += [rf"  {name} &= {first}", *(rf"  &\qquad {part}" for part in others)]
         lines += ["with", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"]
     if statement.numbers:
-        lines += ["", *_numbers(statement)]
+        lines += ["", *_numbers(statement), *(f"% {line}" for line in _valued(statement))]
     named = [*((tex, meaning) for _, tex, meaning in statement.symbols), *statement.functions]
     letters = "; ".join(f"${tex}$: {_said(meaning)}" for tex, meaning in named)
     lines += ["", rf"\emph{{Letters.}} {letters}."]
@@ -110,7 +110,7 @@ def _bound(statement: Statement, style: Style) -> str:
 
 def _alone(statement: Statement, style: Style) -> str:
     """The equation environment and nothing else, with definitions and conditions on lines of their own in it."""
-    head = wording.line(f"{statement.bound.id}: {statement.bound.source}")
+    head = "\n% ".join([wording.line(f"{statement.bound.id}: {statement.bound.source}"), *_valued(statement)])
     begin, *body, end = _equation(statement, style, label_of(statement))
     tail: list[str] = []
     for name, parts in statement.definition_lines(LINE - 6):
@@ -162,6 +162,20 @@ def _numbers(statement: Statement) -> list[str]:
     else:
         shown = f"${number(value.total)}$"
     return [f"At {at} the right-hand side is {shown}."]
+
+
+def _valued(statement: Statement) -> list[str]:
+    """The value for a comment, with the step and letters that nobody gave and that make it least."""
+    there = statement if statement.value is not None else statement.best
+    if there is None or there.value is None:
+        return []
+    value, given = there.value, statement.style.values
+    if value.total is not None:
+        shown = f"{value.total:.6g}"
+    else:
+        shown = "beyond float64" if value.log10 is None else f"10^{value.log10:.6g}"
+    chosen = ", ".join(f"{name} = {there.numbers[name]:.6g}" for name in there.chosen if name not in given)
+    return [f"The right-hand side is {shown}{f', least at {chosen}' if chosen else ''}."]
 
 
 def _noted(statement: Statement) -> list[str]:

@@ -31,10 +31,14 @@ SIGNS = {"<=": r"\le", "<": "<", ">=": r"\ge", ">": ">"}
 ROOT = Fraction(1, 2)
 NUMBERED = re.compile(r"[A-Za-z]_(\{\d+\}|\d)")  # a constant with a number, such as c_1
 NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_NUMBERS: Mapping[str, float] = MappingProxyType({})
 
 
 def latex(
-    formula: Expr | Relation, names: Mapping[Expr, str] = MappingProxyType({}), letters: Mapping[str, str] = NOTHING
+    formula: Expr | Relation,
+    names: Mapping[Expr, str] = MappingProxyType({}),
+    letters: Mapping[str, str] = NOTHING,
+    numbers: Mapping[str, float] = NO_NUMBERS,
 ) -> str:
     r"""LaTeX for mathematics mode, which pdflatex with amsmath and KaTeX both read.
 
@@ -42,21 +46,39 @@ def latex(
         formula: an expression or a condition.
         names: LaTeX for parts that have a name of their own, such as ``c_1``.
         letters: LaTeX, or a number, to write in place of a symbol's own LaTeX, by the symbol's name.
+        numbers: of symbols, by name: choices that they decide are made, and factors of 1 and summands of 0 left out.
 
     >>> from hflbounds.core.quantities import L, P, eta_eff, zeta
     >>> latex(5 * L**2 * eta_eff**2 * zeta**2 / (12 * P**2))
     '\\frac{5 L^{2} \\tilde\\eta^{2} \\zeta^{2}}{12 P^{2}}'
     >>> latex(L * P**2, letters={"L": "0.5", "P": "10"})
     '0.5 \\cdot 10^{2}'
+    >>> latex(3 * L + zeta * (P - 1), letters={"P": "1"}, numbers={"P": 1.0})
+    '3 L'
     """
-    return _written(formula, tuple(names.items()), tuple(letters.items()))
+    return _written(formula, tuple(names.items()), tuple(letters.items()), tuple(numbers.items()))
+
+
+def settled(formula: Expr | Relation, numbers: Mapping[str, float]) -> float | None:
+    """The value of a formula, or of a condition whether it holds, where numbers decide it; else None."""
+    if not formula.symbols or not all(symbol.name in numbers for symbol in formula.symbols):
+        return None
+    try:
+        if isinstance(formula, Relation):
+            return bool(formula.holds(formula.lhs.value(numbers), formula.rhs.value(numbers)))
+        return formula.value(numbers)
+    except ArithmeticError:
+        return None
 
 
 @lru_cache(maxsize=8192)  # formats and their parts ask for the terms of a bound again and again
 def _written(
-    formula: Expr | Relation, names: tuple[tuple[Expr, str], ...], letters: tuple[tuple[str, str], ...]
+    formula: Expr | Relation,
+    names: tuple[tuple[Expr, str], ...],
+    letters: tuple[tuple[str, str], ...],
+    numbers: tuple[tuple[str, float], ...],
 ) -> str:
-    return _Writer(dict(names), dict(letters)).write(formula)
+    return _Writer(dict(names), dict(letters), dict(numbers)).write(formula)
 
 
 def in_a_sum(terms: list[str]) -> str:
@@ -69,8 +91,20 @@ def in_a_sum(terms: list[str]) -> str:
 
 
 class _Writer:
-    def __init__(self, names: Mapping[Expr, str], letters: Mapping[str, str]) -> None:
-        self.names, self.letters = names, letters
+    def __init__(self, names: Mapping[Expr, str], letters: Mapping[str, str], numbers: Mapping[str, float]) -> None:
+        self.names, self.letters, self.numbers = names, letters, numbers
+
+    def _is(self, part: Expr, value: int) -> bool:
+        """Whether numbers make a part without a name of its own 0, or 1."""
+        return bool(self.numbers) and part not in self.names and settled(part, self.numbers) == value
+
+    def _chosen(self, part: Expr) -> Expr:
+        """What numbers choose where a part without a name of its own is a choice that they decide; else the part."""
+        if not isinstance(part, Choice) or part in self.names:
+            return part
+        lhs, rhs, then, otherwise = part.args
+        holds = settled(Relation(lhs, part.op, rhs), self.numbers)
+        return part if holds is None else self._chosen(then if holds else otherwise)
 
     def write(self, formula: Expr | Relation) -> str:
         if isinstance(formula, Relation):
@@ -82,7 +116,10 @@ class _Writer:
         if isinstance(formula, Symbol):
             return self._letter(formula)
         if isinstance(formula, Sum):
-            first, *others = formula.args
+            left = [self._chosen(part) for part in formula.args if not self._is(part, 0)]
+            if self.numbers:
+                left = [part for part in left if self.write(part) != "0"]
+            first, *others = left or [as_expr(0)]
             shown = (rf"\left({self.write(p)}\right)" if isinstance(p, Sum) else self.write(p) for p in others)
             return in_a_sum([self.write(first), *shown])
         if isinstance(formula, Power):
@@ -92,6 +129,8 @@ class _Writer:
         if isinstance(formula, Raised):
             base, exponent = formula.args
             return f"{self._base(base)}^{{{self.write(exponent)}}}"
+        if (chosen := self._chosen(formula)) is not formula:
+            return self.write(chosen)
         parts = [self.write(part) for part in formula.args]
         if isinstance(formula, Maximum):
             return rf"\max\left\{{{', '.join(parts)}\right\}}"
@@ -121,6 +160,7 @@ class _Writer:
         return f"{self._base(base)}^{{{exponent}}}"
 
     def _base(self, base: Expr) -> str:
+        base = self._chosen(base)
         shown = self.write(base)
         bare = isinstance(base, Symbol) or (isinstance(base, Number) and shown.isdigit()) or base in self.names
         return shown if bare and not _is_compound(shown) else rf"\left({shown}\right)"
@@ -146,7 +186,10 @@ class _Writer:
         above: list[Expr] = []
         below: list[Expr] = []
         sign = ""
-        for part in self._folded(formula):
+        factors = [self._chosen(part) for part in self._folded(formula)]
+        if any(self._is(part, 0) for part in factors):
+            return "0"
+        for part in factors:
             if isinstance(part, Number):
                 sign = "-" if part.exact < 0 else ""
                 above.append(as_expr(abs(part.exact.numerator)))
@@ -158,7 +201,7 @@ class _Writer:
             else:
                 above.append(part)
         one = as_expr(1)
-        above, below = ([part for part in side if part is not one] for side in (above, below))
+        above, below = ([p for p in side if p is not one and not self._is(p, 1)] for side in (above, below))
         if all(above.count(part) >= below.count(part) for part in below):
             for part in below:  # S_1 P, and no fraction of S_1 P S_2 K over S_2 K
                 above.remove(part)
@@ -173,7 +216,7 @@ class _Writer:
         for part in sorted(parts, key=self._place) or [as_expr(1)]:
             shown = self.write(part)
             added = isinstance(part, Sum) and part not in self.names
-            if len(parts) > 1 and (added or (isinstance(part, Symbol) and _is_added(shown))):
+            if len(parts) > 1 and (added or (isinstance(part, Symbol | Product) and _is_added(shown))):
                 shown = rf"\left({shown}\right)"
             # Two numbers side by side would be read as one.
             text += (r" \cdot " if text and shown[0].isdigit() else " " if text else "") + shown

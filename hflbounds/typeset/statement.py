@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from hflbounds.core.evaluation import bind
 from hflbounds.core.expression import Choice, Expr, Maximum, Raised, Relation, Special, Sum
 from hflbounds.core.functions import SCALAR
 from hflbounds.core.quantities import ABOUT
-from hflbounds.errors import ConditionError, FormatError
+from hflbounds.errors import ConditionError, DomainError, FormatError
 from hflbounds.registry import get
 from hflbounds.typeset import formulas, markup, meanings, sentences
 
@@ -125,7 +125,7 @@ class Statement:
         apart = ", ".join(f"{name} = {tex}" for name, tex in self.definitions)
         conditions = ", ".join(self.conditions)
         tail = rf" \quad\text{{with }} {apart}" * bool(apart) + rf" \quad\text{{if }} {conditions}" * bool(conditions)
-        return f"{self.left} {self.sign} {formulas.in_a_sum(list(self.terms.values()))}{tail}"
+        return f"{self.left} {self.sign} {self.lines(math.inf)[0]}{tail}"
 
     def _refuse_one_letter_for_two(self) -> None:
         taken: dict[str, str] = dict.fromkeys(self.bound.where, "an abbreviation")
@@ -146,7 +146,7 @@ class Statement:
 
     def tex(self, formula: Expr | Relation, names: Mapping[Expr, str] | None = None) -> str:
         """LaTeX of a formula in the letters of this style."""
-        return formulas.latex(formula, self.names if names is None else names, self.letters)
+        return formulas.latex(formula, self.names if names is None else names, self.letters, self.numbers)
 
     def relettered(self, tex: str) -> str:
         """LaTeX that is written in the common letters, in those of this style; numbers stay letters."""
@@ -212,7 +212,7 @@ class Statement:
 
     def _raw(self, formula: Expr, named: Mapping[Expr, str]) -> str:
         letters = self.plain | {name: number(value) for name, value in self.numbers.items()}
-        return formulas.latex(formula, named, letters)
+        return formulas.latex(formula, named, letters, self.numbers)
 
     @cached_property
     def apart(self) -> list[Expr]:
@@ -245,9 +245,10 @@ class Statement:
 
     @property
     def conditions(self) -> list[str]:
-        """LaTeX of each condition."""
+        """LaTeX of each condition, but those that hold for the numbers given."""
         named = {part: name for name, part in self.bound.where.items()}
-        return [self.tex(condition, named) for condition in self.bound.requires]
+        left = [c for c in self.bound.requires if not formulas.settled(c, self.numbers)]
+        return [self.tex(condition, named) for condition in left]
 
     @property
     def assumptions(self) -> list[str]:
@@ -296,6 +297,25 @@ class Statement:
         if not math.isfinite(total):
             return Value(None, _finite(self.bound.log10(**self.numbers)), {})
         return Value(total, math.log10(total) if total > 0 else None, terms)
+
+    @property
+    def chosen(self) -> list[str]:
+        """The names of what has a number that makes the statement least, where nobody gives one."""
+        return [name for name in self.numbers if name == "eta_eff" or name in map(str, self.bound.free)]
+
+    @cached_property
+    def best(self) -> Statement | None:
+        """This statement at the step that makes it least, where that alone has no number, and there is one."""
+        free = {str(symbol) for symbol in self.bound.free}
+        missing = {*self.bound.needs} - {*self.numbers} - free
+        if missing != {"eta_eff"} or self.bound.chain is None:
+            return None
+        try:
+            step = float(self.bound.tuned(**self.numbers).eta_eff)
+            found = Statement(self.bound, replace(self.style, values={**self.numbers, "eta_eff": step}))
+            return None if found.value is None else found
+        except (ArithmeticError, ConditionError, DomainError, TypeError):  # no step is least, or none is allowed
+            return None
 
     def errata(self, grave: bool = False) -> list[tuple[Erratum, str, str]]:
         """Each erratum about this bound or its family, with what is printed and what is supported, as prose.
@@ -358,7 +378,7 @@ def label_of(statement: Statement) -> str:
 
 
 def packed(terms: Iterable[str], plain: Iterable[str], most: float) -> list[str]:
-    """Summands packed into lines of at most a width; a line after the first begins with its sign.
+    """Summands but 0 packed into lines of at most a width; a line after the first begins with its sign.
 
     Args:
         terms: LaTeX.
@@ -367,7 +387,8 @@ def packed(terms: Iterable[str], plain: Iterable[str], most: float) -> list[str]
     """
     lines: list[list[str]] = [[]]
     used = 0.0
-    for term, measured in zip(terms, plain, strict=True):
+    every = list(zip(terms, plain, strict=True))
+    for term, measured in [pair for pair in every if pair[0] != "0"] or every[:1]:
         wide = markup.width(measured) + 2
         if lines[-1] and used + wide > most:
             lines.append([])

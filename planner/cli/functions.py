@@ -22,7 +22,7 @@ import typer
 
 from planner.cli.app import Commands
 from planner.cli.options import Said, Shape, spellings, unsaid
-from planner.cli.output import Asked, Result, filed
+from planner.cli.output import Asked, Result, Wrote, filed
 from planner.errors import ScenarioError
 from planner.families.scenario import load
 from planner.io import frames
@@ -208,8 +208,8 @@ def _called(
             return None
         finally:
             progress("")
-        if answer is None or isinstance(answer, str):
-            return answer
+        if answer is None or isinstance(answer, str | Wrote):
+            return answer if isinstance(answer, str) else None
         result = answer if isinstance(answer, Result) else Result(answer)
         found: Any = result.answer
         if files:

@@ -24,7 +24,7 @@ import typer
 from typer import Argument, Option
 
 from planner.cli import completion
-from planner.cli.output import Answered, Asked, Result, emit, write
+from planner.cli.output import Answered, Asked, Result, Wrote, emit, told, write
 
 if TYPE_CHECKING:
     from planner.scenario.fields import Field
@@ -179,7 +179,10 @@ class Shape:
         taken = {name for parameter in own for name in spellings(parameter.annotation)}
         fields = _fields(declared, taken) if of_scenario else {}
         shared = {**BESIDE, **{name: _option(*one) for name, one in fields.items()}} if of_scenario else {}
-        reports = str(command.__annotations__.get("return")) not in ("str", "None", "str | None")  # is more than a text
+        reports = str(command.__annotations__.get("return")).split(" |")[0] not in (
+            "str",
+            "None",
+        )  # is more than a text
         shared |= {
             name: _in_output(annotation, declared)
             for name, annotation in OUTPUT.items()
@@ -247,6 +250,10 @@ def _show(answer: Any, asked: Asked, said: Said | None) -> None:
         return
     if isinstance(answer, str):
         write(answer)
+        return
+    if isinstance(answer, Wrote):
+        if not asked.quiet:
+            told(f"wrote {answer.file}")
         return
     result = answer if isinstance(answer, Result) else Result(answer)
     emit(result, asked, said.toml() if said is not None and asked.reports else "")

@@ -34,6 +34,13 @@ class Result:
     pictures: Iterable[Wanted] = ()  # others of a report: id, place and what draws each
 
 
+@dataclass(frozen=True)
+class Wrote:
+    """What a command answers that has written all it says to a file of its own."""
+
+    file: str
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """How the answer is asked for."""

@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from planner.cli.completion import bounds as ids
-from planner.cli.output import NO_ANSWER, Result, watched
+from planner.cli.output import NO_ANSWER, Result, Wrote, watched
 
 if TYPE_CHECKING:
     from planner.io.listings import Listing
@@ -165,7 +165,7 @@ def export(  # reason: one parameter for every option
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
-) -> str | None:
+) -> str | Wrote:
     """Export bounds for a paper or a program.
 
     Examples:
@@ -193,7 +193,7 @@ def export(  # reason: one parameter for every option
     from planner.io import atomic
 
     atomic.write(output, text, force)
-    return None
+    return Wrote(output)
 
 
 @app.command("worst-case")

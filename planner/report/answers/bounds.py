@@ -105,6 +105,9 @@ def shown(
             values, tuned = _completed(bound, values)
         statement = Statement(bound, Style(notation=options.notation(notation), values=values))
         value = statement.value
+    if value is not None:
+        chosen = {name: statement.numbers[name] for name in statement.chosen if name not in values}
+        tuned = {**(tuned or {}), **chosen} or None
     why = None
     if value is not None and value.total is None:
         why = "the value is beyond float64; log10 is its decimal logarithm"
@@ -156,10 +159,11 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         for e, printed, proved in statement.errata()
     ]
     graves = Counter(e.gravity for e, *_ in statement.errata())
+    step = "Step" if tuned is None or "eta_eff" in tuned else "Free"
     facts = [
         *(where if few else [("with", f"{len(where)} parts of these terms: --explain where")]),
         ("if", conditions),
-        ("Step", "" if tuned is None else _step(tuned)),
+        (step, "" if tuned is None else _step(tuned)),
         ("Source", plain(letters.prose(str(bound.source)))),
         ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
         ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
@@ -179,7 +183,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         Section("hypotheses", "Hypotheses", tuple(Sentences(plain(one), indent=2) for one in letters.assumptions)),
         Section("misprints", "Printed otherwise", tuple(Sentences(one, indent=2) for one in misprints)),
     ]
-    left_out = {"Step": tuned is None, "Errata": not graves, "if": not conditions}
+    left_out = {step: tuned is None, "Errata": not graves, "if": not conditions}
     body = _terms(letters, {} if value is None else value.terms)
     shown = [fact for fact in facts if not left_out.get(fact[0])]
     return brief(answer, body, facts=shown, sections=sections, kind="Bound")
@@ -209,8 +213,10 @@ def _value(bound: Bound, value: Value) -> str:
 
 
 def _step(tuned: Mapping[str, Any]) -> str:
-    binds = ", where the cap of the statement binds" if tuned["cap_binds"] else ""
-    return f"none given, so the best: eta_eff = {tuned['eta_eff']:.6g}, raw eta = {tuned['eta']:.6g}{binds}"
+    binds = ", where the cap of the statement binds" if tuned.get("cap_binds") else ""
+    named = [(name.replace("eta", "raw eta") if name == "eta" else name, n) for name, n in tuned.items()]
+    best = ", ".join(f"{name} = {n:.6g}" for name, n in named if name != "cap_binds")
+    return f"none given, so the best: {best}{binds}"
 
 
 # ---------------------------------------------------------------- export

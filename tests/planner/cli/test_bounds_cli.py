@@ -336,7 +336,7 @@ def test_export_of_a_family_is_its_four(plan) -> None:
 
 def test_export_writes_a_file_whole_or_not_at_all(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.tex"
-    assert plan("export", RING, "--output", str(file)) == (0, "", "")
+    assert plan("export", RING, "--output", str(file)) == (0, "", f"hfl-plan: wrote {file}\n")
     text = file.read_text(encoding="utf-8")
     assert text == render("latex", get(RING))
     code, out, err = plan("export", RING, "--output", str(file), "--format", "json")
@@ -354,7 +354,11 @@ def test_export_writes_a_file_whole_or_not_at_all(plan, tmp_path: Path, monkeypa
         assert "No space left on device" in err
     assert file.read_text(encoding="utf-8") == text
     file.chmod(0o640)
-    assert plan("export", RING, "--output", str(file), "--force", "--format", "json") == (0, "", "")
+    assert plan("export", RING, "--output", str(file), "--force", "--format", "json") == (
+        0,
+        "",
+        f"hfl-plan: wrote {file}\n",
+    )
     assert json.loads(file.read_text(encoding="utf-8"))["bounds"][0]["id"] == RING
     assert file.stat().st_mode & 0o777 == 0o640
     assert [path.name for path in tmp_path.iterdir()] == ["a.tex"]  # no part of anything is left
@@ -377,12 +381,52 @@ def test_export_to_what_is_no_file_is_refused(plan, tmp_path: Path) -> None:
         code, out, err = plan("export", RING, "--output", str(where), *(["--force"] if where != link else []))
         assert (code, out) == (2, ""), where
         assert said in err
-    assert plan("export", RING, "--output", str(link), "--force") == (0, "", "")
+    assert plan("export", RING, "--output", str(link), "--force") == (0, "", f"hfl-plan: wrote {link}\n")
     assert link.is_symlink()
     assert (tmp_path / "file").read_text() == render("latex", get(RING))
     code, _, err = plan("export", RING, "--output", str(tmp_path / ("x" * 400)))
     assert code == 1
     assert "cannot be written" in err
+
+
+def test_export_says_what_it_wrote_unless_quiet(plan, tmp_path: Path) -> None:
+    file = tmp_path / "b.tex"
+    assert plan("export", RING, "-o", str(file)) == (0, "", f"hfl-plan: wrote {file}\n")
+    assert plan("export", RING, "-o", str(file), "--force", "--quiet") == (0, "", "")
+
+
+FREE = ("hflbounds.exact.star-ring", "--set=G=7", "--set=P=1", "--set=K=4", "--set=R=100", "--set=A=1", "--set=M=12")
+CONSTANTS = tuple(f"--set={n}={x}" for n, x in {"L": 1, "sigma": 1, "zeta": 0.5, "delta": 2}.items())
+
+
+def test_letters_that_are_chosen_stand_beside_the_step(plan) -> None:
+    """The value is that of the bound at the step and the letter that the page names, and near letters give more."""
+    out = " ".join(plan("show", *FREE, *CONSTANTS)[1].split())
+    total = float(re.search(r"exact sums: ([\d.]+\d)", out)[1])
+    step, lam = (float(re.search(rf"\b{name} = ([\d.]+)", out)[1]) for name in ("eta_eff", "lam"))
+    point = {"G": 7, "M": 12, "P": 1, "K": 4, "R": 100, "A": 1, "L": 1, "sigma": 1, "zeta": 0.5, "delta": 2}
+    bound = get(FREE[0])
+    assert bound(**point, eta_eff=step, lam=lam) == pytest.approx(total, rel=1e-5)
+    for other in (0.95 * lam, 1.05 * lam):
+        assert bound(**point, eta_eff=step, lam=other) > total
+    comment = plan("export", *FREE, *CONSTANTS, "--bare")[1].splitlines()[2]
+    assert comment == f"% The right-hand side is {total:.6g}, least at eta_eff = {step:.6g}, lam = {lam:.6g}."
+    given = plan("show", *FREE, *CONSTANTS, "--set", "eta_eff=0.1")[1]
+    lam = float(re.search(r"\blam = ([\d.]+)", given)[1])
+    assert all(
+        bound(**point, eta_eff=0.1, lam=x) > bound(**point, eta_eff=0.1, lam=lam) for x in (0.9 * lam, 1.1 * lam)
+    )
+    assert "lam = " not in plan("show", *FREE, *CONSTANTS, "--set", "eta_eff=0.1", "--set", "lam=0.5")[1]
+
+
+def test_conditions_that_numbers_decide_are_settled(plan) -> None:
+    """In seven groups of one client there is no ring, which the first case of its formula says."""
+    letters, settled = plan("export", FREE[0], "--bare")[1], plan("export", *FREE, "--bare")[1]
+    assert letters.count("cases") == 6 and "cases" not in settled
+    assert r"\left(1 - 1\right)" not in settled
+    alone = plan("export", *FREE[:-1], "--set=M=1", "--bare")[1]
+    assert r"\omega_2 = 0" in alone and r"\omega_1 = \varphi" in alone
+    assert r"\lambda \le 1" in settled and r"\le 1" not in plan("export", *FREE, "--set", "lam=0.5", "--bare")[1]
 
 
 def test_export_to_a_dash_is_to_standard_output(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -400,7 +444,7 @@ def test_export_to_a_link_says_where_it_leads(plan, tmp_path: Path) -> None:
     assert code == 2
     there = f"a link to '{tmp_path}/no/a.tex', is in a folder that does not exist"
     assert err.endswith(f"{there}\n  help: Make it first.\n")
-    assert plan("export", RING, "--output", str(new)) == (0, "", "")
+    assert plan("export", RING, "--output", str(new)) == (0, "", f"hfl-plan: wrote {new}\n")
     assert (tmp_path / "b.tex").read_text() == render("latex", get(RING))
     code, _, err = plan("export", RING, "--output", str(loop))
     assert code == 2
