@@ -7,7 +7,7 @@
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
-    python benchmarks/real_record.py --errors   # of all but kept4: record_loss_images.csv and the like
+    python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -52,8 +52,7 @@ HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
 FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
 ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4")
-RECORDED = ROLES[:5]  # of which answers draw errors; nothing is drawn from what judges that
-JUDGED = ROLES[2:5]  # of which answers show how often first choices were right
+JUDGED = ROLES[2:]  # of which answers show how often first choices were right
 GROUPS_DIFFER = ("inter", "nested", "top", "middle", "everywhere")
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
@@ -432,7 +431,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     given = parser.parse_args(arguments)
     if given.errors:
-        write_errors(of_roles(given.curves, RECORDED), ROOT.parents[1] / "planner" / "data")
+        write_errors(of_roles(given.curves, ROLES), ROOT.parents[1] / "planner" / "data")
         return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}
