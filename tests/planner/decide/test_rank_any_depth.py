@@ -166,6 +166,6 @@ def test_one_tier_is_compared_with_the_other_pattern_and_not_with_itself() -> No
 
 def test_tuning_the_example_says_whose_passes_are_chosen() -> None:
     said = tuned(load(EXAMPLE), Wanted(local_steps="5", group_rounds="1:2")).details["tried"]
-    assert any(s.startswith("P is P3, the passes of the lowest tier") for s in said)
+    assert any(s.startswith("P3 are the passes of the lowest tier") for s in said)
     assert sum(s.startswith("Measured with two tiers") for s in said) == 2
     assert not any("bounds ," in s for s in said)

@@ -63,7 +63,7 @@ def test_evidence_says_where_no_measured_case_is_close() -> None:
     assert "none close" in evidence_line(config="examples/phones.toml")
     close = planner.recommend(G=10, M=10)
     assert "though none is close" not in close.explain("uncertainty").replace("\n", " ")
-    assert "good on rounds" in evidence_line(G=10, M=10)
+    assert "good on rounds" in evidence_line(G=10, M=10, heterogeneity="intra")
 
 
 @pytest.mark.usefixtures("unflipped")
