@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from hflbounds.topology import Topology
 from planner.cost.chances import needed
 from planner.cost.reliability import LEAST, everyone
 from planner.errors import NoAnswerError
@@ -137,7 +140,7 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
 def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str]:
     """The availability that the longest chain of turns in the recommended topologies needs."""
     trees = {t: tree for t in recommended if (tree := question.sized(t)).tiers[-1].pattern.ordered}
-    chains = {t: math.prod(tier.chain for tier in tree.tiers) for t, tree in trees.items()}  # of the largest nodes
+    chains = {t: _turns(question, tree) for t, tree in trees.items()}
     longest = max(chains, key=lambda t: chains[t], default=None)
     if longest is None:
         return []
@@ -149,6 +152,18 @@ def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str
         f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns. It survives with {percent(LIKELY)} "
         f"only if each client comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."
     ]
+
+
+def _turns(question: Question, tree: Topology) -> int:
+    """Turns of clients one after the other in a round; by a list those of its own groups, else of nodes alike."""
+    everyone = question.members
+    if everyone is None or not all(everyone.everyone):
+        return math.prod(tier.chain for tier in tree.tiers)
+    turns = np.ones(int(everyone.children[-1].sizes.sum()))
+    for tier, children in reversed(list(zip(tree.tiers, everyone.children, strict=True))):
+        first = np.cumsum(children.sizes) - children.sizes
+        turns = tier.passes * (np.add if tier.pattern.ordered else np.maximum).reduceat(turns, first)
+    return int(turns[0])
 
 
 def _percent(share: float) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hflbounds.evaluate.compare import SAME, ties
+from hflbounds.topology import tier_symbols
 from planner.decide.clocked import Clocked
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, beside
@@ -402,6 +403,9 @@ def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
     """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
     name = baseline.title.partition(",")[0]
+    differ = any(scenario.known[tier.deviation].value for tier in tier_symbols(scenario.depth)[:-1])
+    if baseline.id == "sfl" and scenario.pilot is None and differ:  # predicted as one group of everybody
+        name += " in an order that mixes groups"
     if baseline.id not in SINGLE:
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"

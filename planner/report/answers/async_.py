@@ -202,15 +202,23 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
         here = [one / found.times[0] * there[0] for one in found.times]
         if all(math.isclose(a, b, rel_tol=0.1) for a, b in zip(here, there, strict=True)):
             advice = "Do not wait: in" if ratio < 1 - NEAR else "In"
-            return ratio, f"{advice} your pilot {best.title}, takes {times(ratio)} the time of waiting for all."
+            return ratio, f"{advice} your pilot {_takes(best.title, ratio)}"
         speeds = join([f"{one:.3g}" for one in there])
         return None, (
-            f"Your pilot raced regions that take {speeds} times as long, which differ from these: there {best.title}, "
-            f"takes {times(ratio)} the time of waiting for all."
+            f"Your pilot raced regions that take {speeds} times as long, which differ from these: there "
+            f"{_takes(best.title, ratio)}"
         )
     if apart <= 1 + found.scenario.resolution:
         return None, ""
     return None, RACED if apart >= FAR_APART else "It covers no FedBuff or FedAsync, which may be faster: race them."
+
+
+def _takes(name: str, ratio: float) -> str:
+    """What the best server of a race takes, and that no other buffer was raced."""
+    method, _, buffer = name.partition(", ")
+    alone = f" No buffer but {buffer.removeprefix('buffer ')} was raced: pilot --buffer N." if buffer else ""
+    named = f"{method} with {buffer}" if buffer else method
+    return f"{named} takes {times(ratio)} the time of waiting for all.{alone}"
 
 
 def document(answer: Asynchronous) -> Document:

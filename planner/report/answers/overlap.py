@@ -99,8 +99,10 @@ def _next(found: Answer) -> Iterator[NextStep]:
         yield NextStep(argv=("...", "--edge-rounds", "NUMBER", "--local-steps", "NUMBER"), why=why)
     elif known["mu"].origin == "default":
         yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
+    task = found.question.task
     race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", "FILE.csv")
-    yield NextStep(argv=race, why="measures overlap on your own model and data")
+    counts = ("--local-steps", str(task.E), "--group-rounds", str(task.Ge))  # at those of `pilot` HHFL is Star-Star
+    yield NextStep(argv=race + counts, why="measures overlap on your own model and data")
 
 
 def _verdict(found: Answer) -> Verdict:

@@ -139,7 +139,9 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     best = min(times, key=lambda name: times[name])
     found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
     ratio = times[best] / waiting
-    said = f"in your pilot {best}, takes {wording.times(ratio)} the time of waiting for all."
+    method, _, buffer = best.partition(", ")
+    said = f"in your pilot {method} with {buffer} takes {wording.times(ratio)} the time of waiting for all."
+    said += f" No buffer but {buffer.removeprefix('buffer ')} was raced: pilot --buffer N."
     assert ratio < 0.9
     assert found.verdict.text.startswith(f"Do not wait: {said}")
     assert (found.verdict.status, found.verdict.best) == ("measured", ())
@@ -149,7 +151,10 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert planner.async_(pilot=pilot).rows == found.rows  # at the pilot's speeds where nothing else is said
     other = planner.async_(pilot=pilot, slowdowns="1,1,2").verdict
     assert other.text.startswith("By the bound, ") and other.status == "best"
-    assert f"raced regions that take 1, 1.5 and 4 times as long, which differ from these: there {best}," in other.text
+    assert (
+        f"raced regions that take 1, 1.5 and 4 times as long, which differ from these: there {method} with {buffer} "
+        in other.text
+    )
 
 
 def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:

@@ -692,5 +692,6 @@ def test_what_was_given_is_not_asked_for_again(plan) -> None:
         asked.append(" ".join(json.loads(plan(*words, "--json")[1])["next"][0]["argv"]))
     assert asked == [
         "... --heterogeneity zeta=NUMBER,delta=NUMBER", "... --edge-rounds NUMBER --local-steps NUMBER",
-        "... --strong-convexity NUMBER", "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage FILE.csv",
+        "... --strong-convexity NUMBER",
+        "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage FILE.csv --local-steps 5 --group-rounds 2",
     ]  # fmt: skip

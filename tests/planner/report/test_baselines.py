@@ -97,7 +97,8 @@ def test_one_algorithm_of_which_two_numbers_of_rounds_are_predicted_has_the_erro
     assert answer.verdict.best[0] == "ring-ring"
     ratio = answer.row("sfl").rounds / answer.row("ring-ring").rounds
     assert 0.7 < ratio < 0.9
-    said = f"Sequential takes {times(ratio)} the rounds, within the predictor's error: use it unless"
+    mixed = "Sequential in an order that mixes groups"
+    said = f"{mixed} takes {times(ratio)} the rounds, within the predictor's error: use it unless"
     assert said in answer.verdict.text
 
 
@@ -261,3 +262,21 @@ def test_a_spreadsheet_has_the_baselines_with_plain_numbers() -> None:
     for line, row in zip(rows, answer.rows, strict=True):
         assert float(line["rounds"]) == row.rounds
         assert float(line["time_seconds"]) == row.time_seconds
+
+
+def test_sequential_training_is_said_to_mix_groups_where_these_differ() -> None:
+    said = " in an order that mixes groups takes "
+    assert said in " ".join(answered(objective="rounds").verdict.text.split())
+    assert said not in answered(objective="rounds", heterogeneity="zeta=1,delta=0").verdict.text
+
+
+@pytest.mark.parametrize(("sizes", "turns"), [((2, 2, 10), 14), ((6, 9), 15), ((20, 20), 40)])
+def test_the_chain_of_a_list_has_as_many_turns_as_clients(sizes: tuple[int, ...], turns: int) -> None:
+    """Ring-Ring with one pass of everything visits each client once."""
+    groups = [{"clients": size} for size in sizes]
+    answer = planner.recommend(
+        heterogeneity="iid", objective="rounds", settings={"plan.draws": 0, "fleet.groups": groups}
+    )
+    assert answer.verdict.best[0] == "ring-ring"
+    [chain] = [one.text for one in answer.warnings if "is a chain of" in one.text]
+    assert f"is a chain of {turns} turns" in chain
