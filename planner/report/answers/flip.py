@@ -100,9 +100,9 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
-    yield from _inside(answer)
+    yield from (inside := tuple(_inside(answer)))
     limits = []
-    if len(answer.flip.first) > 1:
+    if len(answer.flip.first) > 1 and not inside:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
     if sampled := [input_words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
@@ -124,19 +124,23 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
                 continue
             at = beyond.low if side > 0 else beyond.high
             near = abs(math.log(at / line.now)) if at > 0 and line.now > 0 else math.inf
-            where = f"{input_words(line.parameter)} {'above' if side > 0 else 'below'} "
-            found.append((near, f"{names_or(beyond.topologies)} with {where}{format_break_even(at, line.unit)}"))
+            where = f"{'above' if side > 0 else 'below'} {format_break_even(at, line.unit)}"
+            if isinstance(at, int):
+                where = f"{at:,} or {'more' if side > 0 else 'less'}"
+            found.append((near, f"{names_or(beyond.topologies)} with {input_words(line.parameter)} {where}"))
     if found:
-        nearest = [words for _, words in sorted(found)[:INSIDE]]
-        more = f"; {len(found) - INSIDE} more: --explain stretches" if len(found) > INSIDE else ""
+        most = INSIDE if len(answer.rows) < SHOWN - 2 else 1  # a page has 25 lines
+        nearest = [words for _, words in sorted(found)[:most]]
+        more = f"; {len(found) - most} more: --explain stretches" if len(found) > most else ""
         yield "Toss-up", f"{title(leader)} is predicted first; {', '.join(nearest)}{more}"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:
     """Say which inputs are followed to the present target, and which move it; nothing where it is a number."""
     held, moving = answer.flip.held, answer.flip.moving
-    value = f", {answer.target.value:.3g}" if answer.target is not None and answer.target.value is not None else ""
-    said = [f"{', '.join(held)} {'is' if len(held) == 1 else 'are'} followed at its present value{value}"] * bool(held)
+    aim = None if answer.target is None else answer.target.value
+    value = "its present value" if aim is None else f"{aim:.3g}, as now"
+    said = [f"{', '.join(held)} {'is' if len(held) == 1 else 'are'} followed at {value}"] * bool(held)
     said += [f"{', '.join(moving)} move{'s' * (len(moving) == 1)} it"] * bool(moving)
     if held:
         yield "Target", "; ".join(said)

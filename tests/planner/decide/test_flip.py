@@ -385,7 +385,22 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert turned["client_link.sharing per-server"] == then
     assert f"; link sharing per-server settles it for {title(then[0])}." in found.verdict.text
     assert set(then) < set(found.flip.first)
-    assert "numbers are followed until a topology outside the toss-up leads" in " ".join(str(found).split())
+    said = " ".join(str(found).split())
+    assert "no topology outside the toss-up leads" in said
+    assert f"Toss-up {title(found.flip.first[0])} is predicted first; " in said
+
+
+def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines() -> None:
+    """As `recommend` orders them at the target of now, on either side."""
+    given: dict[str, Any] = {"G": 8, "M": 19, "heterogeneity": "intra", "group_rounds": 1, "objective": "time"}
+    found = planner.flip(**given)
+    said = str(found)
+    assert said.count("\n") <= 25
+    assert "Ring-Star with K 1 or less" in " ".join(said.split())
+    assert found.target is not None
+    for steps, first in ((1, "ring-star"), (2, "star-star")):
+        told = planner.recommend(**given, local_steps=steps, target=found.target.value, details=False)
+        assert told.rows[0].id == first
 
 
 def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -> None:
