@@ -27,6 +27,7 @@ from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sens
 from planner.io.version import version
 from planner.io.wording import counted, join, names, percent, title
 from planner.predict.evidence import orderings as evidence
+from planner.predict.participation import attendance, lacks
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
 from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
@@ -265,8 +266,7 @@ def _row(
         why = "this bound is a rate at a step already chosen, and names no learning rate"
     elif tuned and not finite:
         why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
-    defines = question.target is None and topology == question.reference
-    whence: NumberOrigin = "given" if defines else "measured" if question.predictor.measured else "predicted"
+    whence = _whence(question, topology)
     return Row(
         id=topology,
         title=title(topology),
@@ -296,6 +296,15 @@ def _row(
         why=why,
         **participation.of_row(question, here.scenario, topology, rounds),
     )
+
+
+def _whence(question: Question, topology: str) -> NumberOrigin:
+    """Where rounds come from: what those who stay away add is predicted, also to given and measured ones."""
+    if question.availability is not None and lacks(question, attendance(question, topology)):
+        return "predicted"
+    if question.target is None and topology == question.reference:
+        return "given"
+    return "measured" if question.predictor.measured else "predicted"
 
 
 def _amounts(rounds: float, cost: RoundCost, whence: NumberOrigin) -> dict[str, Any]:

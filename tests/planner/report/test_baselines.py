@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ SLOW, QUICK = (
 )
 FAST: dict[str, Any] = {"settings": {"plan.draws": 0}}
 pytestmark = pytest.mark.usefixtures("unflipped")
+PILOT = str(Path(__file__).parents[3] / "examples" / "digits_pilot.json")
 FIELDS = {"rounds": "rounds", "time": "time_seconds", "traffic": "traffic_bytes"}
 
 
@@ -280,3 +282,19 @@ def test_the_chain_of_a_list_has_as_many_turns_as_clients(sizes: tuple[int, ...]
     assert answer.verdict.best[0] == "ring-ring"
     [chain] = [one.text for one in answer.warnings if "is a chain of" in one.text]
     assert f"is a chain of {turns} turns" in chain
+
+
+def test_rounds_that_absent_clients_add_are_marked_as_predicted() -> None:
+    """518 of 500 rounds stood without a mark, as if it had been given."""
+    fleet = {"groups": 12, "clients_per_group": 25, "rounds": 8, "link_sharing": "per-client", "on_failure": "skip"}
+    for availability, marked in (("100%", False), ("90%", True)):
+        answer = answered(**fleet, availability=availability)
+        table = document(answer).table
+        (column,) = (i for i, column in enumerate(table.columns) if column.name == "rounds")
+        (cell,) = (str(row[column]) for row in table.rows if row[0] == "Star-Star")
+        assert cell.startswith("~") is marked
+        assert (answer.row("star-star").rounds > 8) is marked
+    measured = {"pilot": PILOT, "rounds": 8, "on_failure": "skip"}
+    for availability, origins in (("100%", {"given", "measured"}), ("80%", {"predicted"})):
+        rows = planner.recommend(**measured, availability=availability).ranking
+        assert {row.rounds.origin for row in rows} == origins
