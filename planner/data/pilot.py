@@ -118,6 +118,11 @@ class Beside(Runner):
     )
 
     @property
+    def by_group(self) -> bool:
+        """Whether it is one chain of all clients that goes through group after group, as earlier pilots raced it."""
+        return self.id == "sfl" and "S" not in self.options and self.options.get("order", "fixed") == "fixed"
+
+    @property
     def deliveries(self) -> int:
         """Updates of regions in a step of the server."""
         return int(self.options["M" if self.id == "synchronous" else "K_buf"])

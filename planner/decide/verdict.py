@@ -402,9 +402,9 @@ def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
 
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
     """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
-    name = baseline.title.partition(",")[0]
+    name = baseline.title.partition(",")[0].replace("Seq.", "Sequential")
     differ = any(scenario.known[tier.deviation].value for tier in tier_symbols(scenario.depth)[:-1])
-    if baseline.id == "sfl" and scenario.pilot is None and differ:  # predicted as one group of everybody
+    if baseline.title == SINGLE["sfl"][1] and (differ or scenario.pilot is not None):  # as of one group of everybody
         name += " in an order that mixes groups"
     if baseline.id not in SINGLE:
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."

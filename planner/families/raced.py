@@ -85,7 +85,7 @@ def _one_tier(_asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     if fleet.taking_part < fleet.clients:
         options["S"] = fleet.taking_part
         _counted_alike(fleet, "one-tier", "--drawn")
-    order = {} if fleet.order == "fixed" else {"order": fleet.order}
+    order = {"order": "shuffled" if fleet.order == "fixed" else fleet.order}  # as it is predicted: mixing groups
     weights = {} if fleet.samples is None else {"weights": ",".join(map(str, fleet.samples))}
     yield Racer("fedavg", "one-tier", "FedAvg, one tier", "fedavg", {**options, **weights})
     yield Racer("sfl", "one-tier", "Sequential FL, one tier", "sequential", {**options, **order})

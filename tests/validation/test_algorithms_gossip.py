@@ -81,7 +81,9 @@ def test_fedavg_is_that_of_the_listing(K: int, S: int | None, weights: str) -> N
         assert torch.allclose(found[run], x, **CLOSE)
 
 
-@pytest.mark.parametrize(("S", "order"), [(None, "fixed"), (None, "random"), (2, "fixed")])
+@pytest.mark.parametrize(
+    ("S", "order"), [(None, "fixed"), (None, "random"), (None, "shuffled"), (2, "fixed"), (2, "shuffled")]
+)
 def test_sequential_learning_is_that_of_the_listing(S: int | None, order: str) -> None:
     problem, algorithm = Bumps(5), sequential(clients=5, K=2, S=S, order=order)
     found = last(algorithm, problem)
@@ -90,8 +92,9 @@ def test_sequential_learning_is_that_of_the_listing(S: int | None, order: str) -
         for r in range(3):
             noise = problem.draws([seed], (r, 0), 2)[0]
             turns = list(range(5))
-            if S or order == "random":
-                turns = torch.randperm(5, generator=generator(seed, CLIENTS, r)).tolist()
+            if S or order != "fixed":
+                drawn = r if S or order == "random" else 0
+                turns = torch.randperm(5, generator=generator(seed, CLIENTS, drawn)).tolist()
             x = sequential_round(x, turns[:S], 2, rate, gradient_of(problem, noise))
         assert torch.allclose(found[run], x, **CLOSE)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 
@@ -57,19 +58,23 @@ def fedavg(*, clients: int, K: int = 1, S: int | None = None, weights: str = "eq
     return _Weighted(topology=star, K=K, weights=weights)
 
 
-def sequential(*, clients: int, K: int = 1, S: int | None = None, order: Order = "fixed") -> Tree:
+def sequential(
+    *, clients: int, K: int = 1, S: int | None = None, order: Literal["fixed", "random", "shuffled"] = "fixed"
+) -> Tree:
     """The model goes from client to client.
 
     Args:
         clients: as of `fedavg`.
         K: as of `fedavg`.
         S: as of `fedavg`.
-        order: ``fixed``, or ``random``: drawn afresh in each round. Sampling draws its own order.
+        order: ``fixed``; ``random``, drawn afresh in each round; or ``shuffled``, drawn once for the run. Sampling
+            draws its own order in each round.
 
     Raises:
-        ValidationError: if a count is out of range, or the order is neither.
+        ValidationError: if a count is out of range, or the order is none of these.
     """
-    return Tree(topology=_tier("ring", clients, S, order), K=K)
+    once = order == "shuffled" and S is None
+    return Tree(topology=_tier("ring", clients, S, "random" if order == "shuffled" else order), K=K, redrawn=not once)
 
 
 def _tier(pattern: str, clients: int, S: int | None, order: Order) -> Topology:

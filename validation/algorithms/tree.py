@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -39,6 +39,7 @@ class Tree:
         topology: the tiers with their sizes, top first. Who is drawn, and a random order, is drawn once for every node
             in each global round.
         K: local steps of a client each time it takes part.
+        redrawn: whether what is drawn is drawn again in each round; else once for the run.
 
     Raises:
         ValidationError: if K is not a count.
@@ -46,6 +47,7 @@ class Tree:
 
     topology: Topology
     K: int = 1
+    redrawn: bool = True
 
     def __post_init__(self) -> None:
         at_least_one("K", self.K)
@@ -82,15 +84,16 @@ class Tree:
 
     def round(self, state: Parameters, problem: Problem, moment: Moment) -> Parameters:
         """Lines 2-14 of Algorithms 1-4."""
-        return _Round(self.topology, self.K, problem, moment).run(state)
+        drawing = moment if self.redrawn else replace(moment, index=0)
+        return _Round(self.topology, self.K, problem, moment, drawing).run(state)
 
 
 class _Round:
     """One global round: what is drawn in it, and how it is run."""
 
-    def __init__(self, topology: Topology, K: int, problem: Problem, moment: Moment) -> None:
+    def __init__(self, topology: Topology, K: int, problem: Problem, moment: Moment, drawing: Moment) -> None:
         self.tiers, self.K, self.problem, self.moment = topology.tiers, K, problem, moment
-        self.topology = topology
+        self.topology, self.drawing = topology, drawing
         self._draws: dict[int, Any] = {}
         self._wide: dict[int, tuple[Tensor, Tensor, Tensor]] = {}
         self._orders: list[Tensor | None] = []
@@ -107,7 +110,7 @@ class _Round:
 
     def _drawn(self, purpose: int, nodes: int, size: int) -> Tensor:
         """An order for every node of a tier, shape (runs, nodes, size)."""
-        return self.moment.orders(
+        return self.drawing.orders(
             purpose, lambda made: torch.stack([torch.randperm(size, generator=made) for _ in range(nodes)])
         )
 
@@ -130,7 +133,7 @@ class _Round:
         if tier.children is None or (tier.order != "random" and tier.drawn is None):
             return None
         sizes = tier.children.sizes.tolist()
-        return self.moment.orders(
+        return self.drawing.orders(
             CLIENTS + 1 - len(self.tiers) + level,
             lambda made: torch.cat([torch.randperm(size, generator=made) for size in sizes]),
         )

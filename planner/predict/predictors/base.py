@@ -106,6 +106,10 @@ class Predictor(ABC):
         """Whether a system which is no tree was run itself, and its rounds are no other system's."""
         return False
 
+    def by_group(self) -> bool:
+        """Whether sequential learning was measured group by group, and not in an order that mixes groups."""
+        return False
+
     def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
         """Whether rounds never fall as these values grow."""
         return self.monotone

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 NORMAL = 1.2816  # of an 80 % interval: half of it in standard deviations
 WIDENING = 0.33  # standard deviation of the logarithm of a ratio, more for every threefold of the pilot's rounds
 NEAR = 1e-4  # relative; a curve is known to seven digits, and crosses a level at fewer
+MIXED = (
+    "In an order that mixes groups, as it is predicted without a pilot, `hfl-plan pilot ... --systems trees,one-tier` "
+    "races it now."
+)
 LOWEST = 1e-12  # of a curve that is continued
 
 
@@ -81,6 +85,11 @@ class Piloted(Predictor):
     def raced(self, system: str) -> bool:
         """Whether the pilot has a curve of this system itself."""
         return self._runner(system) is not None
+
+    def by_group(self) -> bool:
+        """Whether sequential learning raced group by group, or its rounds are those of the tree that does so."""
+        own = self._runner("sfl")
+        return min(self.pilot.fleet.sizes) > 1 and (not isinstance(own, Beside) or own.by_group)
 
     def clocked(self, question: Question) -> tuple[tuple[str, str, float, float], ...]:
         """Servers that do not wait, with the time to the target in tasks of a region, and what was delivered then."""
@@ -156,11 +165,16 @@ class Piloted(Predictor):
                 f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
             )
         for system, name in (("fedavg", "FedAvg"), ("sfl", "Sequential")):
-            tree = (
-                None if self.raced(system) or self._moved(question, question.values) else self._by_another_name(system)
-            )
+            moved = self._moved(question, question.values)
+            tree = None if self.raced(system) or moved else self._by_another_name(system)
+            apart = system == "sfl" and self.by_group()
             if tree is not None:
-                said.append(f"{name} did not race: its rounds are those of {title(tree)}, the same algorithm here.")
+                same = "the same group by group" if apart else "the same algorithm here"
+                said.append(f"{name} did not race: its rounds are those of {title(tree)}, {same}.")
+            elif apart and self.raced(system):
+                said.append(f"{name} raced group by group.")
+            if apart and (tree is not None or self.raced(system)):
+                said.append(MIXED)
         others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]
         raced = [f"{name} {rounds:.3g}" for name, rounds in others if rounds is not None and math.isfinite(rounds)]
         if raced:

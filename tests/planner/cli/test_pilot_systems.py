@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("scipy")
 
-from test_pilot_cli import QUICK, hook, run
+from test_pilot_cli import QUICK, hook, run  # noqa: E402
+from test_pilot_hga import Literal  # noqa: E402
 
-from planner.data.pilot import Pilot, read_pilot
-from planner.errors import ScenarioError
-from planner.families.raced import read
-from planner.harness.pilot import Fleet
-from planner.io.json_documents import fitted
+from planner.data.pilot import Pilot, read_pilot  # noqa: E402
+from planner.errors import ScenarioError  # noqa: E402
+from planner.families.raced import read  # noqa: E402
+from planner.harness.pilot import Fleet  # noqa: E402
+from planner.io.json_documents import fitted  # noqa: E402
+from validation.engine import generator  # noqa: E402
 
 OWN = ";".join(("100",) * 3 + ("010",) * 3 + ("001",) * 3)  # each server its own three of nine clients: no overlap
 OVERLAP = "110;100;110;010;011;010;001;011;001"
@@ -52,13 +55,32 @@ def named(pilot: Pilot) -> dict[str, Any]:
     return {one.id: one for one in (*pilot.topologies, *pilot.beside)}
 
 
-def test_one_tier_of_groups_that_average_once_is_star_star_and_one_chain_is_ring_ring(
-    raced: tuple[Pilot, str],
-) -> None:
+def test_one_tier_of_groups_that_average_once_is_star_star(raced: tuple[Pilot, str]) -> None:
     by = named(raced[0])
     same(by["fedavg"], by["star-star"])
-    same(by["sfl"], by["ring-ring"])
     assert (by["fedavg"].chain, by["sfl"].chain) == (2, 18)
+
+
+def test_sequential_learning_is_one_chain_in_an_order_that_mixes_groups(folder: Path, raced: tuple[Pilot, str]) -> None:
+    """The literal chain over all clients, in one order of each seed, the same in every round: as it is predicted."""
+    pilot, made = raced[0], Literal(folder)
+    one = named(pilot)["sfl"]
+    assert one.loss != named(pilot)["ring-ring"].loss
+    orders = []
+    for seed, curve in zip(pilot.seeds.compared, one.loss, strict=True):
+        order = torch.randperm(9, generator=generator(seed, 2, 0)).tolist()
+        x = torch.cat([part.detach().flatten() for part in made.module.parameters()])
+        losses = [made.loss(x)]
+        for r in range(4):
+            drawn = made.draws([seed], (r, 0), 2)[0]
+            for client in order:
+                for step in range(2):
+                    x = x - one.rate * made.slope(x, drawn[client, step])
+            losses.append(made.loss(x))
+        assert curve == pytest.approx(losses, rel=1e-4)
+        orders.append([client // 3 for client in order])
+    assert orders[0] != orders[1]
+    assert all(len(list(itertools.groupby(groups))) > 3 for groups in orders)  # no group stays together
 
 
 def test_all_to_all_gossip_and_one_edge_round_average_everybody(raced: tuple[Pilot, str]) -> None:

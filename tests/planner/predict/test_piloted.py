@@ -286,10 +286,29 @@ def test_a_single_tier_that_is_a_tree_by_another_name_has_its_rounds(tmp_path: P
     assert [found[name].rounds for name in ("fedavg", "sfl")] == [8, math.ceil(8 / PACE["ring-ring"])]
     assert {found[name].rounds_from for name in ("fedavg", "sfl")} == {"predicted"}
     assert {answer.row(name).rounds.origin for name in ("fedavg", "sfl")} == {"predicted"}
-    lines = [line for line in str(answer).splitlines() if line.lstrip().startswith(("FedAvg, 1 tier", "Sequential"))]
+    lines = [line for line in str(answer).splitlines() if line.lstrip().startswith(("FedAvg, 1 tier", "Seq. by group"))]
     assert len(lines) == 2 and all("  ~8  " in line or "  ~3  " in line for line in lines)
-    assert "Sequential did not race: its rounds are those of Ring-Ring" in " ".join(answer.explain("target").split())
+    said = " ".join(answer.explain("target").split())
+    assert (
+        "Sequential did not race: its rounds are those of Ring-Ring, the same group by group. In an order that" in said
+    )
     assert {found[name].rounds_from for name in ("hhfl", "hsl", "hga-fl")} == {"not run"}
+
+
+@pytest.mark.parametrize(
+    ("options", "grouped"),
+    [({}, True), ({"order": "shuffled"}, False), ({"order": "random"}, False), ({"S": "9"}, False)],
+)
+def test_sequential_learning_says_whether_it_raced_group_by_group(
+    tmp_path: Path, options: dict[str, str], grouped: bool
+) -> None:
+    """Earlier pilots ran it in the order of the groups, where it is Ring-Ring, under the name of what is predicted."""
+    answer = planner.recommend(pilot=str(with_systems(tmp_path, {"sfl": 9}, **options)), **FLEET)
+    assert (answer.row("sfl").title == "Seq. by group") is grouped
+    said = " ".join(answer.explain("target").split())
+    assert ("Sequential raced group by group. In an order that mixes groups" in said) is grouped
+    order = "by group" if grouped else "in an order that mixes groups"
+    assert f"Sequential {order} takes 0.5x the rounds" in answer.verdict.text  # 1 in place of 2
 
 
 def test_a_single_tier_that_did_not_race_is_not_run_and_says_so(tmp_path: Path) -> None:
