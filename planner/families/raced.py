@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
-from planner.data.coverage import read_layout
+import numpy as np
+
+from planner.data.coverage import Layout, read_layout
 from planner.errors import ScenarioError
 from planner.families.hga import question as hga
 from planner.families.hsl import question as hsl
 from planner.harness.pilot import Fleet, Racer
+from planner.io.wording import counted
 
 TREES, HGA = "trees", "hga"
 SYSTEMS = (TREES, "one-tier", "hhfl", "hsl", "gossip", HGA)
@@ -93,14 +96,44 @@ def _one_tier(_asked: Asked, fleet: Fleet) -> Iterator[Racer]:
 
 def _hhfl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     _everybody(fleet, "hhfl")
-    links = read_layout(str(asked.coverage)).links
+    layout = read_layout(str(asked.coverage))
+    links = layout.links
     if len(links) != fleet.clients:
         raise ScenarioError(
             f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Make them agree.",
             code="E002",
         )
+    if len(fleet.sizes) == 2:
+        at_home(layout, fleet.sizes[1])
     options = {"coverage": rows_of(str(asked.coverage)), "E": fleet.local_steps, "Ge": prod(fleet.passes)}
     yield Racer("hhfl", "hhfl", f"HHFL, {links.shape[1]} servers", "hhfl", options)
+
+
+def at_home(layout: Layout, groups: Sequence[int]) -> Layout:
+    """The same with the groups of a fleet, told by their sizes, as the clients of each server where nothing overlaps.
+
+    Raises:
+        ScenarioError: Where that is not so: then a star of stars is no HFL of this coverage.
+    """
+    servers = len(layout.servers)
+    if servers != len(groups):
+        raise ScenarioError(
+            f"--coverage: {layout.source!s:.80} has {counted(servers, 'server')}, and the clients that race are in "
+            f"{counted(len(groups), 'group')}: HHFL is compared with one server for each group, which is Star-Star. "
+            "Make them agree.",
+            code="E002",
+        )
+    homes = np.repeat(np.arange(servers), groups)
+    lost = np.flatnonzero(~layout.links[np.arange(len(homes)), homes])
+    if len(lost):
+        client, server = int(lost[0]), int(homes[lost[0]])
+        raise ScenarioError(
+            f"--coverage: client {client + 1}, {layout.clients[client]!a:.40}, is in group {server + 1}, and server "
+            f"{server + 1}, {layout.servers[server]!a:.40}, does not reach it. List clients group by group, and "
+            "servers in the order of the groups.",
+            code="E002",
+        )
+    return replace(layout, home=homes, home_given=True)
 
 
 def rows_of(coverage: str) -> str:

@@ -159,6 +159,26 @@ def test_what_cannot_race_is_refused(systems: str, coverage: str | None, edges: 
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("coverage", "said"),
+    [
+        (";".join(["10"] * 5 + ["01"] * 4), "has 2 servers, and the clients that race are in 3 groups"),
+        (
+            OVERLAP.replace("110;100;110;010", "110;100;010;110"),
+            "client 3, 'c3', is in group 1, and server 1, 's1', does",
+        ),
+        (";".join(OWN.split(";")[::-1]), "client 1, 'c1', is in group 1"),
+    ],
+)
+def test_groups_that_are_not_the_servers_own_clients_are_refused(coverage: str, said: str) -> None:
+    """Star-Star is then no HFL of this coverage, and HHFL was told to lead it all the same."""
+    three = Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3)))
+    assert read("trees,hhfl", OVERLAP, None).racers(three)
+    with pytest.raises(ScenarioError) as refused:
+        read("trees,hhfl", coverage, None).racers(three)
+    assert said in str(refused.value)
+
+
 def test_what_needs_everybody_is_refused_where_clients_are_drawn() -> None:
     some = Fleet(9, 6, (1, 1), 2, "fixed")
     with pytest.raises(ScenarioError, match="everybody takes part in it"):
