@@ -115,11 +115,11 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
     if (task.E, task.Ge) != (hhfl.ASSUMED, hhfl.ASSUMED):
         alone = {key: (option, str(hhfl.ASSUMED)) for key, (option, _) in steps.items()}
         there = hhfl.solve(hhfl.pose(coverage, config, {**said, **alone}, objective=objective))
-        other = f", {there.verdict} with {hhfl.ASSUMED} of each, as `overlap` alone assumes"
+        other = f", {hhfl.in_words(there.verdict)} with {hhfl.ASSUMED} of each, as `overlap` alone assumes"
     why = (
-        f"by the bound, {found.verdict} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and -P){other}. One "
-        f"server for each client needs {found.apart.rounds:,} rounds to the same loss. The bound is on the loss of "
-        "strongly convex problems"
+        f"by the bound, {hhfl.in_words(found.verdict)} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and "
+        f"-P){other}. One server for each client needs {found.apart.rounds:,} rounds to the same loss. The bound is on "
+        "the loss of strongly convex problems"
     )
     known = {"round_seconds": hybrid.seconds_per_round, "_bytes": hybrid.round_bytes, "_coverage": coverage}
     return {**_amounts(hybrid.rounds, hybrid, why), **known}

@@ -21,7 +21,8 @@ from planner.io.parts import Part, Rule, field
 NumberOrigin = Literal["given", "measured", "predicted", "assumed"]
 ScenarioOrigin = Literal["given", "default", "estimated", "derived"]
 Objective = Literal["time", "rounds", "traffic", "airtime", "energy", "carbon", "money"]
-Status = Literal["best", "toss-up", "depends", "not-worth-it", "unreachable", "measured"]
+Status = Literal["best", "toss-up", "depends", "not-worth-it", "unreachable", "measured", "race-first"]
+WEAK, FAIR = 0.6, 0.8  # share of cases that were right: weak below, good from there on
 Text = Annotated[str, Rule(max_length=2000)]
 
 
@@ -123,7 +124,8 @@ class Faster(Part):
 class Verdict(Part):
     """The one answer to the question asked.
 
-    With ``status`` depends, ``cases`` hold the verdict for each value of ``on``, and ``best`` is empty.
+    With ``status`` depends, ``cases`` hold the verdict for each value of ``on``, and ``best`` is empty. With race-first
+    ``best`` is predicted to be so, on evidence that is weak.
     """
 
     value: str = field("of the unknown that this case is for; empty for a whole verdict", default="")
@@ -183,6 +185,12 @@ class Evidence(Part):
     far: bool = field("whether none of these cases is close to yours", default=False)
     weak: str = field("why these cases say little of yours", default="")
     note: str = ""
+
+    @property
+    def level(self) -> Literal["weak", "fair", "good"]:
+        """How good they are in a word."""
+        share = 0.0 if self.weak else self.right / self.of
+        return "weak" if share < WEAK else "fair" if share < FAIR else "good"
 
 
 class NextStep(Part):

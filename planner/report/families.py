@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from planner.decide.explain import known_values
-from planner.io.answers import Assumption, Caution, Evidence, Quantity
+from planner.io.answers import Assumption, Caution, Quantity
 from planner.io.parts import Part
-from planner.predict.evidence.claims import beginning
+from planner.predict.evidence.claims import beginning, evidence
 from planner.scenario.resolve import Scenario
 
 CLOCK = ("client_link.up", "client_link.down", "server_link.up", "server_link.down", "model_size", "step_time")
@@ -39,17 +39,15 @@ def parts(
     ``claims`` are what the ids of claims on record begin with. Of symbols ``assumed`` those that were not given are
     listed. Details are sentences of ``--explain``, by section; warnings and the record are added.
     """
-    record = beginning(claims)
-    right = sum(one.verdict == "holds" for one in record)
     return {
         "scenario": known_values(scenario),
         "title": scenario.title,
         "assumptions": defaults(scenario, assumed),
-        "evidence": (Evidence(dataset="claims about such predictions", right=right, of=len(record)),) if record else (),
+        "evidence": evidence(claims),
         "warnings": tuple(Caution(text=text) for text in warnings),
         "details": {
             **{section: tuple(texts) for section, texts in details.items()},
-            "record": tuple(map(str, record)),
+            "record": tuple(map(str, beginning(claims))),
             "warnings": tuple(warnings),
         },
     }

@@ -28,8 +28,6 @@ LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
-LEVELS = ("weak", "fair", "good")
-WEAK, FAIR = 0.6, 0.8  # share of measured cases that were right: weak below, good from there on
 
 
 def page(
@@ -325,10 +323,9 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
     if first.weak:
         yield "Evidence", f"weak: {first.weak}"
         return
-    share = first.right / first.of
-    level = LEVELS[(share >= WEAK) + (share >= FAIR)]
+    level: str = first.level
     if first.far:
-        level = min(level, "fair", key=LEVELS.index)
+        level = "fair" if level == "good" else level
         by_time = "none close; times decide too" if _sure_by_time(answer) else "though none is close"
         yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} cases, {by_time}"
         return

@@ -21,6 +21,7 @@ from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gai
 from planner.families.hhfl.thinning import Thinned, thin
 from planner.io.text import number, one_of
 from planner.io.wording import percent
+from planner.predict.evidence.claims import evidence
 from planner.scenario.resolve import Known, Scenario
 
 DRAWS = 256
@@ -32,7 +33,8 @@ BY_DEFAULT = "by default"
 ASSUMED = 5  # of either, as in liu2026
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Objective = Literal["airtime", "time", "traffic"]
-Verdict = Literal["worth it", "not worth it", "cannot tell", "nothing to weigh"]
+Verdict = Literal["worth it", "race first", "not worth it", "cannot tell", "nothing to weigh"]
+CLAIMS = "hhfl-"  # that ids of claims about overlap begin with
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +212,11 @@ def _number(option: str, text: str) -> float:
 # ---------------------------------------------------------------- the answer
 
 
+def in_words(verdict: Verdict) -> str:
+    """Return a verdict as it stands in a sentence."""
+    return {"race first": "predicted to be worth it", "cannot tell": "a toss-up"}.get(verdict, verdict)
+
+
 @dataclass(frozen=True)
 class Gain:
     """Rounds of HFL over those of HHFL: by the bound, and as runs let expect, with the ends of its interval."""
@@ -362,7 +369,8 @@ def _verdict(
         )
     if gain.low > needed * tie and (probability is None or probability >= CONFIDENT_SHARE):
         if calibration.extrapolation <= MAX_EXTRAPOLATION:
-            return "worth it", reasons
+            weak = any(one.level == "weak" for one in evidence(CLAIMS))
+            return "race first" if weak else "worth it", reasons
         near = calibration.runs[0]
         reasons.append(
             f"The nearest runs, E = {near.E} and Ge = {near.Ge}, are too far from E = {task.E} and Ge = "

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from planner.io.answers import Evidence
 from planner.predict.evidence import table
 
 FILE, BY_METRIC = "claims.csv", "claims_by_metric.csv"
@@ -58,6 +59,13 @@ def _all() -> dict[str, Verdict]:
 def verdicts(*claims: str) -> list[Verdict]:
     """Those of some claims, in the order asked for."""
     return [_all()[claim] for claim in claims]
+
+
+def evidence(with_: str) -> tuple[Evidence, ...]:
+    """How many of those claims hold; nothing where there are none."""
+    record = beginning(with_)
+    right = sum(one.verdict == "holds" for one in record)
+    return (Evidence(dataset="claims about such predictions", right=right, of=len(record)),) if record else ()
 
 
 def beginning(with_: str) -> list[Verdict]:

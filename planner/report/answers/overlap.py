@@ -12,8 +12,8 @@ import numpy as np
 from planner.data.coverage import Layout
 from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
-from planner.families.hhfl.question import DRAWS, FACTOR, Answer
-from planner.io.answers import NextStep, Quantity, Sensitivity, Target, Told, Verdict
+from planner.families.hhfl.question import CLAIMS, DRAWS, FACTOR, Answer, in_words
+from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Target, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
@@ -22,6 +22,7 @@ from planner.report.families import CLOCK, WORST, Method, guess, parts
 from planner.report.page import cell, change, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
+LONGEST = 30  # letters of a coverage that a command is given
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
@@ -54,7 +55,7 @@ def answered(found: Answer) -> Overlap:
     return Overlap(
         **parts(
             question.scenario,
-            "hhfl-",
+            CLAIMS,
             ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A", *CLOCK),
             _warnings(found),
             {
@@ -93,16 +94,24 @@ def answered(found: Answer) -> Overlap:
 def _next(found: Answer) -> Iterator[NextStep]:
     """Ask for what decides and nobody gave: heterogeneity, then how often edges exchange, then convexity; then race."""
     known, why = found.question.scenario.known, "what decides"
+    if "race first" in (found.verdict, found.also[1]):
+        yield raced(found.question.layout, found.question.task)
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
         yield NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why=why)
     elif known["Ge"].origin == "default":
         yield NextStep(argv=("...", "--edge-rounds", "NUMBER", "--local-steps", "NUMBER"), why=why)
     elif known["mu"].origin == "default":
         yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
-    task = found.question.task
-    race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", "FILE.csv")
-    counts = ("--local-steps", str(task.E), "--group-rounds", str(task.Ge))  # at those of `pilot` HHFL is Star-Star
-    yield NextStep(argv=race + counts, why="measures overlap on your own model and data")
+    if "race first" not in (found.verdict, found.also[1]):
+        yield raced(found.question.layout, found.question.task)
+
+
+def raced(layout: Layout, task: model.Task) -> NextStep:
+    """Name the race of a coverage at its own steps: at those of `pilot` HHFL is Star-Star."""
+    coverage = layout.source if len(layout.source) <= LONGEST else "FILE.csv"
+    race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", coverage)
+    steps = ("--local-steps", str(task.E), "--group-rounds", str(task.Ge), "-o", "pilot.json")
+    return NextStep(argv=race + steps, why="measures overlap on your own model and data")
 
 
 def _verdict(found: Answer) -> Verdict:
@@ -118,13 +127,17 @@ def _verdict(found: Answer) -> Verdict:
     if found.verdict == "cannot tell":
         text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}."
         return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text)
-    worth, (other, by_other) = found.verdict == "worth it", found.also
-    also = "toss-up" if by_other == "cannot tell" else by_other
-    text = f"By the bound, {found.verdict} for {aim} ({times(ratio)}), {also} for {other} ({times(ratios[other])})."
-    if worth and found.question.scenario.known["Ge"].origin == "default":
+    known, (other, by_other) = found.question.scenario.known, found.also
+    said, also = in_words(found.verdict), in_words(by_other).removeprefix("a ")
+    text = f"{said} for {aim} ({times(ratio)}), {also} for {other} ({times(ratios[other])})"
+    text = f"P{text[1:]}" if found.verdict == "race first" else f"By the bound, {text}"
+    text += ": race it before you build it." if "race first" in (found.verdict, by_other) else "."
+    if found.verdict == "not worth it":
+        return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
+    if known["Ge"].origin == "default":
         text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
-    best = ("hhfl",) if worth else ("hfl",)
-    return Verdict(status="best" if worth else "not-worth-it", best=best, ratio=ratio, text=text)
+    status: Status = "race-first" if found.verdict == "race first" else "best"
+    return Verdict(status=status, best=("hhfl",), ratio=ratio, text=text)
 
 
 def _changes(found: Answer) -> Iterator[Sensitivity]:
@@ -220,7 +233,7 @@ def _data(answer: Answer) -> dict[str, Any]:
 
 def _reasons(answer: Answer) -> Iterator[str]:
     layout, hybrid, clients = answer.question.layout, answer.hybrid, len(answer.question.layout.clients)
-    yield f"{answer.verdict.capitalize()}. {answer.reasons[0]}"
+    yield f"{in_words(answer.verdict).capitalize()}. {answer.reasons[0]}"
     yield from answer.reasons[1:]
     links = (
         f"{counted(hybrid.links, 'link')} for {counted(clients, 'client')} of {counted(len(layout.servers), 'server')}"
@@ -234,7 +247,7 @@ def _reasons(answer: Answer) -> Iterator[str]:
             f"assumptions (sigma, gaps, mu, A by up to a factor {FACTOR:g})."
         )
     slower = hybrid.seconds / answer.apart.seconds
-    if answer.verdict == "worth it" and answer.question.objective != "time" and slower > 1:
+    if answer.verdict in ("worth it", "race first") and answer.question.objective != "time" and slower > 1:
         why = "clients send to their servers one after the other, and those with most of them set the pace"
         if answer.question.cost.network.client_link.sharing == "per-server":
             why = "the busiest server sets the pace"

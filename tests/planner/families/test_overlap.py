@@ -444,7 +444,7 @@ def answer(plan, *words: str) -> dict:
 def test_servers_that_differ_are_worth_it(plan) -> None:
     found = answer(plan, "examples/coverage57.csv", "-H", "zeta=0,delta=3", "--sigma", "1")
     assert found["schema"] == "hfl-plan/overlap/2"
-    assert found["verdict"] == "worth it"
+    assert found["verdict"] == "race first"
     assert found["break_even"]["links_per_client"] == pytest.approx(75 / 57)
     assert found["break_even"]["airtime"] == pytest.approx(75 / 57)
     assert found["options"]["hfl"]["rounds"] == 200
@@ -480,7 +480,7 @@ def test_servers_that_are_alike_are_not(plan) -> None:
         (["triangle:14,4,1", "-H", "zeta=0,delta=3", "--E", "50", "--Ge", "50"], "cannot tell", "too far from E = 50"),
         (["triangle:14,4,1", "-H", "zeta=0,delta=0.6", "--sigma", "1"], "cannot tell", "holds the break-even of 1.32"),
         (["triangle:14,4,1", "-H", "both"], None, "in runs like this a bound of"),
-        (["triangle:14,4,1", "-H", "inter", "--sigma", "0"], "worth it", "in runs like this a bound of"),
+        (["triangle:14,4,1", "-H", "inter", "--sigma", "0"], "race first", "in runs like this a bound of"),
     ],
 )  # fmt: skip
 def test_verdicts_and_their_reasons(plan, words: list[str], verdict: str | None, said: str) -> None:
@@ -594,7 +594,7 @@ def test_gaps_of_known_labels_decide(plan, tmp_path: Path) -> None:
     assert found["apart"]["scenario"]["zeta"]["value"] == pytest.approx(0, abs=1e-12)
     assert found["apart"]["gain"]["expected"] > 1.5
     assert found["dealt"]["scenario"]["zeta"]["value"] == pytest.approx(4 * 1.9, rel=1e-2)
-    assert found["dealt"]["verdict"] != "worth it"
+    assert found["dealt"]["verdict"] not in ("worth it", "race first")
 
 
 def test_links_to_keep_are_a_coverage_again(plan, tmp_path: Path) -> None:
@@ -673,15 +673,32 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
     """And the other way round: one ratio has one verdict, whatever was asked."""
     command = ("overlap", "examples/coverage57.csv", "-H", scale, "--rounds", "1000")
     asked = {one: json.loads(plan(*command, "--objective", one, "--json")[1]) for one in ("airtime", "time")}
-    words = {one: told["overlap"]["verdict"].replace("cannot tell", "toss-up") for one, told in asked.items()}
+    said = {"cannot tell": "toss-up", "race first": "predicted to be worth it"}
+    words = {one: said.get(own := told["overlap"]["verdict"], own) for one, told in asked.items()}
     for one, other in (("airtime", "time"), ("time", "airtime")):
         text = asked[one]["verdict"]["text"]
         assert text.startswith("Toss-up") == (words[one] == "toss-up")
         if words[one] != "toss-up":
-            assert f"{words[one]} for {one} (" in text and f", {words[other]} for {other} (" in text
-        assert ("with Ge = 1, which `recommend` assumes, it never is." in text) == (words[one] == "worth it")
+            assert f"{words[one]} for {one} (" in f"p{text[1:]}{text}" and f", {words[other]} for {other} (" in text
+            assert ("race it before you build it" in text) == (said["race first"] in words.values())
+        assert ("with Ge = 1, which `recommend` assumes, it never is." in text) == (words[one] == said["race first"])
     once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
     assert "not worth it for airtime" in once and "`recommend`" not in once
+
+
+@pytest.mark.parametrize("form", ["json", "html", "table"])
+def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> None:
+    """It said "worth it" beside "right in 1 of 8"; what that record does not carry is a verdict to build on."""
+    words = ("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", "1000")
+    _, out, _ = plan(*words, "--format", form)
+    said = "Predicted to be worth it for airtime (0.64x), not worth it for time (1.4x): race it before you build it."
+    assert said in " ".join(re.sub("<[^>]+>", "", out).split())
+    if form == "json":
+        found = json.loads(out)
+        assert (found["verdict"]["status"], found["verdict"]["best"]) == ("race-first", ["hhfl"])
+        assert found["overlap"]["verdict"] == "race first"
+        assert (found["evidence"][0]["right"], found["evidence"][0]["of"]) == (1, 8)
+        assert " ".join(found["next"][0]["argv"]).startswith("hfl-plan pilot HOOK.py --systems trees,hhfl --coverage")
 
 
 def test_what_was_given_is_not_asked_for_again(plan) -> None:
@@ -689,9 +706,12 @@ def test_what_was_given_is_not_asked_for_again(plan) -> None:
     words, asked = ["overlap", "ring:3,19,4"], []
     for more in ([], ["-H", "zeta=0.5,delta=2"], ["--edge-rounds", "2"], ["--strong-convexity", "0.3"]):
         words += more
-        asked.append(" ".join(json.loads(plan(*words, "--json")[1])["next"][0]["argv"]))
+        steps = [" ".join(step["argv"]) for step in json.loads(plan(*words, "--json")[1])["next"]]
+        assert any(step.startswith("hfl-plan pilot") for step in steps)
+        asked.append(next((step for step in steps if step.startswith("...")), steps[0]))
     assert asked == [
         "... --heterogeneity zeta=NUMBER,delta=NUMBER", "... --edge-rounds NUMBER --local-steps NUMBER",
         "... --strong-convexity NUMBER",
-        "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage FILE.csv --local-steps 5 --group-rounds 2",
+        "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage ring:3,19,4 --local-steps 5 --group-rounds 2 "
+        "-o pilot.json",
     ]  # fmt: skip
