@@ -26,6 +26,8 @@ LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far in
 PLAIN = re.compile(r"[0-9]{1,12}(?:,[0-9]{1,12})+")  # counts that need no closer look
 LONG = ("label", "count")
 PARTITIONS = ("partition id", "partition_id", "partition")  # first columns of tables of flwr-datasets, in any case
+TOTALS = {"samples", "sample", "numsamples", "nsamples", "n", "total", "totals", "sum", "size"}
+"""What a column of totals is called, without capitals, spaces and underscores."""
 ONE = "all"  # the group of clients that have none there
 HEADER = "Write the header client,group,<label>,... or client,group,label,count"
 
@@ -100,8 +102,11 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     if long:
         table.only(("client", *tiers, *LONG), "beside label and count", "Remove it")
     members = _Members(tiers)
-    names, counts = _long(table, members) if long else _wide(table, labels, members)
-    return _checked(table, members, names, counts, skip_empty)
+    if long:
+        return _checked(table, members, *_long(table, members), skip_empty)
+    names, counts, left_out = _without_total(table, members, *_wide(table, labels, members))
+    found = _checked(table, members, names, counts, skip_empty)
+    return replace(found, warnings=(*left_out, *found.warnings))
 
 
 def _of_partitions(table: CsvTable, grouped: bool, skip_empty: bool) -> LabelCounts:
@@ -262,6 +267,28 @@ def _wide(table: CsvTable, columns: Sequence[int], members: _Members) -> tuple[l
         if len(numbers) > LARGEST_TABLE:
             row.refuse(f"clients times labels exceed {LARGEST_TABLE}", "Merge rare labels")
     return [table.header[i] for i in columns], np.frombuffer(numbers).reshape(-1, len(columns))
+
+
+def _without_total(
+    table: CsvTable, members: _Members, labels: list[str], counts: Floats
+) -> tuple[list[str], Floats, tuple[str, ...]]:
+    """Leave out a column that is called a total and is one, and say so; refuse one that is not."""
+    letters = sum(len(label) == 1 for label in labels) > 1  # of which n is one
+    called = (re.sub(r"[ _.-]", "", label).casefold() for label in labels)
+    places = [i for i, word in enumerate(called) if word in TOTALS and not (word == "n" and letters)]
+    if len(places) != 1 or len(labels) < 2 or not len(counts):
+        return labels, counts, ()
+    at, others = places[0], np.delete(counts, places[0], axis=1)
+    sums, heading = others.sum(axis=1), f"column {labels[at]!a:.40}"
+    if (wrong := np.flatnonzero(sums != counts[:, at])).size:
+        i = int(wrong[0])
+        fact = (
+            f"{heading} is called a total, and is {counts[i, at]:,.0f} in line {members.clients.lines[i]}, where the "
+            f"labels add up to {sums[i]:,.0f}"
+        )
+        table.refuse(fact, "Remove it, add the labels that are missing, or rename it if it is a label", labels[at])
+    said = f"The {heading} is the sum of all labels, and was left out."
+    return [label for i, label in enumerate(labels) if i != at], others, (said,)
 
 
 def _long(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:

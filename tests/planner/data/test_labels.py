@@ -33,6 +33,8 @@ def read(folder: Path, text: str | bytes, **options: bool) -> LabelCounts:
         WIDE.replace("\n", "\n\n"),
         WIDE.replace("3,4", '"3","4"'),
         "group,dog,cat,client\na,4,3,001\na,2,0,1\nb,0,5,NA\n",
+        "client,group,Num samples,cat,dog\n001,a,7,3,4\n1,a,2,0,2\nNA,b,5,5,0\n",
+        "client,group,cat,dog,n\n001,a,3,4,7\n1,a,0,2,2\nNA,b,5,0,5\n",
         "label,count,group,client\ncat,3,a,001\ncat,5,b,NA\ndog,4,a,001\ndog,2,a,1\n",
     ],
 )
@@ -49,6 +51,10 @@ def test_what_is_read_does_not_depend_on_the_form(tmp_path: Path, text: str) -> 
     }
 
 
+def test_letters_as_labels_are_no_totals(tmp_path: Path) -> None:
+    assert read(tmp_path, "client,group,m,n\na,g,1,2\nb,h,3,4\n").labels == ("m", "n")
+
+
 @pytest.mark.parametrize(
     ("text", "place", "fact", "way_out"),
     [
@@ -56,6 +62,12 @@ def test_what_is_read_does_not_depend_on_the_form(tmp_path: Path, text: str) -> 
         ("\n\n", "", "is empty", "Write a header"),
         ("client,group,cat,dog\n", ":1", "no client below", "Add a line"),
         ("client;group;cat;dog\na;g;1;2\n", ":1:1", "separated by semicolons", "commas"),
+        (
+            "client,group,cat,dog,samples\na,g,1,2,3\nb,g,3,4,8\n",
+            ":1:5",
+            "is 8 in line 3, where the labels add up to 7",
+            "add the labels that are missing",
+        ),
         ("client\tgroup\tcat\na\tg\t1\n", ":1:1", "separated by tabs", "commas"),
         (
             "Client,group,cat,dog\na,g,1,2\n",
