@@ -52,6 +52,7 @@ def with_waits(answer: Recommendation, scenario: Scenario) -> Recommendation:
 def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[str, str], Faster]]:
     """Everything that may be sped up: its name, itself now and twice as fast in words, and the question then."""
     network, compute, members = question.network, question.compute, question.members
+    tiers = scenario.names if scenario.depth != 2 else ()
 
     def with_link(name: str, part: str, speed: float) -> Question:
         now = getattr(network.named[name], part)
@@ -67,7 +68,7 @@ def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[
             rates = (format_rate(now), format_rate(2 * now))
             words = (format_duration(now), format_duration(now / 2)) if part == "latency" else rates
             if now:
-                yield _said(scenario, f"{name}.{part}"), words, partial(with_link, name, part)
+                yield input_words(f"{name}.{part}", tiers), words, partial(with_link, name, part)
     if step := compute.step_time:
         yield "local steps of all clients", (format_duration(step), format_duration(step / 2)), with_steps
     if members is not None and scenario.listed is not None and len(scenario.listed.clients) <= LARGEST:
@@ -104,12 +105,3 @@ def _of_clients(
             rate = getattr(members.links[members.link_of[client]], part)
             words = format_rate(rate), format_rate(2 * rate)
             yield f"{part}link of {name}", words, partial(with_rate, client, part)
-
-
-def _said(scenario: Scenario, key: str) -> str:
-    """Name a part of a link: by tier where the tree has not two."""
-    link, _, part = key.partition(".")
-    if scenario.depth != 2 and link.startswith("link"):
-        name = scenario.names[int(link.removeprefix("link")) - 1]
-        return f"{name} {'latency' if part == 'latency' else f'{part}link'}"
-    return input_words(key)

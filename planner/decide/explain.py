@@ -106,8 +106,11 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
 
 
 def known_values(scenario: Scenario) -> dict[str, KnownValue]:
-    """What is known, as an answer shows it."""
-    return {
+    """What is known, as an answer shows it; the tiers read as their names, where they have some."""
+    found = {
         name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
         for name, k in scenario.known.items()
     }
+    if scenario.tier_names:
+        found["tiers"] = found["tiers"].replaced(reading=" / ".join(scenario.tier_names))
+    return found

@@ -160,7 +160,7 @@ def flip(  # reason: one field of the answer after the other
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
     every = len(competing) == len(question.topologies)
-    told = _verdict(question, objective, first, found, every=every)
+    told = _verdict(scenario, question, first, found, every=every)
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first)
         told = told.replaced(text=f"{told.text} {said}".rstrip())
@@ -196,16 +196,16 @@ def flip(  # reason: one field of the answer after the other
 
 
 def _verdict(
-    question: Question, objective: Objective, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
+    scenario: Scenario, question: Question, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
 ) -> Verdict:
     """Which topology is best, and whether that hangs on an assumption that another plausible value turns."""
-    by = f"{objective}{'' if every else ', of those that compete'}"
+    by = f"{scenario.objective}{'' if every else ', of those that compete'}"
     # What makes a toss-up of the best and others leaves the best as good a choice.
     deciding = [row for row in rows if _decides(row) and not set(best) <= set(row.best_beyond)]
     if deciding:
         beyond = (t for row in deciding for t in row.best_beyond)
         both = tuple(dict.fromkeys((*best, *beyond)))
-        unknown = list(dict.fromkeys(_unknown(row.parameter, deciding) for row in deciding))
+        unknown = list(dict.fromkeys(_unknown(row.parameter, deciding, scenario.tier_names) for row in deciding))
         verb = "decides" if len(unknown) == 1 else "decide"
         text = f"{_either(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
         return Verdict(
@@ -216,11 +216,11 @@ def _verdict(
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(each)}"
     change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
     if rows:
-        change = _leading(question, best, rows)
+        change = _leading(question, best, rows, scenario.tier_names)
     return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")
 
 
-def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change]) -> str:
+def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], tiers: Sequence[str]) -> str:
     """Say which change is the nearest: a number close by, else a setting, which is one step away, else a number."""
     settings = [row for row in rows if row.method == "setting"]
     numbers = [row for row in rows if row.distance is not None]
@@ -234,11 +234,11 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change]) 
         )
         if len(each) == 1 and len(best) > 1 and set(row.best_beyond) <= set(best):
             makes = f"settles it for {which}"
-        return f"{input_words(row.parameter)} {row.break_even} {makes}"
+        return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
     row = nearest or rows[0]
     joint = " " if row.unit or row.method == "setting" else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
-    return f"the nearest change is at {input_words(row.parameter)}{joint}{_at(row)}{away}"
+    return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
 
 def _either(topologies: Sequence[str]) -> str:
@@ -259,12 +259,15 @@ def _decides(row: Change) -> bool:
     return row.method == "setting" or (row.distance is not None and abs(row.distance) <= math.log(FACTOR))
 
 
-def _unknown(parameter: str, deciding: Sequence[Change]) -> str:
+def _unknown(parameter: str, deciding: Sequence[Change], tiers: Sequence[str]) -> str:
     """Name what decides; both rates of a link in one word."""
     link, _, part = parameter.partition(".")
     rates = {f"{link}.up", f"{link}.down"}
     both = part in ("up", "down") and rates <= {row.parameter for row in deciding}
-    return link.replace("_", " ") if both else input_words(parameter)
+    what = input_words(parameter, tiers)
+    if not both:
+        return what
+    return what.replace(f" {part}link", " link") if tiers else link.replace("_", " ")
 
 
 def _cases(question: Question, row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:

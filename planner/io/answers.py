@@ -17,6 +17,7 @@ from planner.errors import ScenarioError
 from planner.io import frames, json_documents
 from planner.io.atomic import write
 from planner.io.parts import Part, Rule, field
+from planner.io.wording import input_words
 
 NumberOrigin = Literal["given", "measured", "predicted", "assumed"]
 ScenarioOrigin = Literal["given", "default", "estimated", "derived"]
@@ -302,6 +303,16 @@ class Answer(Kept):
         for name, value in self.__dict__.items():
             if isinstance(value, tuple) and (name in TABLES or (value and isinstance(value[0], Part))):
                 self.__dict__[name] = Rows(value)
+
+    @property
+    def tier_names(self) -> tuple[str, ...]:
+        """What the tiers of the fleet are called, top first; empty where they have no names of their own."""
+        tiers = self.scenario.get("tiers")
+        return tuple(tiers.reading.split(" / ")) if tiers and tiers.reading else ()
+
+    def words(self, parameter: str) -> str:
+        """Write a key of the scenario for people, with the names of its tiers."""
+        return input_words(parameter, self.tier_names)
 
     def row(self, id_: str) -> Any:
         """Return the row of an id.

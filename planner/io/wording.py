@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from hflbounds.topology import Topology
@@ -28,16 +29,42 @@ NAMES = {
     "H": "deviation H of nodes",
 }
 
+UNNAMED = re.compile(r"tier \d+")  # nodes of a tier that nobody named
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page
 
 
-def input_words(parameter: str) -> str:
-    """Write a key of the scenario for people.
+def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
+    """Write a key of the scenario for people; of trees whose tiers have names, top first, with these names.
 
     >>> input_words("server_link.up"), input_words("step_time")
     ('server uplink', 'step time')
+    >>> input_words("n2", ("region", "edge server", "phone")), input_words("link1.up", ("region", "site", "phone"))
+    ('edge servers of a region', 'region uplink')
     """
-    return NAMES.get(parameter, parameter.replace("_", " "))
+    return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))
+
+
+def _of_tier(parameter: str, tiers: Sequence[str]) -> str:
+    """The words of a number of a tier, by its name; empty where it has none, or is of no tier."""
+    if ratio := re.fullmatch(r"delta(\d)\^2/delta(\d)\^2", parameter) if tiers else None:
+        low, high = (tiers[int(digit) - 1] for digit in ratio.groups())
+        return f"squared deviation of {several(low)} over {several(high)}"
+    links = dict(zip(reversed(tiers), ("client_link", "server_link"), strict=False))
+    for i, name in enumerate(tiers, 1):
+        whose = f" of {a(tiers[i - 2])}" if i > 1 else ""
+        link = links.get(name, f"link{i}")
+        found = {
+            f"n{i}": f"{several(name)}{whose}",
+            f"S{i}": f"{several(name)}{whose} in a round",
+            f"P{i}": f"passes{whose}",
+            f"delta{i}": f"deviation of {several(name)}",
+            f"{link}.up": f"{name} uplink",
+            f"{link}.down": f"{name} downlink",
+            f"{link}.latency": f"{name} latency",
+        }.get(parameter)
+        if found:
+            return found
+    return ""
 
 
 def join(words: Sequence[str]) -> str:
@@ -102,12 +129,22 @@ def join_with_limit(words: Sequence[str], most: int = 4) -> str:
     return join(words) if left <= 1 else f"{', '.join(words[:most])} and {left} more"
 
 
+def several(noun: str) -> str:
+    """Write a noun, such as the name of a tier's nodes, for more than one.
+
+    >>> several("edge server"), several("tier 2")
+    ('edge servers', 'nodes of tier 2')
+    """
+    return f"nodes of {noun}" if UNNAMED.fullmatch(noun) else f"{noun}s"
+
+
 def a(noun: str) -> str:
     """Put the indefinite article before a noun.
 
-    >>> a("edge server"), a("phone")
-    ('an edge server', 'a phone')
+    >>> a("edge server"), a("phone"), a("tier 2")
+    ('an edge server', 'a phone', 'a node of tier 2')
     """
+    noun = f"node of {noun}" if UNNAMED.fullmatch(noun) else noun
     return f"{'an' if noun[:1].lower() in set('aeio') else 'a'} {noun}"
 
 

@@ -190,7 +190,7 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
 def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
     """List what was not given, each with a ``?``: words of known effect, equal numbers, and the rates of one link."""
     words = [
-        f"{input_words(one.key)} {one.value}?"
+        f"{answer.words(one.key)} {one.value}?"
         for one in answer.assumptions
         if one.effect and isinstance(one.value, str)
     ]
@@ -201,7 +201,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
         if part in ("up", "down"):
             rates.setdefault(link.replace("_", " "), {})[part] = amount(one)
         elif isinstance(one.value, int | float) and not dot:
-            alike.setdefault((amount(one), isinstance(one.value, int)), []).append(input_words(one.key))
+            alike.setdefault((amount(one), isinstance(one.value, int)), []).append(answer.words(one.key))
     numbers = [
         f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, _), keys in alike.items()
     ]
@@ -246,7 +246,7 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
     known.sort(key=lambda one: one.parameter not in words)
-    found = [change(one, titles(answer), first_best(answer)) for one in known]
+    found = [change_in(answer, one) for one in known]
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
@@ -268,14 +268,24 @@ def first_best(answer: Answer) -> tuple[str, ...]:
     return found.best
 
 
-def change(one: Sensitivity, names: Mapping[str, str] = MappingProxyType({}), best: Sequence[str] = ()) -> str:
+def change_in(answer: Answer, one: Sensitivity) -> str:
+    """Say one break-even point of an answer, with the names of its rows and tiers."""
+    return change(one, titles(answer), first_best(answer), answer.words)
+
+
+def change(
+    one: Sensitivity,
+    names: Mapping[str, str] = MappingProxyType({}),
+    best: Sequence[str] = (),
+    words: Callable[[str], str] = input_words,
+) -> str:
     """Say one break-even point.
 
     ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or that a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {' or '.join(which) or 'target not reached'}"
-    what, even, now = input_words(one.parameter), one.break_even, one.now
+    what, even, now = words(one.parameter), one.break_even, one.now
     if (one.parameter, even) == ("tiers", "1"):
         what, even = "one", "tier"
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 Origin = Literal["given", "default", "estimated", "derived"]
 
 
+def unnamed(depth: int) -> tuple[str, ...]:
+    """Return what the children of every tier are called, top first, where nobody named them."""
+    return ("group", "client") if depth == 2 else (*(f"tier {i}" for i in range(1, depth)), "client")
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A number or a word, and where it comes from."""
@@ -135,6 +140,11 @@ class Scenario:
     def depth(self) -> int:
         """Number of tiers."""
         return len(self.names)
+
+    @property
+    def tier_names(self) -> tuple[str, ...]:
+        """Names of the tiers, where the letters of trees that have not two stand for them; else none."""
+        return self.names if self.depth != 2 and self.names != unnamed(self.depth) else ()
 
     def number(self, name: str) -> float:
         """Return the value of a quantity that is a number."""

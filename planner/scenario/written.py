@@ -14,6 +14,7 @@ from planner.data.heterogeneity import Heterogeneity
 from planner.errors import ScenarioError
 from planner.scenario.fields import FIELDS, Span, Tree, read_table
 from planner.scenario.network import link_names
+from planner.scenario.values import unnamed
 
 if TYPE_CHECKING:
     from planner.data.fleet import Listed
@@ -99,8 +100,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
-    usual = ("group", "client") if depth == 2 else (*(f"tier {i}" for i in range(1, depth)), "client")
-    names = tuple(tier.get("name") or word for tier, word in zip(tiers, usual, strict=True))
+    names = tuple(tier.get("name") or word for tier, word in zip(tiers, unnamed(depth), strict=True))
     found = Written({}, name, names, topologies, listed)
     of_tiers: dict[str, Any] = {}
     places: dict[str, str] = {}

@@ -11,7 +11,7 @@ from planner.decide.sensitivity import Change, Flips, Line
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, input_words, names_or, percent, times, title
+from planner.io.wording import counted, input_words, join_with_limit, names_or, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
@@ -44,13 +44,13 @@ def document(answer: Flips) -> Document:
     rows, tossed = answer.rows[:SHOWN], _differ(answer)
 
     def changes(columns: Sequence[Column], most: int) -> Table:
-        cells = tuple(_row(row, tossed, most)[: len(columns)] for row in rows)
+        cells = tuple(_row(answer, row, tossed, most)[: len(columns)] for row in rows)
         return Table(tuple(columns), cells, label="Changes", indent=2, apart=False)
 
     whole, narrow, least = changes(COLUMNS, 2), changes(COLUMNS[:-1], 2), changes(COLUMNS[:-1], 1)
     fitting = next((one for one in (whole, narrow) if one.width() <= WIDE), least)
     table = [fitting] if rows else []
-    on = input_words(answer.verdict.on)
+    on = answer.words(answer.verdict.on)
 
     def label(case: Verdict) -> str:
         return f"{on} {case.value}"
@@ -66,7 +66,7 @@ def _differ(answer: Flips) -> bool:
     return all(known.value != 1 for name, known in answer.scenario.items() if name in ("G", "M"))
 
 
-def _row(row: Change, tossed: bool, most: int = 4) -> tuple[str, ...]:
+def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, ...]:
     """Cells of a change; beyond it so many topologies are named at most, where ``tossed`` several as a toss-up."""
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
     named = row.best_beyond[: most if len(row.best_beyond) <= most else 1]
@@ -77,7 +77,7 @@ def _row(row: Change, tossed: bool, most: int = 4) -> tuple[str, ...]:
         beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
-    return input_words(row.parameter), f"{now}{'?' * row.assumed}", _from(row), beyond, row.method
+    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", _from(row), beyond, row.method
 
 
 def _from(row: Change) -> str:
@@ -95,7 +95,7 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
     still = _unchanged(answer)
     if still:
-        which = ", ".join(input_words(line.parameter) for line in still)
+        which = ", ".join(answer.words(line.parameter) for line in still)
         which = which if len(still) <= 3 else counted(len(still), f"{'other ' * bool(answer.rows)}parameter")
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
@@ -104,9 +104,10 @@ def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
     limits = []
     if len(answer.flip.first) > 1 and not inside:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
-    if sampled := [input_words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
+    if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
-        limits.append(f"{', '.join(sampled[:6])} {verb} sampled: a change between two samples may be missed")
+        which = join_with_limit(sampled, 2) if answer.tier_names else ", ".join(sampled[:6])
+        limits.append(f"{which} {verb} sampled: a change between two samples may be missed")
     limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
     yield from shortened_to("Limits", limits)
 
@@ -127,7 +128,7 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
             where = f"{'above' if side > 0 else 'below'} {format_break_even(at, line.unit)}"
             if isinstance(at, int):
                 where = f"{at:,} or {'more' if side > 0 else 'less'}"
-            found.append((near, f"{names_or(beyond.topologies)} with {input_words(line.parameter)} {where}"))
+            found.append((near, f"{names_or(beyond.topologies)} with {answer.words(line.parameter)} {where}"))
     if found:
         most = INSIDE if len(answer.rows) < SHOWN - 2 else 1  # a page has 25 lines
         nearest = [words for _, words in sorted(found)[:most]]
@@ -138,10 +139,12 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:
     """Say which inputs are followed to the present target, and which move it; nothing where it is a number."""
     held, moving = answer.flip.held, answer.flip.moving
+    if answer.tier_names:  # the names of all are many words
+        held, moving = (held and ("counts",)), (moving[:1] and ("sigma and deviations",))
     aim = None if answer.target is None else answer.target.value
     value = "its present value" if aim is None else f"{aim:.3g}, as now"
-    said = [f"{', '.join(held)} {'is' if len(held) == 1 else 'are'} followed at {value}"] * bool(held)
-    said += [f"{', '.join(moving)} move{'s' * (len(moving) == 1)} it"] * bool(moving)
+    said = [f"{', '.join(held)} {'is' if len(answer.flip.held) == 1 else 'are'} followed at {value}"] * bool(held)
+    said += [f"{', '.join(moving)} move{'s' * (len(answer.flip.moving) == 1)} it"] * bool(moving)
     if held:
         yield "Target", "; ".join(said)
 
@@ -159,12 +162,12 @@ def _unmoved(answer: Flips) -> dict[str, list[str]]:
     """The inputs that were not followed, by reason."""
     by: dict[str, list[str]] = {}
     for name, why in answer.flip.unmoved.items():
-        by.setdefault(why, []).append(input_words(name))
+        by.setdefault(why, []).append(answer.words(name))
     return by
 
 
 def _sections(answer: Flips) -> Iterator[Section]:
-    rows = tuple((*_row(row, _differ(answer)), *_amounts(row)) for row in answer.rows)
+    rows = tuple((*_row(answer, row, _differ(answer)), *_amounts(row)) for row in answer.rows)
     whole = Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)
     filled = [i for i, column in enumerate(zip(*whole.texts(), strict=True)) if {*column} != {"-"}]
     blocks: list[Block] = [whole.of(filled)] if rows else []
@@ -175,7 +178,7 @@ def _sections(answer: Flips) -> Iterator[Section]:
             "unchanged",
             "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along",
         ): (
-            f"{input_words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
+            f"{answer.words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
             f"{', though ties change within' * (len(n.stretches) > 1)}"
             for n in _unchanged(answer)
         ),
@@ -208,11 +211,11 @@ def _stretches(answer: Flips) -> Iterator[str]:
                 f"{format_amount(s.low, line.unit)} to {format_amount(s.high, line.unit)}"
                 for s in line.stretches
             ]
-            yield f"{input_words(line.parameter)}: {'; '.join(parts)}"
+            yield f"{answer.words(line.parameter)}: {'; '.join(parts)}"
 
 
 def _setting(one: Setting, answer: Flips) -> str:
-    change = f"{input_words(one.parameter)} {one.other} in place of {one.now}: "
+    change = f"{answer.words(one.parameter)} {one.other} in place of {one.now}: "
     if not one.best:
         return change + "the target is not reached"
     best = "the best stays" if set(one.best) == set(answer.flip.first) else names_or(one.best)
@@ -235,7 +238,7 @@ def _methods(answer: Flips) -> Iterator[str]:
             )
         if method == "looked at":
             words += f"; the widest step is {widest:.2g} of the value ({note})"
-        yield f"{words}: {', '.join(input_words(line.parameter) for line in there)}."
+        yield f"{words}: {', '.join(answer.words(line.parameter) for line in there)}."
     for why, names in _unmoved(answer).items():
         yield f"Not followed, {why}: {', '.join(names)}."
 

@@ -11,7 +11,7 @@ from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, R
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity
-from planner.io.wording import CASES, counted, input_words, join, join_with_limit, percent, times, title, two
+from planner.io.wording import CASES, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -26,7 +26,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
-from planner.report.page import about, change, count, duration, first_best, page, size
+from planner.report.page import about, change_in, count, duration, page, size
 from planner.report.render.table import render
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
@@ -447,7 +447,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
         amounts = [format_amount(float(f"{value:.3g}"), d.unit) for value in (d.low, d.middle, d.high)]
         rows.append(
             (
-                input_words(d.name),
+                answer.words(d.name),
                 d.kind,
                 *amounts,
                 None if d.explains is None else d.explains.value,
@@ -461,7 +461,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
 def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
     columns = (Column("change"), Column("now", "number"), Column("method"))
-    rows = tuple((change(one, best=first_best(answer)), format_amount(one.now, one.unit), one.method) for one in found)
+    rows = tuple((change_in(answer, one), format_amount(one.now, one.unit), one.method) for one in found)
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")
     if any(one.method == "sampled" for one in found):

@@ -24,11 +24,10 @@ from planner.decide.counts import taken
 from planner.errors import NoAnswerError
 from planner.io.answers import Answer, Assumption
 from planner.io.version import version
-from planner.io.wording import input_words
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
-from planner.report.page import amount, as_typed, change, evidence, first_best, titles
+from planner.report.page import amount, as_typed, change_in, evidence
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
 
@@ -175,7 +174,7 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     if not answer or not answer.assumptions:
         return
     rows: tuple[tuple[str, ...], ...] = tuple(
-        (input_words(one.key), amount(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
+        (answer.words(one.key), amount(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
     )
     columns: tuple[Column, ...] = (Column("value"), Column("assumed", "number"), Column("origin"))
     columns += (Column("what it would change"),)
@@ -191,9 +190,8 @@ def _origin(answer: Answer, one: Assumption) -> str:
 
 def _effect(answer: Answer, one: Assumption) -> str:
     """What is said of a value, and its break-even point."""
-    names = titles(answer)
     mine = [s for s in answer.sensitivity if s.parameter == one.key or s.parameter.startswith(f"{one.key}.")]
-    points = [change(s, names, first_best(answer)) for s in mine if s.break_even is not None]
+    points = [change_in(answer, s) for s in mine if s.break_even is not None]
     return "; ".join(filter(None, (one.effect, *points)))
 
 
@@ -201,13 +199,12 @@ def _changes(answer: Answer | None) -> Iterator[str]:
     """Break-even points, and the share of the lead's variance of each input."""
     if not answer or not answer.sensitivity:
         return
-    names = titles(answer)
-    points = tuple(change(one, names, first_best(answer)) for one in answer.sensitivity if one.break_even is not None)
+    points = tuple(change_in(answer, one) for one in answer.sensitivity if one.break_even is not None)
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
     if points:
         yield from _listed(points)
     if shares:
-        text = ", ".join(f"{input_words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
+        text = ", ".join(f"{answer.words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
         yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])
 
 

@@ -1,0 +1,49 @@
+"""Trees whose tiers have names are told of by these, and others by their letters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import planner
+
+FLAT = {"up": "1Gbit/s", "down": "1Gbit/s", "latency": "5ms"}
+LETTERS = re.compile(r"\b(delta|n|S|P)[123]\b|link1|\bserver (up|down)link")
+
+
+def scenario(*names: str) -> dict[str, Any]:
+    """Regions that differ, far away, of edge servers whose phones share one link: rings of phones, whatever else."""
+    slow = {"up": "5Mbit/s", "down": "5Mbit/s", "latency": "20ms", "sharing": "per-server"}
+    far = {"up": "20Mbit/s", "down": "20Mbit/s", "latency": "40ms"}
+    tiers = [
+        {"count": count, "deviation": deviation, "link": link}
+        for count, deviation, link in ((4, 3, far), (5, 0.1, FLAT), (20, 0.1, slow))
+    ]
+    for tier, name in zip(tiers, names, strict=False):
+        tier["name"] = name
+    return {
+        "fleet": {"local_steps": 5, "tiers": tiers},
+        "problem": {"sigma": 1, "rounds": 500},
+        "plan": {"objective": "time", "draws": 0},
+    }
+
+
+@pytest.mark.parametrize("command", [planner.recommend, planner.flip])
+def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) -> None:
+    answer = command(scenario("region", "edge server", "phone"))
+    shown = str(answer)
+    assert "deviation of regions" in shown and "deviation of edge servers" in " ".join(shown.split())
+    assert not LETTERS.search(re.sub(r"--map \S+", "", shown))
+    assert {"delta1", "delta2"} <= {one.parameter for one in answer.sensitivity}
+    assert len(shown.splitlines()) <= 25
+
+
+def test_without_names_the_letters_stay_and_a_node_is_one_of_its_tier() -> None:
+    told = scenario()
+    del told["fleet"]["tiers"][2]["link"]["sharing"]
+    answer = planner.recommend(told)
+    assert "delta1" in answer.explain("break-even") and answer.tier_names == ()
+    asked = next(one.why for one in answer.next if one.asks)
+    assert asked == "Does a node of tier 2 share one link?"
