@@ -7,7 +7,7 @@ best topology by time depends on that, each of both has its own case.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, beside
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import a, names, names_or, one_of, percent, times, title
+from planner.io.wording import a, names, names_or, one_of, percent, several, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
@@ -198,7 +198,8 @@ def verdict(
         best = next(iter(first.values())).best
         return Verdict(status="toss-up", best=best, text="The target is met before the first round.")
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
-    whole = cases[0].replaced(value="", text=_sentence(cases[0], next(iter(found)), found))
+    text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
+    whole = cases[0].replaced(value="", text=text)
     if len(cases) == 1 or all((case.status, case.best) == ("best", whole.best) for case in cases):
         return whole
     also = "; by time also on link sharing" if cases[0].status == "depends" else ""
@@ -254,27 +255,39 @@ def faster(
         if id_ is None or not least or unwaiting[id_] > ABOUT * least:
             return None
     who = next(one for one in beside if one.id == id_)
-    found = Faster(id=id_, title=who.title, ratio=Quantity(amounts[id_] / least))
     if not isinstance(who, Baseline):
-        return found
-    through, worst = None, float(found.ratio)
-    if objective == "time" and (slower := _through_servers(question, at_once=id_ == "fedavg")) is not None:
-        through = Quantity(who.amount(objective, slower) / least)
-        worst = max(worst, through)
+        return Faster(id=id_, title=who.title, ratio=Quantity(amounts[id_] / least))
+    found = _over_links(question, objective, who, least)
+    worst = max(float(found.ratio), found.through or 0.0)
     advised = worst * (1 + scenario.resolution) < 1
     one = _is_one_algorithm(question, best[0], SINGLE[id_][0])
     one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
     close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
-    return found.replaced(advised=advised, within_error=close, through=through)
+    return found.replaced(advised=advised, within_error=close)
+
+
+def _over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
+    """What a single tier takes over what the best does: over clients' own links, and over slower ones of servers."""
+    ratio = Quantity(who.amount(objective, question.network) / least)
+    through, at_once = None, who.id == "fedavg"
+    if objective == "time" and (slower := _through_servers(question, at_once=at_once)) is not None:
+        through = Quantity(who.amount(objective, slower) / least)
+        if not at_once and through < ABOUT * ratio:  # by latency, of which there is some everywhere
+            through = None
+    return Faster(id=who.id, title=who.title, ratio=ratio, through=through)
 
 
 def _through_servers(question: Question, *, at_once: bool) -> Network | None:
-    """The network by which clients use the links of servers, if one is slower than theirs; shared if ``at_once``."""
+    """The network by which clients use the links of servers, if one is slower than theirs; shared if ``at_once``.
+
+    What is sent by one after the other is slower by latency too.
+    """
     network = question.network
     if network.timer is not None or network.links[-1] is None:
         return None
     *above, own = (link for link in network.links if link is not None)
-    if not any(link.up < own.up or link.down < own.down for link in above):
+    late = not at_once and any(link.latency > own.latency for link in above)
+    if not late and not any(link.up < own.up or link.down < own.down for link in above):
         return None
     below = [1.0] * len(network.links)
     if at_once:
@@ -324,7 +337,9 @@ def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) 
     return f"{title(found.best[0])}{lead}"
 
 
-def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]]) -> str:
+def _sentence(
+    found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline]
+) -> str:
     """The verdict as whole sentences."""
     here = next(iter(standings[objective].values()))
     scenario, question = here.scenario, here.question
@@ -333,7 +348,7 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         rate = up.reading.partition(",")[0] if up.spread else format_rate(question.network.client_link.up)
         rate = f"the {rate}" if up.origin == "given" else "one link"
         each = "" if question.members else f"{question.values[question.symbols[-1].drawn]:,.0f} "
-        clients = f"{each}{scenario.names[-1]}s"
+        clients = f"{each}{several(scenario.names[-1])}"
         parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
         return f"Depends on one unknown: do the {clients} of {a(parent)} share {rate}?"
     by = objective if len(standings) == 1 else "time, rounds and traffic"
@@ -362,9 +377,20 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
         parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
         parts.append(without_servers(found.baseline, scenario, here.objective))
+        parts += _others_over_links(here, [one for one in beside if one.id != found.baseline.id])
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
+
+
+def _others_over_links(here: Standing, beside: Sequence[Baseline]) -> Iterator[str]:
+    """Say of other single tiers in the table with less than the best what they take over slower links of servers."""
+    for one in beside:
+        if here.least and one.amount(here.objective, here.question.network) < here.least:
+            also = _over_links(here.question, here.objective, one, here.least)
+            if also.through is not None:
+                name = also.title.partition(",")[0]
+                yield f"{name} takes {times(also.ratio)} the {here.objective}, {times(also.through)} over the links of servers."
 
 
 def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:

@@ -11,6 +11,7 @@ import pytest
 import planner
 from hflbounds.topology import all_topologies
 from planner.decide.single_tier import single_tier
+from planner.io.wording import two
 from planner.predict.question import Question, ask
 from planner.scenario.network import Network
 from planner.scenario.resolve import load
@@ -60,3 +61,24 @@ def test_small_groups_of_a_list_send_whom_they_have(tmp_path: Path) -> None:
     assert (alone.values["n1"], alone.values["S1"]) == (8, sum(min(size, drawn) for size in sizes.values()))
     answer = planner.recommend(scenario)  # was refused
     assert {"fedavg", "sfl"} <= {row.id for row in answer.rows}
+
+
+@pytest.mark.parametrize(("up", "latency", "size"), [("2Mbit/s", "40ms", "45MB"), ("1Gbit/s", "5s", "10kB")])
+def test_a_chain_of_clients_is_also_timed_over_slower_links_of_servers(up: str, latency: str, size: str) -> None:
+    """By rate or by latency; and where another single tier is the one advised. Oracle: one tier on those links."""
+    own = {"up": "1Gbit/s", "down": "1Gbit/s", "latency": "1ms", "hop": "relayed"}
+    far = {"up": up, "down": up, "latency": latency}
+    links = (far, own | {"latency": "5ms"}, own | {"sharing": "per-client"})
+    tiers = [{"count": n, "deviation": 0.05, "link": link} for n, link in zip((4, 5, 20), links, strict=True)]
+    told = {"fleet": {"local_steps": 1, "tiers": tiers}, "problem": {"sigma": 5, "rounds": 500}}
+    told |= {"model": {"size": size}, "compute": {"step_time": "1ms"}, "plan": {"objective": "time", "draws": 0}}
+    answer = planner.recommend(told)
+    sequential, best = answer.row("sfl"), answer.ranking[0]
+    through = own | {"up": up, "down": up, "latency": f"{1 + 5 + (40 if latency == '40ms' else 5000)}ms"}
+    alone = planner.recommend(
+        told | {"fleet": {"local_steps": 1, "tiers": [{"count": 400, "deviation": 0.05, "link": through}]}}
+    )
+    seconds = sequential.rounds * alone.row("ring").round_seconds
+    assert sequential.time_seconds < best.time_seconds < seconds
+    said = answer.verdict.text.partition("Sequential")[2]
+    assert f"{two(seconds / best.time_seconds)}x over the links of servers." in said
