@@ -180,10 +180,28 @@ class Answer:
     failed: Protocol | None  # best configuration after a hub has failed; None if it was the only one
     ties: tuple[int, int]  # least and most hubs within the resolution of the best
     better: Protocol | None  # best protocol without hubs and server that takes less by the objective; or None
+    halved: Answer | None = None  # the same where a hub handles half as many models; None where that was limited
 
 
 def solve(question: Question) -> Answer:
-    """Say how many hubs and which budgets, with what else the same edges would buy.
+    """Say how many hubs and which budgets, with what else the same edges would buy, and at half the load of a hub.
+
+    Raises:
+        NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
+    """
+    found = _solved(question)
+    limit = int((found.hubs.models_of_a_hub or 0) // 2)
+    if question.limits.per_hub is not None or limit < 1:
+        return found
+    try:
+        halved = _solved(replace(question, limits=replace(question.limits, per_hub=limit)))
+    except NoAnswerError:
+        return found
+    return replace(found, halved=halved)
+
+
+def _solved(question: Question) -> Answer:
+    """Say how many hubs and which budgets within the limits alone.
 
     Raises:
         NoAnswerError: Where nothing fits into the limits, or the target is met at the start.

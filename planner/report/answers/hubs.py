@@ -92,14 +92,22 @@ def _next(found: Answer) -> Iterator[NextStep]:
         if not found.found.every and found.found.alone:
             yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
         return
-    each, n = found.found, found.question.setting.learning.n
-    every = [each.budgets(i) for i in range(len(each.best["n_h"]))]
-    loads = [one.b_hs + 2 * one.b_hh + n * one.b_sh / one.n_h for one in every]
-    limit = max(
-        (math.ceil(load) for load in loads if math.ceil(load) <= (found.hubs.models_of_a_hub or 0) / 2), default=0
-    )
-    if limit:
-        yield NextStep(argv=("...", "--per-hub", str(limit)), why="limits the load of a hub")
+    if found.halved is not None:
+        limit = f"{found.halved.question.limits.per_hub:g}"
+        yield NextStep(argv=("...", "--per-hub", limit), why="halves the load of a hub")
+
+
+def _halved(found: Answer) -> dict[str, Any] | None:
+    """What half the load of a hub makes of the answer; None where that was not looked at."""
+    if (half := found.halved) is None:
+        return None
+    price = PRICE[found.question.scenario.objective]
+    best = half.hubs if half.better is None else half.better
+    return {
+        "per_hub": half.question.limits.per_hub,
+        "best": asdict(best),
+        "ratio": getattr(best, price) / getattr(found.hubs, price),
+    }
 
 
 def _row(one: Protocol, name: str) -> Communication:
