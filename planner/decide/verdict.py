@@ -389,8 +389,8 @@ def _others_over_links(here: Standing, beside: Sequence[Baseline]) -> Iterator[s
         if here.least and one.amount(here.objective, here.question.network) < here.least:
             also = _over_links(here.question, here.objective, one, here.least)
             if also.through is not None:
-                name = also.title.partition(",")[0]
-                yield f"{name} takes {times(also.ratio)} the {here.objective}, {times(also.through)} over the links of servers."
+                takes = f"{also.title.partition(',')[0]} takes {times(also.ratio)} the {here.objective}"
+                yield f"{takes}, {times(also.through)} over the links of servers."
 
 
 def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:

@@ -51,8 +51,12 @@ def page(
         body.append(Facts(tuple(_cases(answer, label)), indent=2, strong=False))
     body.append(Sentences(f"\n{target}" if (target := in_words(answer)) else ""))
     body += [table] if isinstance(table, Table) else table
-    shared = (*assumed(answer), *changes(answer), *warned(answer), *evidence(answer), *steps(answer))
-    body.append(Facts((*facts, *(fact for fact in shared if fact[0] not in without))))
+    facts = tuple(facts)
+    own = [fact for fact in facts if fact[0] == "Changes"]  # have their place
+    shared = (*assumed(answer), *changes(answer), *own, *warned(answer), *evidence(answer), *steps(answer))
+    body.append(
+        Facts((*(fact for fact in facts if fact not in own), *(fact for fact in shared if fact[0] not in without)))
+    )
     body.append(Sentences(legend(body), "dim"))
     return _laid(answer, body, (*sections, _provenance(answer)), answer.records(), kind)
 

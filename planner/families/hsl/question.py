@@ -180,7 +180,8 @@ class Answer:
     failed: Protocol | None  # best configuration after a hub has failed; None if it was the only one
     ties: tuple[int, int]  # least and most hubs within the resolution of the best
     better: Protocol | None  # best protocol without hubs and server that takes less by the objective; or None
-    halved: Answer | None = None  # the same where a hub handles half as many models; None where that was limited
+    # the same where a hub handles half as many models; None where that was limited, or EL-Local takes less anyway
+    halved: Answer | None = None
 
 
 def solve(question: Question) -> Answer:
@@ -190,8 +191,9 @@ def solve(question: Question) -> Answer:
         NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
     """
     found = _solved(question)
-    limit = int((found.hubs.models_of_a_hub or 0) // 2)
-    if question.limits.per_hub is not None or limit < 1:
+    limit, price = int((found.hubs.models_of_a_hub or 0) // 2), PRICE[question.scenario.objective]
+    less = any(one.protocol == "EL-Local" and getattr(one, price) < getattr(found.hubs, price) for one in found.others)
+    if question.limits.per_hub is not None or limit < 1 or less:
         return found
     try:
         halved = _solved(replace(question, limits=replace(question.limits, per_hub=limit)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from planner.families.hsl.question import Answer
 from planner.families.hsl.search import MAX_CASES
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, percent, times
+from planner.io.wording import counted, join, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import CLOCK, WORST, Method, parts
 from planner.report.page import cell, count, duration, size, told
@@ -30,6 +29,7 @@ LINKS = {  # by question: what nobody may have given, and how to give it
     ),
     "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
 }
+AMOUNTS = {"time": "time_seconds", "traffic": "traffic_bytes", "rounds": "rounds"}
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -54,9 +54,9 @@ class Hubs(Told):
 
 def answered(found: Answer) -> Hubs:
     """Say how many hubs and which budgets, with what else the same edges would buy."""
-    question, budgets = found.question, found.budgets
+    question = found.question
     learned, decided = ("sigma", "H", "L", "A"), question.scenario.objective == "time"  # by the clock
-    rows = (_row(found.hubs, counted(budgets.n_h, "hub")), *(_row(one, one.protocol) for one in found.others))
+    rows = _rows(found)
     return Hubs(
         **parts(
             question.scenario,
@@ -101,13 +101,26 @@ def _halved(found: Answer) -> dict[str, Any] | None:
     """What half the load of a hub makes of the answer; None where that was not looked at."""
     if (half := found.halved) is None:
         return None
-    price = PRICE[found.question.scenario.objective]
-    best = half.hubs if half.better is None else half.better
-    return {
-        "per_hub": half.question.limits.per_hub,
-        "best": asdict(best),
-        "ratio": getattr(best, price) / getattr(found.hubs, price),
-    }
+    rows, aim = _rows(half), found.question.scenario.objective
+    verdict = _verdict(half, rows)
+    taken = [getattr(next(row for row in rows if row.id == id_), AMOUNTS[aim]) for id_ in verdict.best]
+    ratio = taken[0] / next(getattr(row, AMOUNTS[aim]) for row in _rows(found))
+    per_hub = half.question.limits.per_hub
+    return {"per_hub": per_hub, "best": verdict.best, "hubs": asdict(half.budgets), "ratio": ratio}
+
+
+def _changes(answer: Hubs) -> Iterator[tuple[str, str]]:
+    """Say what half the load of a hub would be the best, and what that takes."""
+    if (half := answer.hubs["half_load"]) is None:
+        return
+    which = join([f"{counted(half['hubs']['n_h'], 'hub')}" if "hub" in id_ else "no hubs" for id_ in half["best"]])
+    takes = f"{times(half['ratio'])} the {answer.objective}"
+    yield "Changes", f"--per-hub {half['per_hub']:g}, half the load of a hub -> {which}, at {takes}"
+
+
+def _rows(found: Answer) -> tuple[Communication, ...]:
+    hubs = _row(found.hubs, counted(found.budgets.n_h, "hub"))
+    return (hubs, *(_row(one, one.protocol) for one in found.others))
 
 
 def _row(one: Protocol, name: str) -> Communication:
@@ -181,7 +194,7 @@ def document(answer: Hubs) -> Document:
         f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
-    return told(answer, table, kind="Hubs without a trusted cloud", facts=[("Budgets", budgets)])
+    return told(answer, table, kind="Hubs without a trusted cloud", facts=[("Budgets", budgets), *_changes(answer)])
 
 
 def _data(answer: Answer) -> dict[str, Any]:
@@ -195,6 +208,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "ties": {"resolution": scenario.resolution, "least": answer.ties[0], "most": answer.ties[1]},
         "better_without_hubs": None if answer.better is None else answer.better.protocol,
         "others": [asdict(one) for one in answer.others],
+        "half_load": _halved(answer),
         "without_a_hub": None if answer.failed is None else asdict(answer.failed),
         "by_mixing_factor_alone": asdict(by_factor) | {"rounds": rounds},
         "by_hubs": [asdict(found.budgets(i)) | _totals(answer, i) for i in range(len(found.best["n_h"]))],

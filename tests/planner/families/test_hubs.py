@@ -22,6 +22,7 @@ from planner.families.hsl import search as searching
 from planner.families.hsl.model import Budgets, Learning, Setting, Wires
 from planner.families.hsl.question import check
 from planner.families.hsl.search import Limits, search
+from planner.io.wording import two
 from planner.scenario.network import Compute, Link
 
 ROOT = Path(__file__).parents[3]
@@ -483,3 +484,21 @@ def test_help_lists_the_objectives_that_hubs_know(plan) -> None:
     assert sorted(re.findall("[a-z]{3,}", listed[1])) == sorted(known)
     given, assumed = (json.loads(plan(*FEWER, *more, "--json")[1]) for more in (("--objective", listed[2]), ()))
     assert given["verdict"] == assumed["verdict"]
+
+
+@pytest.mark.parametrize("nodes", [32, 100])
+def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, nodes: int) -> None:
+    found = planner.hubs(nodes=nodes, edges=4 * nodes, uplink="20Mbit/s")
+    [step] = [one for one in found.next if not one.asks]
+    limited = json.loads(
+        plan(
+            "hubs", "--nodes", str(nodes), "--edges", str(4 * nodes), "--uplink", "20Mbit/s", *step.argv[1:], "--json"
+        )[1]
+    )
+    said = " ".join(str(found).partition("Changes")[2].partition("Warning")[0].split())
+    assert said.startswith(f"{' '.join(step.argv[1:])}, half the load of a hub -> ")
+    best = next(row for row in limited["rows"] if row["id"] == limited["verdict"]["best"][0])
+    which = best["title"] if "hub" in best["id"] else "no hubs"
+    ratio = best["time_seconds"]["value"] / found.rows[0].time_seconds
+    assert said.endswith(f"-> {which}, at {two(ratio)}x the time")
+    assert int(step.argv[-1]) <= found.rows[0].models_of_a_hub / 2
