@@ -28,7 +28,7 @@ import numpy as np
 from hflbounds.topology import Tier, Topology
 from planner.cost.chances import FloatArray, Outcome, Stay, Turn, at_least_one, mean_if_at_least, needed, reached
 from planner.cost.spec import CostError, Level, RoundSpec, levels
-from planner.scenario.availability import PATIENCE, Availability
+from planner.scenario.availability import Availability
 from planner.scenario.network import Network, Straggler
 
 LEAST: Final = 0.01
@@ -148,7 +148,7 @@ def _turn(transfer: float, work: float, straggler: Straggler, active: int, avail
     client = availability.client * lasting
     random = straggler.varies and work > 0
     if availability.policy != "timeout":
-        missed = PATIENCE * mean if availability.detect is None else availability.detect
+        missed = availability.patience * mean if availability.detect is None else availability.detect
         slowest = _slowest_client(straggler, active) if random and active > 1 else 1.0
         shortest = transfer + work * (_least(straggler) if random else 1.0)
         return Turn(client, mean, missed, transfer + work * slowest, 0.0, None, shortest)

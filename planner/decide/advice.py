@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from planner.decide.recommendation import SHARING, Uncertainty
-from planner.decide.settings import could_be_controlled
+from planner.decide.settings import DETECT, could_be_controlled, in_turns
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a, percent
 from planner.predict.question import Question
@@ -40,8 +40,11 @@ def assumptions(
     for name, known in scenario.known.items():
         in_doubt = name == "scatter" and could_be_controlled(question, scenario)
         unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in IN_A_PILOT)
-        unused |= name == POLICY and not question.partly_available
-        if known.origin != "default" or unused or known.value is None:
+        unused |= name in (POLICY, DETECT) and not question.partly_available
+        value = known.value
+        if name == DETECT and question.availability is not None:
+            value = in_turns(question.availability.patience)
+        if known.origin != "default" or unused or value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
         effect = "" if share is None else f"{percent(share)} of the lead's variance"
@@ -50,9 +53,11 @@ def assumptions(
             first, effect = 1.0, "which mean of the clients' losses is to get small"
         if name == POLICY:
             name, first, effect = ON_FAILURE, 1.0, "what a round does where a device stays away"
+        if name == DETECT:
+            first, effect = 1.0, "how long a round waits for a device that stays away"
         if in_doubt:
             first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
-        found.append((-(share or first), Assumption(key=name, value=known.value, unit=known.unit, effect=effect)))
+        found.append((-(share or first), Assumption(key=name, value=value, unit=known.unit, effect=effect)))
     every = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
     if not of_sharing:
         return every
@@ -83,6 +88,8 @@ def steps(
     policy = scenario.known.get(POLICY)
     if policy and policy.origin == "default" and any(one.parameter == ON_FAILURE for one in changes):
         yield NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
+    if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
+        yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
     yield from _asked(scenario, how_sure)
     if (
         question.members is not None

@@ -129,11 +129,6 @@ def about(question: Question, scenario: Scenario, recommended: Sequence[str]) ->
             f"{names(whom)}: a timeout of {format_duration(timeout or 0.0)} cuts off {cut:.2g} of the turns. "
             "Where slow devices have other data, the model is biased towards the fast ones."
         )
-    if question.availability.policy != "timeout" and question.availability.detect is None:
-        said.append(
-            "No time was given after which a device counts as absent: two usual turns of a client are assumed "
-            "(availability.detect)."
-        )
     return said
 
 

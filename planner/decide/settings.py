@@ -15,6 +15,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.verdict import sharing_is_open, standing
 from planner.io.answers import Quantity
 from planner.io.parts import Part, field
+from planner.io.wording import counted
 from planner.predict.question import Question, ask, ceil_rounds
 from planner.scenario.fields import CostMethod, Objective, OnFailure
 from planner.scenario.resolve import Scenario
@@ -23,6 +24,8 @@ Word = tuple[str, str, str, Question, Objective]
 """Of a setting: parameter, word now, another word, the question with it, the objective."""
 
 
+DETECT = "availability.detect"
+OTHER_TURNS = (1.0, 6.0)  # after which a device may be given up too; before one, those are that come
 FAIL_OR_SKIP: frozenset[OnFailure] = frozenset({"fail", "skip"})  # what a ring does where a device stays away
 
 
@@ -76,6 +79,11 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
         (policy,) = FAIL_OR_SKIP - {comes.policy}
         instead = replace(comes, policy=policy, quorum=None)
         yield "on_failure", comes.policy, policy, replace(question, availability=instead), objective
+    if question.availability is not None and question.partly_available and is_assumed(DETECT, scenario):
+        now = in_turns(question.availability.patience)
+        for turns in OTHER_TURNS:
+            instead = replace(question.availability, patience=turns)
+            yield DETECT, now, in_turns(turns), replace(question, availability=instead), objective
     methods: tuple[CostMethod, ...] = ("schedule", "formula", "diluted")
     for method in methods:
         if method != scenario.cost:
@@ -85,6 +93,11 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
     if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
+
+
+def in_turns(number: float) -> str:
+    """Write how many usual turns of a client a device is waited for."""
+    return counted(int(number), "turn")
 
 
 def could_be_controlled(question: Question, scenario: Scenario) -> bool:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from planner.errors import ScenarioError
@@ -26,7 +26,7 @@ class Availability:
     client: float = 1.0
     server: float = 1.0  # the same for a group server and its part of a global round
     policy: OnFailure = "fail"  # what a ring does where a device does not come: ``fail``, ``skip``, ``timeout``
-    # time from asking a device to giving it up [s]; None for `PATIENCE` usual turns of a client
+    # time from asking a device to giving it up [s]; None for ``patience`` usual turns of a client
     detect: float | None = None
     # longest turn of a client that is waited for under ``timeout`` [s]; None for the one that costs the fewest seconds
     # per client that comes
@@ -34,6 +34,7 @@ class Availability:
     # mean time between failures of a client at work [s]: a turn of x seconds then also survives with probability
     # exp(-x/mtbf), and a ring's pass with that of its whole duration; None for no such failures
     mtbf: float | None = None
+    patience: float = field(default=PATIENCE, kw_only=True)
     quorum: float | None = None  # least share of its endpoints that a star needs under ``fail``; None for one endpoint
 
     def steady(self, compute: Compute) -> bool:
@@ -89,5 +90,5 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
             known[f"availability.{part}"] = Known(None, "default" if part == "detect" else "derived", "s", note)
     if said["quorum"] is not None:
         known["availability.quorum"] = Known.given(said["quorum"])
-    others = {part: None if said[part] is None else float(said[part]) for part in parts[3:]}
-    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, **others)
+    others = (None if said[part] is None else float(said[part]) for part in parts[3:])
+    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, *others)

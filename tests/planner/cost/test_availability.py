@@ -555,6 +555,29 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert "Write 99% or 0.99." in err
 
 
+SLOW = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "5Mbit/s", "objective": "time"}
+SLOW |= {"link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}
+
+
+def test_how_long_an_absent_device_is_waited_for_is_assumed() -> None:
+    """It stood in a warning alone. Hours are affine in it, so that two given times say what six turns take."""
+    [six] = [
+        one
+        for one in planner.flip(**SLOW, settings={"plan.draws": 0}).flip.settings
+        if (one.parameter, one.other) == ("availability.detect", "6 turns")
+    ]
+
+    def hours(detect: str | None = None) -> float:
+        more = {} if detect is None else {"availability.detect": detect}
+        found = planner.recommend(**SLOW, settings={"plan.draws": 0} | more)
+        assert ("absence detected after 2 turns?" in " ".join(str(found).split())) == (detect is None)
+        return float(found.row(six.best[0]).time_seconds)
+
+    usual, one, two = hours(), hours("200s"), hours("300s")
+    two_turns = 200 + 100 * (usual - one) / (two - one)
+    assert six.time_seconds == pytest.approx(one + (3 * two_turns - 200) * (two - one) / 100, rel=1e-3)
+
+
 def consoles() -> list[tuple[str, list[str]]]:
     """Every command that the page shows, with the lines below it."""
     text = (ROOT / "docs" / "availability.md").read_text()

@@ -444,6 +444,18 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
 
 
+def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None:
+    slow: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "5Mbit/s"}
+    slow |= {"objective": "time", "link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}
+    answer = planner.recommend(**slow, settings={"plan.draws": 256})
+    assert answer.verdict.status == "toss-up"
+    [one] = [one for one in answer.sensitivity if one.parameter == "availability.detect"]
+    assert (one.break_even, one.best_beyond) == ("1 turn", ("star-star",))
+    assert next(one for one in answer.next if one.asks).argv == ("--set", "availability.detect=TIME")
+    given = planner.recommend(**slow, settings={"plan.draws": 256, "availability.detect": "30s"})
+    assert not any("availability.detect" in str(one) for one in (*given.sensitivity, *given.next, *given.assumptions))
+
+
 @pytest.mark.parametrize(("now", "other"), [("fail", "skip"), ("skip", "fail")])
 def test_what_is_done_where_devices_stay_away_is_a_setting(
     now: str, other: str, monkeypatch: pytest.MonkeyPatch
