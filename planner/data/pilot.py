@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -68,10 +70,15 @@ class Fleet(Part):
     )
 
     @property
+    def nodes(self) -> list[list[int]]:
+        """Children of every node above each tier, top first."""
+        above = itertools.accumulate([1, *self.sizes[:-1]], operator.mul)
+        return self.children or [[size] * many for size, many in zip(self.sizes, above, strict=True)]
+
+    @property
     def shape(self) -> str:
         """Children of a node of every tier in words, such as ``3 x 4 to 20``."""
-        tiers = self.children or [[size] for size in self.sizes]
-        return " x ".join(f"{min(t)} to {max(t)}" if min(t) < max(t) else f"{t[0]}" for t in tiers)
+        return " x ".join(f"{min(t)} to {max(t)}" if min(t) < max(t) else f"{t[0]}" for t in self.nodes)
 
 
 class Tried(Part):

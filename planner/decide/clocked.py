@@ -45,9 +45,10 @@ def about(question: Question) -> list[str]:
     slowdowns = question.slowdowns
     if max(slowdowns, default=1.0) == 1 == min(slowdowns, default=1.0):
         return []
+    whose = "the scenario's time of a task" if question.members is None else "the time of a task of a mean region"
     each = join([f"{one:.3g}" for one in slowdowns])
     return [
-        f"Regions take {each} times the scenario's time of a task, as in the pilot. A round takes "
+        f"Regions take {each} times {whose}, as in the pilot. A round takes "
         f"{times(max(slowdowns))} as long with a star of regions, "
         f"{times(sum(slowdowns) / len(slowdowns))} with a ring."
     ]

@@ -41,13 +41,8 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         )
     _same_fleet(question, pilot)
     slowdowns = tuple(pilot.fleet.slowdowns or ())
-    if max(slowdowns, default=1.0) != min(slowdowns, default=1.0) and (
-        question.availability is not None or question.network.timer is not None
-    ):
-        raise ScenarioError(
-            "--pilot: its regions differ in speed, which is not timed with --availability or --network. Leave that "
-            "out, or run `hfl-plan pilot` without --systems hga."
-        )
+    if max(slowdowns, default=1.0) != min(slowdowns, default=1.0):
+        _no_other_clock(question)
     known = {
         t: tree for t, tree in question.topologies.items() if (one := pilot.runner(t)) is not None and one.envelope
     }
@@ -74,14 +69,27 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     return found
 
 
+def _no_other_clock(question: Question) -> None:
+    """Refuse a pilot whose regions differ in speed where the scenario has another clock of its own."""
+    if question.availability is not None or question.network.timer is not None:
+        raise ScenarioError(
+            "--pilot: its regions differ in speed, which is not timed with --availability or --network. Leave that "
+            "out, or run `hfl-plan pilot` without --systems hga."
+        )
+    there = question.members
+    if there is not None and (there.pace is not None or there.link_of is not None):
+        raise ScenarioError(
+            "--pilot: its regions differ in speed, and so do clients of the list. Leave step_time and link of the list "
+            "out, or run `hfl-plan pilot` without --systems hga."
+        )
+
+
 def _same_nodes(question: Question, fleet: Fleet) -> None:
     """Refuse a pilot of other nodes than those of the list, of other weights, or of others drawn."""
     way = "Leave the counts or the list out to take the pilot's fleet, or run `hfl-plan pilot` on this one."
-    if question.members is None or fleet.children is None:
-        which = "nodes of unequal sizes or weights"
-        one, other = ("this fleet", "the pilot") if fleet.children is None else ("the pilot", "this fleet")
-        raise ScenarioError(f"--pilot: {one} has {which}, and {other} has not. {way}")
-    listed, of_pilot = question.members.children, branches(fleet.children, fleet.samples)
+    if question.members is None:
+        raise ScenarioError(f"--pilot: the pilot has nodes of unequal sizes or weights, and this fleet has not. {way}")
+    listed, of_pilot = question.members.children, branches(fleet.nodes, fleet.samples)
     for tier, (here, there) in enumerate(zip(listed, of_pilot, strict=True), 1):
         if here.sizes.tolist() != there.sizes.tolist():
             raise ScenarioError(f"--pilot: its nodes of tier {tier} have other sizes than those of the list. {way}")

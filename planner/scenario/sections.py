@@ -184,7 +184,7 @@ def _piloted(written: Written) -> Fleet | None:
     pilot: Pilot | None = written.get("problem.pilot")
     if pilot is None or len(pilot.fleet.sizes) != written.depth:
         return None
-    return pilot.fleet if (written.listed is None) == (pilot.fleet.children is None) else None
+    return pilot.fleet if written.listed is not None or pilot.fleet.children is None else None
 
 
 def _pilot(written: Written, known: Table, warnings: list[str]) -> Pilot | None:

@@ -152,6 +152,33 @@ def test_a_pilot_of_another_list_is_refused(tmp_path: Path) -> None:
         planner.recommend(**how)
 
 
+@pytest.mark.parametrize("pilot", [None, "examples/digits_pilot.json"])
+def test_a_list_with_a_slow_group_times_rounds_with_a_pilot_as_without(tmp_path: Path, pilot: str | None) -> None:
+    """It was refused for "unequal sizes", which its groups have not. Oracle: transfers and steps of the slowest."""
+    path, K = tmp_path / "fleet.csv", 2
+    rows = [f"c{g}{c},g{g},{0.1 if g else 2}s" for g in range(4) for c in range(4)]
+    path.write_text("\n".join(["client,group,step_time", *rows]) + "\n")
+    told = {"fleet": str(path), "local_steps": K, "objective": "time", "rounds": 8, "model_size": "10MB"}
+    answer = planner.recommend(pilot=pilot, uplink="20Mbit/s", **told, settings={"plan.draws": 0})
+    alike = planner.recommend(
+        G=4, M=4, uplink="20Mbit/s", **{k: v for k, v in told.items() if k != "fleet"}, settings={"plan.draws": 0}
+    )
+    own, usual = answer.row("star-star").round_seconds, alike.row("star-star").round_seconds
+    assert own - usual == pytest.approx(K * (2 - 0.1))
+    assert answer.row("ring-ring").round_seconds - alike.row("ring-ring").round_seconds == pytest.approx(4 * K * 1.9)
+
+
+def test_two_clocks_of_regions_are_refused(tmp_path: Path) -> None:
+    document = json.loads(Path("examples/digits_pilot.json").read_text())
+    document["fleet"]["slowdowns"] = [1, 2, 2, 4]
+    path, listed = tmp_path / "pilot.json", tmp_path / "fleet.csv"
+    path.write_text(json.dumps(document))
+    rows = [f"c{g}{c},g{g},{0.1 if g else 2}s" for g in range(4) for c in range(4)]
+    listed.write_text("\n".join(["client,group,step_time", *rows]) + "\n")
+    with pytest.raises(planner.ScenarioError, match="its regions differ in speed, and so do clients of the list"):
+        planner.recommend(pilot=str(path), fleet=str(listed), uplink="20Mbit/s")
+
+
 def test_systems_that_count_clients_alike_do_not_race_by_samples() -> None:
     with pytest.raises(planner.ScenarioError, match="--weights samples: gossip counts clients alike"):
         raced(weights="samples", systems="trees,gossip", edges=12)
