@@ -233,7 +233,8 @@ def _subject(shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], h
         if options or settings:
             raise TypeError("a scenario takes no options. Make it anew with planner.load_scenario(...).")
         return config if shape.first == "scenario" else Loaded(None, {}, config)
-    file, said = spoken(config, settings, options, holder)
+    own = {named(word): one.key for one, words, _ in shape.fields.values() for word in words}  # names of this command's
+    file, said = spoken(config, settings, options, holder, own)
     return load(file, said) if shape.first == "scenario" else Said(file, said)
 
 

@@ -111,8 +111,11 @@ def spoken(
     settings: Mapping[str, Any],
     options: Mapping[str, Any],
     holder: frames.Holder,
+    named: Mapping[str, str] | None = None,
 ) -> tuple[Path | None, dict[str, tuple[str, Any]]]:
     """Return the file, and what was said by key with the word that said it, as `load` reads both.
+
+    ``named`` are keys by other words for options than those that are usual.
 
     Raises:
         TypeError: For a keyword there is not, or one that says what another says.
@@ -122,7 +125,7 @@ def spoken(
         raise TypeError(
             f"{wrong[0]}: {wrong[1]!a:.60} is no file and no table. Say sizes by name: groups=12, clients_per_group=25."
         )
-    known = keywords()
+    known = {**keywords(), **(named or {})}
 
     def plain(word: str, value: Any) -> Any:
         return holder.name(value, word) if frames.is_frame(value) else _of_python(value)

@@ -12,7 +12,7 @@ from planner.cli.output import Result
 
 @declare(
     files={".csv": "the links to keep"},
-    only=(*FAMILY, "fleet.local_steps", "fleet.group_rounds", "network.client_link.sharing"),
+    only=(*FAMILY, "problem.pilot", "fleet.local_steps", "fleet.group_rounds", "network.client_link.sharing"),
     reworded={
         "fleet.local_steps": ("--local-steps --E -E", "local steps between edge rounds", "5"),
         "fleet.group_rounds": ("--edge-rounds --Ge", "edge rounds between cloud rounds", "5"),
@@ -46,9 +46,18 @@ def overlap(  # reason: one parameter for every option
         hfl-plan overlap examples/coverage57.csv
         hfl-plan overlap ring:3,19,4 --objective time
     """
+    from planner.errors import ScenarioError
+    from planner.families.hhfl import raced
     from planner.families.hhfl.question import pose, solve
     from planner.report.answers import overlap as answers
+    from planner.report.answers import overlap_raced
 
+    if raced.is_asked(said.config, said.options):
+        for option, given in (("--target", target), ("--strong-convexity", convexity)):
+            if given is not None:
+                raise ScenarioError(f"{option}: is of the bound. With --pilot give --rounds, or leave it out.")
+        found = raced.solve(coverage, said.config, said.options, upload=upload, objective=objective)
+        return Result(overlap_raced.answered(found), {".csv": answers.links_as_csv(found.layout)})
     answer = solve(
         pose(
             coverage, said.config, said.options, convexity=convexity, target=target, upload=upload, objective=objective

@@ -132,11 +132,12 @@ class Piloted(Predictor):
         return None if runner is None or runner.rate is None else runner.rate * runner.chain
 
     def spread(self, topology: str, rounds: float) -> float:
-        """Standard deviation of the logarithm of a topology's rounds relative to the reference's."""
+        """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside."""
         runner = self._runner(topology)
         if runner is None or runner.id == self.pilot.reference:
             return 0.0
-        last = self.pilot.targets[-1].ratios.get(runner.id)
+        target = self.pilot.targets[-1]
+        last = {**target.ratios, **target.beside_ratios}.get(runner.id)
         seeds = 0.0
         if last is not None and last.high is not None and last.value > 0:
             seeds = math.log(last.high / last.value) / NORMAL

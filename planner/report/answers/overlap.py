@@ -95,7 +95,7 @@ def _next(found: Answer) -> Iterator[NextStep]:
     """Ask for what decides and nobody gave: heterogeneity, then how often edges exchange, then convexity; then race."""
     known, why = found.question.scenario.known, "what decides"
     if "race first" in (found.verdict, found.also[1]):
-        yield raced(found.question.layout, found.question.task)
+        yield raced(found.question.layout, found.question.task.E, found.question.task.Ge)
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
         yield NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why=why)
     elif known["Ge"].origin == "default":
@@ -103,14 +103,14 @@ def _next(found: Answer) -> Iterator[NextStep]:
     elif known["mu"].origin == "default":
         yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
     if "race first" not in (found.verdict, found.also[1]):
-        yield raced(found.question.layout, found.question.task)
+        yield raced(found.question.layout, found.question.task.E, found.question.task.Ge)
 
 
-def raced(layout: Layout, task: model.Task) -> NextStep:
+def raced(layout: Layout, local_steps: int, edge_rounds: int) -> NextStep:
     """Name the race of a coverage at its own steps: at those of `pilot` HHFL is Star-Star."""
     coverage = layout.source if len(layout.source) <= LONGEST else "FILE.csv"
     race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", coverage)
-    steps = ("--local-steps", str(task.E), "--group-rounds", str(task.Ge), "-o", "pilot.json")
+    steps = ("--local-steps", str(local_steps), "--group-rounds", str(edge_rounds), "-o", "pilot.json")
     return NextStep(argv=race + steps, why="measures overlap on your own model and data")
 
 
@@ -164,7 +164,7 @@ def document(answer: Overlap) -> Document:
             f"{row.links:,}",
             cell(duration, row.airtime_seconds),
             cell(duration, row.time_seconds),
-            cell(count, row.rounds),
+            f"{row.rounds:.3g}" if row.rounds and row.rounds.origin == "measured" else cell(count, row.rounds),
             cell(size, row.traffic_bytes),
         )
         for row in answer.rows
@@ -172,11 +172,13 @@ def document(answer: Overlap) -> Document:
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
-    said = f"{needed:.3g}x fewer rounds; predicted {expected}x (95 % by runs alone: {low} to {high})"
+    measured = answer.overlap.get("measured")
+    by = f"predicted {expected}x (95 % by runs alone: " if measured is None else f"measured {expected}x (80 %: "
+    said = f"{needed:.3g}x fewer rounds; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
         said += f"; above it in {percent(min(max(share, 0.01), 0.99))} of draws of what is assumed"
-    facts = [("Break-even", said)]
+    facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 
 

@@ -198,7 +198,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
-        yield "Measured", " ".join((answer.recommend.notes[0], *_of_the_pilot(answer)))
+        yield "Measured", " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
 
 
 def _whose(name: str, known: KnownValue) -> str:
@@ -208,10 +208,10 @@ def _whose(name: str, known: KnownValue) -> str:
     return "L of the mean loss" if known.source.startswith(BY_LOSS["L"]) else "largest L of a client"
 
 
-def _of_the_pilot(answer: Recommendation) -> Iterator[str]:
+def of_the_pilot(scenario: Mapping[str, KnownValue]) -> Iterator[str]:
     """What is the pilot's and need not be that of the training that is planned."""
     known = {"R": ("target", "--rounds"), "model_size": ("model size", "--model-size")}
-    if taken := [known[name] for name in known if "the pilot" in answer.scenario[name].source]:
+    if taken := [known[name] for name in known if "the pilot" in scenario[name].source]:
         whats, options = (join(part) for part in zip(*taken, strict=True))
         yield f"The {whats} {'are' if len(taken) > 1 else 'is'} the pilot's: give {options} for your training."
 

@@ -362,6 +362,93 @@ def test_hhfl_stands_in_the_table_where_the_pilot_raced_this_coverage(tmp_path: 
     assert "the pilot has another coverage" in other["why"]
 
 
+def of_overlap(folder: Path, pace: float, wide: float = 1.02, **more: Any) -> Path:
+    """A pilot with five edge rounds in which HHFL raced, with a ratio known up to a factor."""
+    file = with_systems(folder, {"hhfl": pace}, coverage=COVERAGE)
+    told = json.loads(file.read_text())
+    told["fleet"] |= {"passes": [1, 5]} | more
+    ratio = {"value": 1 / pace, "low": 1 / pace / wide, "high": wide / pace}
+    told["targets"][0] |= {"beside": {"hhfl": ROUNDS / pace}, "beside_ratios": {"hhfl": ratio}}
+    file.write_text(json.dumps(told))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("pace", "wide", "status", "said"),
+    [
+        (1.6, 1.02, "best", "In your pilot, worth it for airtime (0.78x [0.8, 0.8])"),
+        (1.0, 1.02, "not-worth-it", "In your pilot, not worth it for airtime (1.2x [1.2, 1.3])"),
+        (1.6, 1.4, "toss-up", "Toss-up for airtime: in your pilot HHFL takes 0.78x [0.6, 1.09] of HFL's airtime."),
+        (1.25, 1.001, "toss-up", "Toss-up for airtime"),  # 20 links in place of 16 are the break-even
+    ],
+)
+def test_overlap_is_judged_by_the_rounds_of_the_pilot(
+    tmp_path: Path, pace: float, wide: float, status: str, said: str
+) -> None:
+    """One to one and a quarter links a client: HHFL takes that over its pace of the airtime, whatever bounds say."""
+    found = planner.overlap(COVERAGE, pilot=str(of_overlap(tmp_path, pace, wide)), model_size=MODEL)
+    assert found.verdict.status == status
+    assert found.verdict.text.startswith(said)
+    assert float(found.verdict.ratio) == pytest.approx(20 / 16 / pace)
+    hfl, hhfl = found.rows
+    assert (hfl.links, hhfl.links) == (16, 20)
+    assert (hfl.rounds, hhfl.rounds) == (ROUNDS, pytest.approx(ROUNDS / pace, rel=1e-6))
+    assert (hfl.rounds.origin, hhfl.rounds.origin) == ("given", "measured")
+    own = planner.overlap(COVERAGE, local_steps=2, edge_rounds=5, model_size=MODEL).rows
+    for here, there in zip((hfl, hhfl), own, strict=False):  # a round costs what it costs where a bound counts them
+        for name in ("airtime_seconds", "time_seconds", "traffic_bytes"):
+            each = getattr(there, name) / there.rounds
+            if (here.id, name) != ("hfl", "time_seconds"):  # homes of the coverage alone are others
+                assert getattr(here, name) / here.rounds == pytest.approx(each)
+    assert found.evidence == ()
+    assert [step.argv[-2:] == ("--seeds", "8") for step in found.next[:1]] == [status == "toss-up"]
+    text = " ".join(str(found).split())
+    assert "8 rounds of hook.py, 2 seeds. E = 2, Ge = 5." in text and f"measured {pace:.3g}x" in text
+
+
+def test_overlap_beyond_the_pilot_says_so_and_is_less_sure(tmp_path: Path) -> None:
+    file = str(of_overlap(tmp_path, 1.6))
+    near, far = (planner.overlap(COVERAGE, pilot=file, rounds=rounds) for rounds in (8, 80))
+    assert far.rows[1].rounds == pytest.approx(50)
+    assert (near.verdict.status, far.verdict.status) == ("best", "toss-up")
+    assert any("Rounds are extrapolated 10-fold" in one.text for one in far.warnings)
+    assert near.warnings == ()
+
+
+def test_with_one_edge_round_overlap_is_to_be_raced_with_more(tmp_path: Path) -> None:
+    found = planner.overlap(COVERAGE, pilot=str(of_overlap(tmp_path, 1.0, passes=[1, 1])))
+    assert found.verdict.text.endswith("With one edge round between cloud rounds HHFL is Star-Star.")
+    assert "--group-rounds 5" in " ".join(found.next[0].argv)
+
+
+@pytest.mark.parametrize(
+    ("fleet", "coverage", "more", "said"),
+    [
+        (
+            {},
+            "ring:4,4,2",
+            {},
+            r"on another coverage than ring:4,4,2. Race it: .*--coverage ring:4,4,2 --local-steps 2 ",
+        ),
+        ({}, COVERAGE, {"local_steps": 3}, "local_steps: the pilot raced with 2"),
+        ({}, COVERAGE, {"target": "1%"}, "target: is of the bound"),
+        ({"slowdowns": [1, 1, 2, 4]}, COVERAGE, {}, "regions differ in speed"),
+    ],
+)
+def test_overlap_refuses_a_pilot_of_something_else(
+    tmp_path: Path, fleet: dict[str, Any], coverage: str, more: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(planner.ScenarioError, match=said):
+        planner.overlap(coverage, pilot=str(of_overlap(tmp_path, 1.6, **fleet)), **more)
+
+
+def test_overlap_says_how_to_race_what_did_not(pilot: Path) -> None:
+    with pytest.raises(
+        planner.ScenarioError, match=r"HHFL did not race in it. Race it: `hfl-plan pilot HOOK.py .*hhfl"
+    ):
+        planner.overlap(COVERAGE, pilot=str(pilot))
+
+
 STEP = 1.5  # tasks between two steps of a server
 LINKS = {
     f"network.{link}.{part}": number

@@ -1,0 +1,127 @@
+"""Is overlap worth it by what a pilot measured? Rounds of HHFL and of Star-Star, which is HFL, as they raced.
+
+Rounds alone are the race's. What a round takes is that of the scenario's links, as where a bound counts the rounds.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from planner.data.coverage import Layout, read_layout
+from planner.data.pilot import Beside, Pilot
+from planner.errors import NoAnswerError, ScenarioError
+from planner.families.hhfl.model import Airtime, Upload
+from planner.families.hhfl.question import Objective, Verdict
+from planner.families.raced import at_home, rows_of
+from planner.families.scenario import load
+from planner.io.text import one_of
+from planner.predict.predictors.piloted import NORMAL, Piloted
+from planner.predict.question import Question, ask, with_default_order
+from planner.scenario.fields import read
+from planner.scenario.resolve import Scenario
+
+HFL, HHFL = "star-star", "hhfl"  # in a pilot
+
+
+@dataclass(frozen=True, eq=False)
+class Raced:
+    """Both ways to attach the clients, to where one server for each client came."""
+
+    scenario: Scenario
+    question: Question  # about the trees that raced
+    layout: Layout  # links of HHFL, with the groups that raced as homes
+    cost: Airtime
+    objective: Objective
+    rounds: Mapping[str, float]  # of HFL and of HHFL
+    gain: tuple[float, float, float]  # rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds
+    break_even: Mapping[str, float]  # cost of a round of HHFL in rounds of HFL, by every objective
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Local steps and edge rounds."""
+        return int(self.question.values["K"]), int(self.question.values["P"])
+
+    def verdict(self, objective: Objective) -> Verdict:
+        """Say whether it is worth it by an objective: what seeds leave open, or a tie, cannot be told."""
+        _, low, high = self.gain
+        needed, tie = self.break_even[objective], 1 + self.scenario.resolution
+        return "worth it" if low > needed * tie else "not worth it" if high < needed / tie else "cannot tell"
+
+
+def is_asked(config: Path | None, said: Mapping[str, tuple[str, Any]]) -> bool:
+    """Whether a pilot is named, by an option or in the file."""
+    problem = read(config)[0].get("problem") if config is not None else None
+    return "problem.pilot" in said or (isinstance(problem, dict) and "pilot" in problem)
+
+
+def solve(
+    coverage: str, config: Path | None, said: Mapping[str, tuple[str, Any]], *, upload: str, objective: str
+) -> Raced:
+    """Say what a pilot measured of a coverage.
+
+    Raises:
+        ScenarioError: If HHFL did not race in it, or on another coverage, or with regions that differ in speed.
+        NoAnswerError: If HHFL gained nothing there.
+    """
+    one_of(upload, get_args(Upload), "--upload")
+    one_of(objective, get_args(Objective), "--objective")
+    scenario = replace(load(config, said), availability=None)
+    assert scenario.pilot is not None  # noqa: S101 - see `is_asked`
+    if not all(link.whole for link in scenario.network.named.values()):
+        raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
+    layout = _layout(coverage, scenario.pilot)
+    raced = {
+        "fleet.local_steps": scenario.pilot.fleet.local_steps,
+        "fleet.group_rounds": scenario.pilot.fleet.passes[-1],
+    }
+    for key in raced.keys() & said.keys():
+        if str(said[key][1]).strip() != str(raced[key]):
+            raise ScenarioError(
+                f"{said[key][0]}: the pilot raced with {raced[key]}. Leave it out, or race this number."
+            )
+    question = ask(with_default_order(scenario))
+    cost = Airtime(scenario.network, scenario.compute, scenario.number("model_size"), cast(Upload, upload))
+    alone, E, Ge = layout.apart(), int(question.values["K"]), int(question.values["P"])
+    hfl, hhfl = float(question.rounds()[HFL]), question.predictor.beside(question, HHFL)
+    if hhfl is None or not math.isfinite(hhfl):
+        raise NoAnswerError("--pilot: HHFL came no nearer to the target in it. Run `hfl-plan pilot` with more rounds.")
+    seeds = math.exp(NORMAL * cast(Piloted, question.predictor).spread(HHFL, hfl))
+    gain = hfl / hhfl
+    return Raced(
+        scenario=scenario,
+        question=question,
+        layout=layout,
+        cost=cost,
+        objective=cast(Objective, objective),
+        rounds={"hfl": float(f"{hfl:.9g}"), "hhfl": hhfl},
+        gain=(gain, gain / seeds, gain * seeds),
+        break_even={
+            "airtime": cost.of_a_round(layout, Ge) / cost.of_a_round(alone, Ge),
+            "time": cost.seconds(layout, E, Ge) / cost.seconds(alone, E, Ge),
+            "traffic": cost.bytes(layout, Ge) / cost.bytes(alone, Ge),
+        },
+    )
+
+
+def _layout(coverage: str, pilot: Pilot) -> Layout:
+    """The coverage as it raced."""
+    fleet, found = pilot.fleet, read_layout(coverage)
+    one = pilot.runner(HHFL)
+    counts = f"--local-steps {fleet.local_steps} --group-rounds {fleet.passes[-1]}"
+    named = shlex.quote(coverage)
+    way = f"Race it: `hfl-plan pilot HOOK.py --systems trees,hhfl --coverage {named} {counts} -o pilot.json`."
+    if not isinstance(one, Beside) or not one.envelope or len(fleet.sizes) != 2:
+        raise ScenarioError(f"--pilot: HHFL did not race in it. {way}")
+    if one.options.get("coverage") != rows_of(coverage):
+        raise ScenarioError(f"--pilot: HHFL raced in it on another coverage than {found.source!s:.80}. {way}")
+    if any(slower != 1 for slower in fleet.slowdowns or ()):
+        raise ScenarioError(
+            "--pilot: its regions differ in speed, which is not timed with HHFL. Race it without --systems hga."
+        )
+    groups = fleet.children[1] if fleet.children else [fleet.sizes[1]] * fleet.sizes[0]
+    return at_home(found, groups)
