@@ -529,11 +529,26 @@ def _cautions(
             f"By {'rounds' if chosen.objective == 'rounds' else 'traffic'}, {' and '.join(unpaid)} "
             f"cost{'s' * (len(unpaid) == 1)} nothing, so as much is taken as helps. --objective time charges for it."
         )
+    yield from _without_everyone(chosen, choices)
     for symbol, (_, high) in choices.items():
         upper = [row for row in along[symbol] if 2 * getattr(row, CHOICES[symbol]) >= high]
         everyone = symbol in DRAWN and high >= float(chosen.number(SIZES[DRAWN.index(symbol)]))
         if first.counts[symbol] == high and not everyone and any(row.tie > 1 for row in upper):
             yield f"{symbol} = {high} is the most that was allowed, and more may take less: give a wider range."
+
+
+def _without_everyone(chosen: Scenario, choices: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    """Say that a range holds everyone, who were left out, and how to ask for them to the same target."""
+    most = dict(zip(DRAWN, (int(chosen.number("G")), _sizes(chosen)[1]), strict=True))
+    drawn = {symbol: choices[symbol][1] if symbol in choices else chosen.number(symbol) for symbol in DRAWN}
+    searched = [symbol for symbol in DRAWN if symbol in choices]
+    if chosen.partial and searched and all(drawn[symbol] >= most[symbol] for symbol in DRAWN):
+        everyone = " and ".join(f"{symbol} = {most[symbol]}" for symbol in searched)
+        options = join([f"--{CHOICES[symbol].replace('_', '-')}" for symbol in searched])
+        yield (
+            f"Everyone ({everyone}) was left out, as rounds with all are predicted apart. Ask without {options} and "
+            f"with --target {chosen.known['target'].value:.4g}."
+        )
 
 
 def _sentence(
