@@ -33,7 +33,7 @@ from planner.io.text import suggest
 from planner.report import document as laid_out
 from planner.report.pictures import of_counts, of_recommendation
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
-from planner.scenario.resolve import Scenario, spoken
+from planner.scenario.resolve import Scenario, instead_of, spoken
 
 LEFT_OUT = frozenset({"help"})  # Python has its own
 WRITTEN = frozenset({"output", "save", "layout", "pictures", "store"})  # paths of files that are written
@@ -235,7 +235,7 @@ def _subject(shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], h
         return config if shape.first == "scenario" else Loaded(None, {}, config)
     own = {named(word): one.key for one, words, _ in shape.fields.values() for word in words}  # names of this command's
     file, said = spoken(config, settings, options, holder, own)
-    return load(file, said) if shape.first == "scenario" else Said(file, said)
+    return instead_of(config, load(file, said)) if shape.first == "scenario" else Said(file, said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import SHORT, Written, read_written
 
-__all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "load", "resolve", "spoken"]
+__all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
 
 
 SITED = ("source", "sites", "access")
@@ -62,7 +62,7 @@ def load(
             )
     _take_clients_alone(table, name)
     found = resolve(read_written(table, name))
-    return replace(found, replaced={symbol: n for symbol, n in of_file.items() if symbol in found.choices})
+    return replace(found, replaced=_kept(of_file, found))
 
 
 def give_way(table: dict[str, Any], said: Mapping[str, tuple[str, Any]]) -> None:
@@ -85,9 +85,9 @@ def _retargeted(before: Collection[str], said: Collection[str]) -> bool:
 
 
 def _counts_of(table: Mapping[str, Any]) -> dict[str, int]:
-    """Return the counts of a file that options may replace by ranges, by letter."""
-    fleet = table.get("fleet")
-    known = {symbol: fleet.get(key) for symbol, key in CHOICES.items()} if isinstance(fleet, Mapping) else {}
+    """Return the counts of a file or table that options may replace by ranges, by letter."""
+    said = dict(leaves(table))
+    known = {symbol: said.get(f"fleet.{key}") for symbol, key in CHOICES.items()}
     return {symbol: n for symbol, n in known.items() if isinstance(n, int) and not isinstance(n, bool)}
 
 
@@ -103,7 +103,16 @@ def from_keywords(
         TypeError: For a keyword there is not, or one that says what another says.
     """
     with frames.held() as holder:
-        return read_with(*spoken(config, settings, options, holder))
+        return instead_of(config, read_with(*spoken(config, settings, options, holder)))
+
+
+def instead_of(config: Any, found: Scenario) -> Scenario:
+    """Keep the counts of a table that ranges took the place of, as `load` does those of a file."""
+    return replace(found, replaced=_kept(_counts_of(config), found)) if isinstance(config, Mapping) else found
+
+
+def _kept(counts: Mapping[str, int], found: Scenario) -> dict[str, int]:
+    return {symbol: n for symbol, n in counts.items() if symbol in found.choices}
 
 
 def spoken(

@@ -663,3 +663,40 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     assert ("the fewest of a toss-up" in proved["verdict"]["text"]) == (
         sum(one["time_seconds"] <= 1.02 * least for one in rows) > 1
     )
+
+
+@pytest.mark.parametrize(
+    ("drawn", "everyone"),
+    [
+        ({"clients_per_round": "2:4"}, "S2 = 4"),
+        ({"clients_per_round": "2:4", "groups_per_round": "2:3"}, "S1 = 3 and S2 = 4"),
+        ({"clients_per_round": "2:3"}, ""),
+        ({"clients_per_round": "2:4", "groups_per_round": 2}, ""),
+    ],
+)
+def test_a_range_that_holds_everyone_says_that_they_were_left_out(drawn: dict[str, Any], everyone: str) -> None:
+    """They were left out without a word; the answer says how to ask for them, to the same target."""
+    told = {"groups": 3, "clients_per_group": 4, "heterogeneity": "inter", "objective": "time"}
+    told |= {"link_sharing": "per-client", "settings": {"plan.draws": 0}}
+    found = planner.recommend(**told, **drawn)
+    said = [one.text for one in found.warnings if one.text.startswith("Everyone")]
+    assert [everyone in text for text in said] == [True] * bool(everyone)
+    assert max(row.clients_per_round for row in found.recommend.choices["S2"]) == (
+        4 if "2" in str(drawn.get("groups_per_round")) else 3
+    )
+    if everyone:
+        target = float(re.findall(r"--target ([\d.e-]+)\.", said[0])[0])
+        assert planner.recommend(**told, target=target).target.value == pytest.approx(found.target.value, rel=1e-3)
+
+
+def test_a_table_keeps_its_own_counts_beside_a_range_as_a_file_does(tmp_path: Path) -> None:
+    """The target was that of the default K = 2."""
+    path = tmp_path / "fleet.toml"
+    path.write_text("schema_version = 1\n[fleet]\ngroups = 3\nclients_per_group = 4\nlocal_steps = 10\n")
+    counts = {"groups": 3, "clients_per_group": 4, "local_steps": 10}
+    asked = {"local_steps": "1:20", "objective": "time", "settings": {"plan.draws": 0}}
+    of_file = planner.recommend(path, **asked)
+    assert of_file.target.defined_by.endswith("at K = 10")
+    for table in ({"fleet": counts}, {f"fleet.{key}": n for key, n in counts.items()}):
+        for found in (planner.recommend(table, **asked), planner.recommend(planner.load_scenario(table, **asked))):
+            assert (found.target, found.recommend.in_place_of) == (of_file.target, of_file.recommend.in_place_of)
