@@ -70,3 +70,11 @@ def tasks(question: Question, rounds: int | None = None) -> list[tuple[float, fl
         task(question.varied(members=everyone.part(region)), rounds, G=1, M=int(clients), S2=int(clients))
         for region, clients in enumerate(everyone.children[1].sizes)
     ]
+
+
+def differ_in_speed(question: Question) -> bool:
+    """Whether tasks of regions take longer or shorter, by clients, speeds and links of a list."""
+    if question.members is None or question.depth != 2:
+        return False
+    seconds = [own for own, _ in tasks(question)]
+    return max(seconds) > min(seconds) * (1 + 1e-9)

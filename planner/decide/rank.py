@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from hflbounds.topology import all_topologies
 from planner.cost.round import RoundCost
 from planner.decide import participation
 from planner.decide.advice import assumptions, steps
-from planner.decide.clocked import Clocked, clocked
+from planner.decide.clocked import Clocked, clocked, differ_in_speed
 from planner.decide.clocked import about as about_regions
 from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
@@ -120,7 +120,7 @@ def recommend(  # reason: one field of the answer after the other
             flips_searched=looked,
             notes=(*question.predictor.notes(question), *participation.in_words(question)),
             uncertainty=how_sure,
-            others=tuple(one for one in _others(one_tier) if one.id not in {row.id for row in rows}) if asked else (),
+            others=tuple(_others(question, one_tier, {row.id for row in rows})) if asked else (),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
     )
@@ -170,12 +170,18 @@ def _sensitivity(flips: Sequence[Sensitivity], how_sure: Uncertainty | None) -> 
             yield Sensitivity(parameter=name, now=one.middle, unit=one.unit, sobol_total=share, method="draws")
 
 
-def _others(beside: Sequence[Baseline]) -> Iterator[Other]:
+def _others(question: Question, beside: Sequence[Baseline], shown: Collection[str]) -> Iterator[Other]:
+    """Methods that have no row of their own among those ``shown``."""
     for one in beside:
-        if one.question is None:
+        if one.question is None and one.id not in shown:
             yield Other(id=one.id, title=one.title, why=one.why, argv=one.argv)
     for id_, name, why, argv in OTHERS:
-        yield Other(id=id_, title=name, why=why, argv=argv)
+        words: tuple[str, ...] = argv
+        if id_ == "hga-fl" and differ_in_speed(question):
+            why = "has another target, as its bound has a floor from heterogeneity; it takes the speeds of the list"
+            words = (*argv, "...")
+        if id_ not in shown:
+            yield Other(id=id_, title=name, why=why, argv=words)
 
 
 def _check_reached(question: Question, scenario: Scenario, rounds: Mapping[str, float]) -> None:

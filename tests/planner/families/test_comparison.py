@@ -99,3 +99,16 @@ def test_the_target_of_asynchrony_is_named(plan) -> None:
 def test_other_metrics_leave_asynchrony_its_own(plan) -> None:
     code, _, err = plan("recommend", *FLEET, "--metric", "accuracy", "--region-times", "10s,12s,60s", "--json")
     assert (code, err) == (0, "")
+
+
+@pytest.mark.usefixtures("unflipped")
+@pytest.mark.parametrize(("slow", "answers"), [("2s", True), ("0.1s", False)])
+def test_a_list_with_speeds_of_regions_is_not_asked_for_them(plan, tmp_path: Path, slow: str, answers: bool) -> None:
+    """It "needs how fast each region is" stood beside a list that says it; where its own command answers, it has it."""
+    path = tmp_path / "fleet.csv"
+    rows = [f"c{g}{c},g{g},{'0.1s' if g else slow}" for g in range(4) for c in range(4)]
+    path.write_text("\n".join(["client,group,step_time", *rows]) + "\n")
+    found = family(json.loads(plan("recommend", "--fleet", str(path), "--json")[1]), "hga-fl")
+    assert (plan("async", "--fleet", str(path))[0] == 0) == answers
+    assert ("needs how fast each region is" in found["why"]) != answers
+    assert found["argv"] == ["hfl-plan", "async", *["..."] * answers]
