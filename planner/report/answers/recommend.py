@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from planner.decide.explain import SHORT, term
-from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, Recommendation, Row
+from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Recommendation, Row
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity
@@ -88,9 +89,20 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Bl
         notes.append("Traffic, which links do not change: --explain table")
     if any(NO_END in cell for row in shown.texts() for cell in row):
         notes.append("no end: in a tenth of the draws or more the target is not reached")
-    if not any("[" in cell for row in shown.texts() for cell in row) and _skips(answer):
+    marked = any("[" in cell for row in shown.texts() for cell in row)
+    if marked and _just_above_one(answer):
+        within = answer.recommend.resolution
+        notes.append(f"{percent(within)} is a tie: an interval that begins below {1 + within:g} makes a toss-up")
+    if not marked and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
     return [shown, *(Sentences(note, "dim") for note in notes)]
+
+
+def _just_above_one(answer: Recommendation) -> bool:
+    """Whether the interval of a topology that ties for the best does not hold 1, and lies within the resolution."""
+    shown: Iterator[Row | InCase] = chain(answer.ranking, *(row.cases for row in answer.ranking))
+    lows = [one.ratio.low for one in shown if one.tie == 1 and one.ratio is not None and one.ratio.low is not None]
+    return any(1 < low <= 1 + answer.recommend.resolution for low in lows)
 
 
 def _skips(answer: Recommendation) -> bool:

@@ -10,6 +10,7 @@ import pytest
 
 import planner
 from planner.decide.uncertainty.draws import Agreement, Draws
+from planner.io.answers import Quantity
 from planner.io.wording import times, title
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
@@ -173,3 +174,14 @@ def test_a_limit_that_the_first_may_miss_is_said_and_leaves_out_what_takes_far_m
     assert len(said) == 1
     assert not any("needs more than" in one.text for one in free.warnings)
     assert 35 < float(said[0].split(" in ")[1].split(" %")[0]) < 65
+
+
+@pytest.mark.parametrize(("low", "said"), [(1.018, True), (1.02, True), (0.998, False)])
+def test_an_interval_of_a_toss_up_that_begins_above_1_says_where_ties_end(low: float, said: bool) -> None:
+    """It read as if it told both apart: the rule is 1.02."""
+    answer = planner.recommend(G=4, M=5, uplink="20Mbit/s", link_sharing="per-client", objective="time")
+    first, second, *rest = answer.ranking
+    second = second.replaced(tie=1, ratio=Quantity(1.5, "predicted", low, 2.0, 0.8))
+    shown = str(answer.replaced(rows=(first, second, *(row.replaced(tie=3) for row in rest))))
+    assert f"[{times(low)[:-1] if low < 1 else f'{low:.4g}'}, 2]" in shown
+    assert ("2 % is a tie: an interval that begins below 1.02 makes a toss-up" in shown) == said
