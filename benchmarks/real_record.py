@@ -324,7 +324,7 @@ CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] 
 }
 
 
-TOLD = {"profile": "profile", "labels": "label counts", "kind": "kind of split alone"}
+TOLD = {"profile": "profile", "fading": "profile with fading", "labels": "label counts", "kind": "kind of split alone"}
 """What a predictor is told, and what that is called in `CONTESTANTS`."""
 
 

@@ -100,6 +100,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
 
 TOLD = {
     "profile": "a profile was known",
+    "fading": "a profile with how deviations fade was known",
     "labels": "label counts were known",
     "kind": "the kind of split alone was known",
 }
@@ -133,6 +134,8 @@ def _weak(question: Question) -> str:
 def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     """First choices of this predictor on images and letters, of splits like this and by who knew as much."""
     told, split = _told(question, scenario), _split(question)
+    if told == "profile" and question.fading is not None:
+        told = "fading"
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)

@@ -15,12 +15,19 @@ from planner.scenario.resolve import load
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+TOLD = {
+    "profile": "profile",
+    "fading": "profile with fading",
+    "labels": "label counts",
+    "kind": "kind of split alone",
+}
 SCHEMES = ("iid", "intra", "inter", "both")
 
 
 def said(**given: Any) -> tuple[int, int, str]:
     """Right, rows and note of the first choice's record."""
     keys = {"H": "problem.heterogeneity", "metric": "plan.metric", "predictor": "plan.predictor"}
+    keys |= {"fading": "problem.fading"}
     options = {"fleet.groups": 4, "fleet.clients_per_group": 8} | {keys[name]: value for name, value in given.items()}
     if str(given["H"]).endswith(".csv"):
         options = {key: value for key, value in options.items() if not key.startswith("fleet")}
@@ -32,7 +39,7 @@ def said(**given: Any) -> tuple[int, int, str]:
 def test_kinds_of_split_add_up_and_shares_are_those_of_the_page() -> None:
     rows = {(r["metric"], r["told"], r["scheme"]): r for r in table("real_record.csv")}
     for metric in ("loss", "accuracy"):
-        for told, words in (("profile", "profile"), ("labels", "label counts"), ("kind", "kind of split alone")):
+        for told, words in TOLD.items():
             every = rows[metric, told, "all"]
             for name in ("rows", "right", "settings"):
                 assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
@@ -51,6 +58,10 @@ def test_a_preset_is_told_the_rows_of_its_kind_of_split(scheme: str, metric: str
 
 def test_numbers_are_told_those_of_profiles_and_counts_those_of_counts() -> None:
     assert "split like inter, by loss, where a profile was known" in said(H="zeta=0.1,delta=5")[2]
+    right, of, note = said(H="zeta=0.1,delta=5", fading=0.3)
+    (row,) = (r for r in table("real_record.csv") if list(r.values())[1:4] == ["loss", "fading", "inter"])
+    assert (right, of) == (int(row["right"]), int(row["rows"]))
+    assert "where a profile with how deviations fade was known" in note
     assert "where label counts were known" in said(H=ROOT / "examples" / "hospitals.csv")[2]
 
 
