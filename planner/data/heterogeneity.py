@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
+from hflbounds.topology import tier_symbols
 from planner.errors import ScenarioError
 from planner.io import intervals as spread
 from planner.io.text import NUMBER, suggest
@@ -106,6 +107,13 @@ class Heterogeneity:
         delta, zeta = numbers if len(numbers) == 2 else (None, None)
         shown = text or "/".join(f"{number:g}" for number in numbers)
         return cls("numbers", shown, zeta=zeta, delta=delta, tiers=numbers)
+
+    @property
+    def depth(self) -> int | None:
+        """How many tiers it is about, where numbers or a file say it."""
+        if self.measured is not None:
+            return len(self.measured.tiers) or 2
+        return len(self.tiers) if self.tiers is not None else None
 
     def weighed(self, weights: Literal["samples", "equal"]) -> Heterogeneity:
         """Measure label counts again with clients that count alike, in any group, or by their samples.
@@ -268,7 +276,11 @@ def _of_profile(profile: Profile) -> FromFile:
     sizes, ratio = profile.clients_per_group, profile.ratio
     constants = {"sigma": profile.constants.sigma, "L": profile.constants.L, "A": profile.constants.A}
     errors = {name: _error(found, profile.level) for name, found in constants.items()}
+    tiers = profile.tiers or []
     deviations = {"zeta": profile.zeta2, "delta": profile.delta2}
+    deviations |= {
+        symbols.deviation: tier.deviation2 for symbols, tier in zip(tier_symbols(len(tiers)), tiers, strict=True)
+    }
     errors |= {name: _error(squared, profile.level) / 2 for name, squared in deviations.items()}
     ranges = {**constants, **deviations}
     return FromFile(
@@ -282,8 +294,8 @@ def _of_profile(profile: Profile) -> FromFile:
         constants={name: found.value for name, found in constants.items() if found is not None and found.value},
         errors={name: error for name, error in errors.items() if error > 0},
         exact=frozenset(name for name, of in ranges.items() if of is not None and of.low == of.value == of.high),
-        tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in profile.tiers or ()),
-        children=tuple(tier.children for tier in profile.tiers or ()),
+        tiers=tuple(math.sqrt(tier.deviation2.value or 0.0) for tier in tiers),
+        children=tuple(tier.children for tier in tiers),
         by_loss=_by_loss(profile),
         first=profile.constants.A.high if profile.constants.A is not None else None,
         parameters=profile.parameters,

@@ -45,12 +45,13 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     warnings: list[str] = []
     form = written.get("problem.heterogeneity")
     measured = form.measured if form else None
-    tiers = (form.tiers or (measured.tiers if measured else None)) if form else None
-    if form is not None and tiers and len(tiers) != written.depth:
+    depth = form.depth if form else None
+    if form is not None and depth is not None and depth != written.depth:
+        of_nested = ", a file whose groups are in groups" if measured and written.depth > depth else ""
         raise ScenarioError(
-            f"{written.name('problem.heterogeneity')}: {form.text} is of {len(tiers)} tiers, and this fleet has "
-            f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}, or --tiers with "
-            f"{len(tiers)} sizes.",
+            f"{written.name('problem.heterogeneity')}: {form.text} is of {depth} tiers, and this fleet has "
+            f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "
+            f"with {depth} sizes.",
             code="E002",
         )
     partial = _counts(written, measured, regrouped, known, warnings)
@@ -290,7 +291,13 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
             f"The file of heterogeneity has {there}, and other numbers are given: regrouping changes the deviations, "
             "and those of the file are used."
         )
-    elif least != most and len(counted) == 2:
+    elif len(counted) > 2 and (least != most or counted != list(measured.children)):
+        warnings.append(
+            f"Nodes of the file of heterogeneity have {'/'.join(f'{mean:.3g}' for mean in measured.children)} children "
+            f"in the mean, top first, and are taken as {'/'.join(map(str, counted))}. A table of label counts without "
+            "other numbers, or --fleet, has every node as it is."
+        )
+    elif least != most:
         warnings.append(
             f"Groups have {least} to {most} clients, and are taken as {counted[0]} of {counted[1]}: as they are, rings "
             "may stall. The theorems assume one size: M, the mean, is used. By time, the largest group sets the pace "
@@ -465,15 +472,14 @@ def _deviations_of_tiers(
 ) -> None:
     """Resolve one deviation for every tier of a tree that has not two."""
     sigma = float(known["sigma"].value or 0.0)
-    measured = said is not None and said.measured is not None and said.measured.tiers
-    if said is not None and said.tiers is None and said.form != "preset" and not measured:
+    of_file = said.deviations_of_tiers(sigma) if said else ()
+    if said is not None and said.tiers is None and said.form != "preset" and not of_file:
         raise ScenarioError(
             f"{name}: {said.text!a:.60} is about two tiers, and this fleet has {len(symbols)}. "
             f"Give one number for each, top first: {'/'.join('1' for _ in symbols)}.",
             code="E005",
         )
-    of_file = said.deviations_of_tiers(sigma) if said else ()
-    on_scale = said is not None and said.measured is not None and said.measured.absolute
+    on_scale = said.measured if said and said.measured and said.measured.absolute else None
     preset = said.text if said is not None and said.form == "preset" else "both"
     if of_file and not on_scale:
         warnings.append(f"Label counts do not say how large the deviations are: {heterogeneity.assumed_scale(sigma)}.")
@@ -481,7 +487,7 @@ def _deviations_of_tiers(
         if of_file and said is not None:
             scale = "" if on_scale else f"; the scale is assumed, {ASSUMED}"
             origin: Origin = "estimated" if on_scale else "default"
-            known[tier.deviation] = Known(of_file[i], origin, note=f"{said.text}{scale}")
+            known[tier.deviation] = _measured(on_scale, tier.deviation, of_file[i], origin, f"{said.text}{scale}")
         elif said is not None and said.tiers is not None:
             known[tier.deviation] = Known.given(said.tiers[i])
         else:

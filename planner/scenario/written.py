@@ -77,12 +77,13 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
         at = name(f"fleet.tiers[{lost[0]}].count")
         raise ScenarioError(f"{at}: is missing. Say how many children each node of it has.", code="E003")
-    form = values.get("problem.heterogeneity")
+    form, whose = values.get("problem.heterogeneity"), "this fleet"
     if not tiers and form is not None and form.measured is not None and getattr(tree, "sizes", None) is None:
         tiers = [{} for _ in form.measured.tiers]  # counted in the file
+        whose = form.text if tiers else whose
     pilot = values.get("problem.pilot")
     if not tiers and pilot is not None and getattr(tree, "sizes", None) is None and len(pilot.fleet.sizes) != 2:
-        tiers = [{} for _ in pilot.fleet.sizes]
+        tiers, whose = [{} for _ in pilot.fleet.sizes], "the pilot"
     if isinstance(tree, Tree):
         del values["network.tiers"]
         if tree.sizes is not None:
@@ -130,7 +131,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             raise ScenarioError(f"{name(path)}: is missing. Give it for every tier, or for none.", code="E003")
         of_tiers["problem.heterogeneity"] = Heterogeneity.per_tier(tuple(deviations))
     if depth != 2:
-        _refuse_two(values, name, depth)
+        _refuse_two(values, name, f"{whose} has {depth}")
         if isinstance(values.get("fleet.local_steps"), Span):
             at = name("fleet.local_steps")
             raise ScenarioError(f"{at}: a range is searched in two tiers only. Give one number.", code="E005")
@@ -245,14 +246,14 @@ def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], 
     ]
 
 
-def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], depth: int) -> None:
+def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str) -> None:
     """Refuse the keys of two tiers where there are not two."""
     for key in ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key)):
         if key in values:
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
             way = "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20."
             raise ScenarioError(
-                f"{name(key)}: is about two tiers, and this fleet has {depth}. "
+                f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",
                 code="E005",
             )

@@ -160,8 +160,10 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
         form = heterogeneity.parse(text)
     except ScenarioError as error:
         raise ScenarioError(f"{option}: {error}") from None
-    gap = math.hypot(*form.deviations(sigma, nodes, 1))
-    return Known(gap, "given" if form.form == "numbers" else "derived", note=f"{form.text}: sqrt(zeta^2 + delta^2)")
+    tiers = form.deviations_of_tiers(sigma)
+    what = "all tiers together" if tiers else "sqrt(zeta^2 + delta^2)"
+    gap = math.hypot(*(tiers or form.deviations(sigma, nodes, 1)))
+    return Known(gap, "given" if form.form == "numbers" else "derived", note=f"{form.text}: {what}")
 
 
 # ---------------------------------------------------------------- the answer
