@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, could_be_controlled, in_turns
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
@@ -12,13 +13,13 @@ from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
 UNASKED = {"R", "tiers", "scatter", "fading", "target", "L"}  # of the target, or without effect on a ranking
-IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "zeta", "delta"}  # change nothing of what was measured
+IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading"}  # with deviations: change nothing of what was measured
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up", "client_link.down"), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("server_link.",), "How fast are the links of the group servers?", ("--set", "network.server_link.up=RATE")),
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
-    (("zeta", "delta"), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
+    (("deviations",), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
     (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
     (("sigma",), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
     (("L A", "L", "A"), "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
@@ -36,10 +37,10 @@ def assumptions(
     How links are shared comes first where ``of_sharing`` says what of the answer stands on it.
     """
     index = {d.name: d.explains.value for d in how_sure.inputs.drawn if d.explains} if how_sure else {}
-    found = []
+    found, in_a_pilot = [], IN_A_PILOT | {tier.deviation for tier in question.symbols}
     for name, known in scenario.known.items():
         in_doubt = name == "scatter" and could_be_controlled(question, scenario)
-        unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in IN_A_PILOT)
+        unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in in_a_pilot)
         unused |= name in (POLICY, DETECT) and not question.partly_available
         value = known.value
         if name == DETECT and question.availability is not None:
@@ -125,10 +126,11 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None) -> Iterator[NextSte
     """The number that decides most, as a question."""
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
-    counted = {"zeta", "delta"} if scenario.ratio_error is not None else set()  # label counts were given
+    deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
     said = set()
-    for share, name in sorted(known, reverse=True):
-        if name in counted:
+    for share, drawn_name in sorted(known, reverse=True):
+        name = "deviations" if drawn_name in deviations else drawn_name
+        if name == "deviations" and scenario.ratio_error is not None:  # label counts were given
             continue
         for unknown, why, argv in QUESTIONS:
             of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)

@@ -123,9 +123,11 @@ def _same_fleet(question: Question, pilot: Pilot) -> None:
         _same_nodes(question, fleet)
     for name, number in there:
         if values[name] != number:
+            own = question.depth == 2 or name == "K"  # has an option
+            way = f"Give --{name} {number}" if own else "Leave the tiers out to take the pilot's fleet"
             raise ScenarioError(
-                f"--pilot: it has {name} = {number}, and this fleet has {values[name]:g}. Give --{name} {number}, or "
-                "run `hfl-plan pilot` on this fleet."
+                f"--pilot: it has {name} = {number}, and this fleet has {values[name]:g}. {way}, or run `hfl-plan "
+                "pilot` on this fleet."
             )
     drawn = fleet.drawn != fleet.sizes
     if not drawn and fleet.order != question.order:

@@ -154,7 +154,7 @@ def _split(question: Question) -> str:
 def not_covered(question: Question) -> list[str]:
     """Say that no record has errors of such predictions, where none has, and which lead is named a winner then."""
     covered, factor = predictor_record.covers(question), predictor_record.unproven_factor(question)
-    if predictor_record.of(question) is not None or (covered and factor == 1):
+    if question.predictor.measured or predictor_record.of(question) is not None or (covered and factor == 1):
         return []
     if predictor_record.of_depth(question):
         return [

@@ -206,7 +206,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         if known.origin == "estimated" and isinstance(known.value, int | float)
     ]
     if measured:
-        yield "Measured", ", ".join(measured[:6])
+        yield "Measured", ", ".join(measured)
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:

@@ -116,3 +116,10 @@ def test_choices_of_steps_are_of_the_lowest_tier(depth: int, symbol: str | None)
     assert choice.rounds == np.ceil(posed.rounds()[topology] * (1 - 1e-9))
     assert choice.bytes == choice.rounds * posed.of_a_round(topology).bytes
     assert tuning.chain_length(question, choice, topology) == posed.sized(topology).local_steps(6)
+
+
+@pytest.mark.parametrize("tiers", ["3/3/10", "4/20"])
+def test_deviations_that_nobody_gave_are_asked_for_where_they_decide(tiers: str) -> None:
+    """By rounds, with all other constants given, nothing else is drawn; of three tiers they were never asked for."""
+    found = planner.recommend(tiers=tiers, sigma=1, smoothness=1, initial_gap=2.3, objective="rounds")
+    assert [one.argv for one in found.next if one.asks] == [("--data", "COUNTS.csv")]
