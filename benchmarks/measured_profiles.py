@@ -58,7 +58,6 @@ def losses(images: Images) -> Partitioned:
     return Partitioned(
         module, tuple(images.split.groups), tuple(pixels[one] for one in held), tuple(truth[one] for one in held),
         functional.cross_entropy, images.batch, tuple(map(str, range(network.labels))),
-        tuple(map(str, sorted(set(images.split.groups)))),
     )  # fmt: skip
 
 

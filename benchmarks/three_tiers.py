@@ -8,9 +8,8 @@
 
 Runs as those of `measured_curves.py`, judged as by `real_record.py`; but regions of servers of clients, with labels
 that differ at the top (Dirichlet 0.1 between regions), in the middle (between the servers of a region), at the bottom
-(between the clients of a server), everywhere (0.3 at each tier) or nowhere. A profile is that of `hfl-plan estimate`,
-once with servers as groups and once with regions. All settings were defined before the first was run; they judge, and
-nothing was chosen on them.
+(between the clients of a server), everywhere (0.3 at each tier) or nowhere. A profile is that of `hfl-plan estimate`.
+All settings were defined before the first was run; they judge, and nothing was chosen on them.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from planner.data import heterogeneity
 from planner.predict.predictors import predictors
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import load
-from validation.estimate import estimate, fading
+from validation.estimate import FOLLOWING, estimate
 from validation.experiment import Part, make_problem, part
 from validation.problems.images import Images
 from validation.store import Store
@@ -140,28 +139,20 @@ def profile(setting: Setting) -> dict[str, object]:
     if not isinstance(images, Images):
         raise TypeError(f"{setting} is no problem of images")
     n = [int(size) for size in setting.sizes.split("/")]
-    told = losses(images)
-    of = tuple(client // (n[1] * n[2]) for client in range(math.prod(n)))
-    regional = replace(told, groups=of, group_names=tuple(map(str, range(n[0]))))
-    servers = estimate(told, nonnegative=True, seed=1000 + setting.seed)
-    regions = estimate(regional, rate=servers.rate, curved=1, close=1.0, seed=1000 + setting.seed)
-    squares = [  # those of servers and of regions along one run, of which the rest is between the servers of a region
-        (high.delta2.estimate, max(low.delta2.estimate - high.delta2.estimate, 0.0), low.zeta2.estimate)
-        for low, high in zip(servers.points, regions.points, strict=True)
-    ]
+    told = replace(losses(images), above=(tuple(server // n[1] for server in range(n[0] * n[1])),))
+    seen = estimate(told, follow=FOLLOWING, nonnegative=True, seed=1000 + setting.seed)
     found = {
         "labels": images.network.labels,
-        "L": max(one.L.estimate for one in servers.points),
-        "A": servers.A.estimate,
-        "loss": servers.points[0].loss,
-        "curvature": math.exp(sum(math.log(one.curvature.estimate) for one in servers.points) / len(servers.points)),
-        "sigma": max(one.of("sigma").estimate for one in servers.points),
-        **{tier: max(some) ** 0.5 for tier, some in zip(TIERS, zip(*squares, strict=True), strict=True)},
+        "L": seen.largest("L").estimate,
+        "A": seen.A.estimate,
+        "loss": seen.points[0].loss,
+        "curvature": seen.typical("curvature").estimate,
+        "sigma": seen.largest("sigma").estimate,
+        **{tier: seen.largest(f"delta{i}").estimate for i, tier in enumerate(TIERS, 1)},
         **{f"{tier} of shares": one for tier, one in zip(TIERS, shares(images, n), strict=True)},
     }
-    faded = fading(told, found["curvature"], seed=1000 + setting.seed)
     numbers = {name: f"{value:.4g}" for name, value in found.items()}
-    return setting.told | numbers | {"fading": "" if faded is None else f"{faded:.3g}"}
+    return setting.told | numbers | {"fading": "" if seen.fading is None else f"{seen.fading:.3g}"}
 
 
 def shares(images: Images, n: Sequence[int]) -> list[float]:

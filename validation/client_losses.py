@@ -8,7 +8,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -21,6 +22,9 @@ from validation.engine import ValidationError
 PIECE = 2048  # samples in memory at a time
 CLASSES = 1000  # most labels for which inner products of class gradients are wanted
 LossFunction = Callable[[Tensor, Tensor], Tensor]
+Tree = tuple[tuple[tuple[int, ...], ...], ...]
+"""The children of every node, by tier, top first; those of the last tier are clients."""
+Square = TypeVar("Square", float, "np.ndarray[Any, Any]")
 
 
 class Losses(Protocol):
@@ -38,6 +42,15 @@ class Losses(Protocol):
 
     def batch(self, client: int, x: Tensor, dice: torch.Generator) -> Tensor:
         """The loss on a mini-batch that is drawn with ``dice``; its expectation is the client's loss."""
+
+
+@runtime_checkable
+class Nested(Losses, Protocol):
+    """Losses of clients whose groups are in groups."""
+
+    @property
+    def above(self) -> Sequence[Sequence[int]]:
+        """Of every tier above the groups, top first, the ancestor of every group there: 0, 1 ... in any order."""
 
 
 @runtime_checkable
@@ -75,7 +88,7 @@ class Partitioned:
         loss: of outputs and targets, a mean over samples.
         size: samples of a mini-batch, drawn with replacement.
         labels: names of the labels; empty where targets are no labels.
-        group_names: in the order of their numbers.
+        above: of every tier above the groups, top first, the ancestor of every group there.
     """
 
     module: nn.Module
@@ -85,7 +98,7 @@ class Partitioned:
     loss: LossFunction
     size: int
     labels: tuple[str, ...]
-    group_names: tuple[str, ...]
+    above: tuple[tuple[int, ...], ...] = ()
 
     def start(self) -> Tensor:
         """The module's own parameters, those that are trained."""
@@ -129,19 +142,19 @@ class Partitioned:
                 share = len(chosen) / whole
                 yield from (share * part for part in self._parts(inputs[chosen], targets[chosen], x))
 
-    def by_chance(self, sigma2: float) -> tuple[float, float]:
-        """What clients whose data are samples of one distribution would have as ``zeta2`` and ``delta2`` on average.
+    def by_chance(self, sigma2: float) -> tuple[float, ...]:
+        """Expected squared deviations of clients whose data are samples of one distribution, by tier, top first.
 
         Args:
             sigma2: mean variance of a mini-batch gradient; clients are taken to have the same.
         """
-        members: list[list[float]] = [[] for _ in self.group_names]
-        for group, held in zip(self.groups, self.inputs, strict=True):
-            members[group].append(sigma2 * self.size / max(len(held) - 1, 1))
-        count = len(members)
-        zeta2 = sum(sum(own) / len(own) * (1 - 1 / len(own)) for own in members) / count
-        delta2 = sum(sum(own) / len(own) ** 2 for own in members) / count * (1 - 1 / count)
-        return zeta2, delta2
+        tree, found = tree_of(self), list[float]()
+        noises = [sigma2 * self.size / max(len(held) - 1, 1) for held in self.inputs]
+        for i, tier in reversed(list(enumerate(tree))):
+            of = [[noises[child] for child in children] for children in tier]
+            found.append(to_root([sum(own) / len(own) * (1 - 1 / len(own)) for own in of], tree[:i]))
+            noises = [sum(own) / len(own) ** 2 for own in of]
+        return tuple(reversed(found))
 
     def cautions(self) -> list[str]:
         """What of the module is not as it would be in training."""
@@ -174,7 +187,8 @@ def partitioned(module: object, clients: object, loss: LossFunction | None = Non
 
     Args:
         module: an ``nn.Module`` with parameters.
-        clients: a list of ``(group, inputs, targets)``; arrays or tensors with as many samples as targets.
+        clients: a list of ``(group, inputs, targets)``; arrays or tensors with as many samples as targets. A group is a
+            name, or a tuple of names, top first, where groups are in groups.
         loss: of outputs and targets, a mean over samples; by default cross-entropy where targets are whole numbers,
             and the mean squared error elsewhere.
         batch: samples of a mini-batch.
@@ -196,15 +210,14 @@ def partitioned(module: object, clients: object, loss: LossFunction | None = Non
     rows = list(clients) if isinstance(clients, list | tuple) else None
     if not rows:
         raise ValidationError(f"clients are {_kind(clients)}; a list of (group, X, y), at least one, is needed.")
-    numbers: dict[str, int] = {}
-    groups, inputs, targets = [], [], []
+    groups, inputs, targets = list[object](), [], []
     for i, row in enumerate(rows):
         if not isinstance(row, list | tuple) or len(row) != 3:
             raise ValidationError(f"client {i} is {_kind(row)}, not (group, X, y).")
         group, x, y = row
         if not isinstance(group, Hashable) or isinstance(group, Tensor):
             raise ValidationError(f"client {i}: its group is {_kind(group)}. Name groups by text or whole numbers.")
-        groups.append(numbers.setdefault(str(group), len(numbers)))
+        groups.append(group)
         inputs.append(_tensor(x, f"client {i}: X", trained[0]))
         targets.append(_tensor(y, f"client {i}: y", trained[0]))
         if len(inputs[-1]) != len(targets[-1]):
@@ -221,9 +234,49 @@ def partitioned(module: object, clients: object, loss: LossFunction | None = Non
     if loss is None:
         loss = _squared if whole == {True} else functional.cross_entropy
     names = tuple(map(str, kinds)) if 2 <= len(kinds) <= CLASSES else ()
-    made = Partitioned(module.eval(), tuple(groups), tuple(inputs), tuple(targets), loss, batch, names, tuple(numbers))
+    own, above = _seats(paths(groups))
+    made = Partitioned(module.eval(), own, tuple(inputs), tuple(targets), loss, batch, names, above)
     _checked(made)
     return made
+
+
+def paths(groups: Sequence[object]) -> list[tuple[str, ...]]:
+    """The names of the groups that every client is in, top first: of a tuple its parts.
+
+    Raises:
+        ValidationError: if they differ in number, or there are none.
+    """
+    found = [tuple(map(str, group)) if isinstance(group, list | tuple) else (str(group),) for group in groups]
+    if len(set(map(len, found))) > 1 or not found[0]:
+        raise ValidationError("groups are nested in tuples of different lengths. Name as many tiers for every client.")
+    return found
+
+
+def tree_of(losses: Losses) -> Tree:
+    """Who is below whom, clients by their number and other nodes by that of their group or ancestor.
+
+    Raises:
+        ValidationError: if there are no clients, a node has no child, or one has two parents.
+    """
+    groups = tuple(losses.groups)
+    if not groups or min(groups) < 0 or 0 in np.bincount(groups):
+        raise ValidationError("a group is empty, or there are no clients. Number groups 0, 1 ... as they occur.")
+    every = tuple(range(max(groups) + 1))
+    ancestors = [(0,) * len(every), *(losses.above if isinstance(losses, Nested) else ()), every]
+    found = []
+    for over, own in pairwise(ancestors):
+        parent = dict(zip(own, over, strict=False))
+        if [parent.get(one) for one in own] != list(over) or sorted(parent) != list(range(len(parent))):
+            raise ValidationError("groups are in no tree. Number the nodes of a tier 0, 1 ..., each below one parent.")
+        found.append(_children([parent[node] for node in range(len(parent))]))
+    return (*found, _children(groups))
+
+
+def to_root(values: Sequence[Square], tree: Tree) -> Square:
+    """The mean over the children of a node, tier by tier up to the root: of values of the lowest nodes."""
+    for tier in reversed(tree):
+        values = [sum(values[child] for child in children) / len(children) for children in tier]  # type: ignore[misc]
+    return values[0]
 
 
 def seeded(seed: int) -> None:
@@ -231,6 +284,23 @@ def seeded(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
+
+
+def _children(parents: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    found: list[list[int]] = [[] for _ in range(max(parents) + 1)]
+    for child, parent in enumerate(parents):
+        found[parent].append(child)
+    return tuple(map(tuple, found))
+
+
+def _seats(found: Sequence[tuple[str, ...]]) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """The group of every client, and the ancestors of every group above it, numbered as they first occur."""
+    numbers: list[dict[tuple[str, ...], int]] = [{} for _ in found[0]]
+    for path in found:
+        for depth, known in enumerate(numbers, start=1):
+            known.setdefault(path[:depth], len(known))
+    above = tuple(tuple(known[group[:i]] for group in numbers[-1]) for i, known in enumerate(numbers[:-1], start=1))
+    return tuple(numbers[-1][path] for path in found), above
 
 
 def _squared(outputs: Tensor, targets: Tensor) -> Tensor:

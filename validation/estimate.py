@@ -3,8 +3,9 @@
 The constants that assumptions speak of are suprema over all parameters, which nothing can measure. What is measured
 here holds at the points that training visits; docs/estimating.md says what each number is, and what it is not.
 
-The objective is that of the theorems: the mean over groups of the mean over their clients. All intervals of one
-quantity hold together, at all points, with the stated probability (each point gets its share of the error).
+The objective is that of the theorems: the mean over groups of the mean over their clients, and so on up where groups
+are in groups. All intervals of one quantity hold together, at all points, with the stated probability (each point gets
+its share of the error).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from validation.client_losses import Joint, Labelled, Losses
+from hflbounds.topology import tier_symbols
+from validation.client_losses import Joint, Labelled, Losses, Square, Tree, to_root, tree_of
 from validation.engine import ValidationError, generator
 from validation.statistics import LEVEL, Interval, student_quantile
 
@@ -33,7 +35,6 @@ FOLLOWING = 400  # steps after which deviations are measured again, and after a 
 MEMORY = 1 << 32  # bytes of gradients held at a time
 Gradients = Literal["full", "batches"]
 Floats = NDArray[np.float64]
-QUANTITIES = ("L", "sigma", "zeta", "delta")
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,12 @@ class Point:
         curvature: the same of the objective, E / X^2. Clients that differ have larger ones of their own, which a mean
             over them does not feel.
         sigma2: mean over clients of the variance of a mini-batch gradient; E^2 / X^2.
-        zeta2: INTRA-group deviation, the mean squared distance of client gradients to their group's; E^2 / X^2.
-        delta2: INTER-group deviation, the same of group gradients to the gradient of the objective; E^2 / X^2.
+        tiers: of every tier, top first, the mean squared distance of the gradients of children to their node's, which
+            is that of the objective for the first; the last are of clients in their groups; E^2 / X^2.
         gradient2: squared norm of the gradient of the objective; E^2 / X^2.
         gram: inner products of the gradients of each label's mean loss, labels by labels; None without labels,
             and where those gradients do not fit in memory.
-        label_zeta2: what ``zeta2`` would be if clients differed in their label shares alone; None without labels.
-        label_delta2: the same of ``delta2``.
+        label_tiers: what ``tiers`` would be if clients differed in their label shares alone; None without labels.
     """
 
     step: int
@@ -62,19 +62,36 @@ class Point:
     L: Interval
     curvature: Interval
     sigma2: Interval
-    zeta2: Interval
-    delta2: Interval
+    tiers: tuple[Interval, ...]
     gradient2: Interval
     gram: tuple[tuple[float, ...], ...] | None
-    label_zeta2: float | None
-    label_delta2: float | None
+    label_tiers: tuple[float, ...] | None
+
+    @property
+    def zeta2(self) -> Interval:
+        """INTRA-group deviation, of clients in their groups; E^2 / X^2."""
+        return self.tiers[-1]
+
+    @property
+    def delta2(self) -> Interval:
+        """INTER-group deviation, of the groups of the top tier; E^2 / X^2."""
+        return self.tiers[0]
+
+    @property
+    def apart2(self) -> float:
+        """Mean squared distance of client gradients to the gradient of the objective; E^2 / X^2."""
+        return sum(tier.estimate for tier in self.tiers)
 
     def of(self, name: str) -> Interval:
-        """The interval of ``L``, ``curvature``, E / X^2, or of ``sigma``, ``zeta``, ``delta``, ``gradient``, E / X."""
+        """The interval of ``L``, ``curvature``, E / X^2, or of ``sigma``, ``gradient``, a deviation, E / X.
+
+        Deviations have the letters of their tiers: ``zeta`` and ``delta`` of two, ``delta1``, ``delta2`` ... of more.
+        """
         if name in ("L", "curvature"):
             curve: Interval = getattr(self, name)
             return curve
-        squared: Interval = getattr(self, f"{name}2")
+        squares = {tier.deviation: seen for tier, seen in zip(tier_symbols(len(self.tiers)), self.tiers, strict=True)}
+        squared = (squares | {"sigma": self.sigma2, "gradient": self.gradient2})[name]
         low, value, high = (math.sqrt(max(end, 0.0)) for end in (squared.low, squared.estimate, squared.high))
         return Interval(value, low, high, squared.count)
 
@@ -87,7 +104,7 @@ class Estimated:
         points: in the order of the run; the first is the start.
         A: the loss at the start minus the lowest loss seen, a lower estimate of F(x0) - F*; E. Its upper end is the
             loss at the start where losses are known not to be negative, and infinite elsewhere.
-        groups: group of every client.
+        tree: who is below whom, as of `validation.client_losses.tree_of`.
         labels: names of the labels, in the order of the Gram matrices.
         curved: the clients whose curvature was measured.
         batches: mini-batches of each client at each point.
@@ -104,7 +121,7 @@ class Estimated:
 
     points: tuple[Point, ...]
     A: Interval
-    groups: tuple[int, ...]
+    tree: Tree
     labels: tuple[str, ...]
     curved: tuple[int, ...]
     batches: int
@@ -171,12 +188,12 @@ def estimate(  # reason: one keyword for each option of the command
     Raises:
         ValidationError: if a number is out of range, a loss is not finite, or shapes do not fit.
     """
-    groups = tuple(losses.groups)
+    tree = tree_of(losses)
     counts: dict[str, int | None] = {"steps": steps, "local_steps": local_steps, "points": points, "curved": curved}
     counts |= {"batches": batches, "follow": follow}
-    _check(groups, rate, gradients, level, **counts)
+    _check(rate, gradients, level, **counts)
     tell = progress or (lambda _: None)
-    clients = len(groups)
+    clients = len(losses.groups)
     least = 3 if gradients == "batches" else 2
     each = max(least, math.ceil(EVALUATIONS / clients)) if batches is None else batches
     picked = torch.randperm(clients, generator=generator(seed, CHOSEN))[:curved]
@@ -186,9 +203,9 @@ def estimate(  # reason: one keyword for each option of the command
     x = losses.start().detach()
     if x.ndim != 1 or not x.is_floating_point():
         raise ValidationError(f"the parameters have shape {tuple(x.shape)} and dtype {x.dtype}: a vector is needed.")
-    _fits(groups, each if gradients == "batches" else 1, x)
-    weights = _weights(groups)
-    at_point = _Measurement(losses, groups, weights, each, gradients, chosen, close, error, seed)
+    _fits(tree, each if gradients == "batches" else 1, x)
+    weights = _weights(tree)
+    at_point = _Measurement(losses, tree, weights, each, gradients, chosen, close, error, seed)
     seen: list[Point] = []
 
     def measure(step: int) -> None:
@@ -210,7 +227,7 @@ def estimate(  # reason: one keyword for each option of the command
     gap = Interval(first - lowest, first - lowest, first if nonnegative else math.inf, len(seen))
     labels = tuple(losses.labels) if isinstance(losses, Labelled) else ()
     return Estimated(
-        tuple(seen), gap, groups, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level, fades
+        tuple(seen), gap, tree, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level, fades
     )
 
 
@@ -227,7 +244,7 @@ def fading(
     """Measure as which power of the steps the square of all deviations falls, late in descent of the objective.
 
     Gradient descent from the start, on a mini-batch of every client in each step, at half of 1 / ``curvature``.
-    ``zeta^2 + delta^2`` is taken after a quarter of the steps and after all; it falls as ``steps ** -fading``.
+    The sum over tiers is taken after a quarter of the steps and after all; it falls as ``steps ** -fading``.
 
     Args:
         losses: of clients.
@@ -242,15 +259,15 @@ def fading(
         None where nothing is told: no steps or curvature, a run that diverges, clients that do not differ. 0 where
         deviations grow.
     """
-    groups = tuple(losses.groups)
-    x, weights, early = losses.start().detach(), _weights(groups), max(1, steps // 4)
-    at_point = _Measurement(losses, groups, weights, batches, gradients, (), CLOSE, 1 - LEVEL, seed)
+    tree = tree_of(losses)
+    x, weights, early = losses.start().detach(), _weights(tree), max(1, steps // 4)
+    at_point = _Measurement(losses, tree, weights, batches, gradients, (), CLOSE, 1 - LEVEL, seed)
     squares = []
     for step in range(1, steps + 1 if curvature else 1):
         if progress and step % 20 == 1:
             progress(f"following the mean loss, step {step} of {steps}")
         leaf = _leaf(x)
-        x = x - _slope(_objective(losses, leaf, partial(generator, seed, FOLLOWED, step)), leaf) / (2 * curvature)
+        x = x - _slope(_objective(losses, tree, leaf, partial(generator, seed, FOLLOWED, step)), leaf) / (2 * curvature)
         if step in (early, steps) and bool(torch.isfinite(x).all()):
             squares.append(at_point.deviations(x, step))
     if len(squares) < 2 or not all(0 < square < math.inf for square in squares):
@@ -326,7 +343,7 @@ class _Measurement:
     """How a point is measured: arguments as of `estimate`, for each client and each point."""
 
     losses: Losses
-    groups: tuple[int, ...]
+    tree: Tree
     weights: Floats
     each: int
     gradients: Gradients
@@ -338,7 +355,7 @@ class _Measurement:
     def measured(self, x: Tensor, step: int) -> Point:
         loss = float(sum(w * _value(self.losses, c, x, step) for c, w in enumerate(self.weights)))
         found = self._by_full(x, step) if self.gradients == "full" else self._by_batches(x, step)
-        if not all(math.isfinite(seen.estimate) for seen in found):
+        if not all(math.isfinite(seen.estimate) for seen in (found[0], *found[1], found[2])):
             raise ValidationError(f"a gradient after {step} steps is not finite. Lower the rate, or check the loss.")
         curves = []
         for client in self.chosen:
@@ -352,74 +369,92 @@ class _Measurement:
         return Point(step, loss, _largest(curves), whole, *found, *self._by_label(x))
 
     def deviations(self, x: Tensor, step: int) -> float:
-        """``zeta2 + delta2``, not a number where gradients are not."""
-        found = self._by_full(x, step) if self.gradients == "full" else self._by_batches(x, step)
-        return found[1].estimate + found[2].estimate
+        """The squares of all tiers together, not a number where gradients are not."""
+        _, tiers, _ = self._by_full(x, step) if self.gradients == "full" else self._by_batches(x, step)
+        return sum(tier.estimate for tier in tiers)
 
     def _drawn(self, client: int, x: Tensor, step: int, batch: int) -> Tensor:
         """The gradient on a mini-batch."""
         return _noisy(self.losses, client, x, generator(self.seed, BATCHES, step, client, batch))
 
-    def _by_full(self, x: Tensor, step: int) -> tuple[Interval, Interval, Interval, Interval]:
-        """sigma2, zeta2, delta2, gradient2 with full gradients: only sigma2 is uncertain."""
-        zeta2, means = 0.0, []
-        drawn = np.empty((len(self.groups), self.each))
-        for members in _members(self.groups):
-            slopes = torch.stack([_full(self.losses, client, x) for client in members])
-            mean = slopes.double().mean(0)
-            means.append(mean)
-            zeta2 += float((slopes - mean).square().sum(1).mean())
-            for client, slope in zip(members, slopes, strict=True):
+    def _by_full(self, x: Tensor, step: int) -> tuple[Interval, tuple[Interval, ...], Interval]:
+        """sigma2, those of the tiers and gradient2 with full gradients: only sigma2 is uncertain."""
+        clients = len(self.weights)
+        drawn = np.empty((clients, self.each))
+
+        def slopes(members: Sequence[int]) -> Tensor:
+            found = torch.stack([_full(self.losses, client, x) for client in members])
+            for client, slope in zip(members, found, strict=True):
                 for j in range(self.each):
                     drawn[client, j] = float((self._drawn(client, x, step, j) - slope).double().square().sum())
-        centre = torch.stack(means).mean(0)
-        delta2 = float((torch.stack(means) - centre).square().sum(1).mean())
-        sure = (zeta2 / len(means), delta2, float(centre.square().sum()))
-        zeta, delta, gradient = (_exact(value, len(self.groups)) for value in sure)
-        return _of_mean(drawn, self.weights, self.error), zeta, delta, gradient
+            return found
 
-    def _by_batches(self, x: Tensor, step: int) -> tuple[Interval, Interval, Interval, Interval]:
+        squares, centre = _split(self.tree, slopes, lambda apart: float(apart.square().sum(1).mean()))
+        gradient2 = _exact(float(centre.square().sum()), clients)
+        return _of_mean(drawn, self.weights, self.error), tuple(_exact(one, clients) for one in squares), gradient2
+
+    def _by_batches(self, x: Tensor, step: int) -> tuple[Interval, tuple[Interval, ...], Interval]:
         """The same from mini-batches alone: inner products of different batches, which have no noise on average."""
-        within = np.zeros((self.each, self.each))
-        means = []
-        members_of = _members(self.groups)
-        for members in members_of:
-            drawn = [torch.stack([self._drawn(c, x, step, j) for j in range(self.each)]) for c in members]
-            slopes = torch.stack(drawn).double()  # (members, batches, dim)
-            mean = slopes.mean(0)
-            means.append(mean)
-            within += sum((part @ part.T).cpu().numpy() for part in slopes - mean) / len(members) / len(members_of)
-        stacked = torch.stack(means)
-        centre = stacked.mean(0)
-        between = sum((part @ part.T).cpu().numpy() for part in stacked - centre) / len(means)
-        whole = (centre @ centre.T).cpu().numpy()
-        # |g|^2 splits into three orthogonal parts, so that their sum is the mean inner product of client gradients
-        total = within + between + whole
-        sigma2 = _jackknife(lambda keep: _diagonal(total, keep) - _apart(total, keep), self.each, self.error)
-        zeta2, delta2, gradient2 = (
-            _jackknife(partial(_apart, m), self.each, self.error) for m in (within, between, whole)
-        )
-        return sigma2, zeta2, delta2, gradient2
 
-    def _by_label(self, x: Tensor) -> tuple[tuple[tuple[float, ...], ...] | None, float | None, float | None]:
+        def slopes(members: Sequence[int]) -> Tensor:  # (members, batches, dim)
+            drawn = [torch.stack([self._drawn(c, x, step, j) for j in range(self.each)]) for c in members]
+            return torch.stack(drawn).double()
+
+        def products(apart: Tensor) -> Floats:
+            return sum(((part @ part.T).cpu().numpy() for part in apart), np.zeros(2 * (self.each,))) / len(apart)
+
+        tiers, centre = _split(self.tree, slopes, products)
+        whole = (centre @ centre.T).cpu().numpy()
+        # |g|^2 splits into orthogonal parts, so that their sum is the mean inner product of client gradients
+        total = sum(tiers, np.zeros_like(whole)) + whole
+        sigma2 = _jackknife(lambda keep: _diagonal(total, keep) - _apart(total, keep), self.each, self.error)
+        *squares, gradient2 = (_jackknife(partial(_apart, m), self.each, self.error) for m in (*tiers, whole))
+        return sigma2, tuple(squares), gradient2
+
+    def _by_label(self, x: Tensor) -> tuple[tuple[tuple[float, ...], ...] | None, tuple[float, ...] | None]:
         """Inner products of class gradients, and the deviations that label shares alone would give with them."""
-        losses, groups = self.losses, self.groups
+        losses = self.losses
         if not isinstance(losses, Labelled) or not len(losses.labels) or 12 * len(losses.labels) * len(x) > MEMORY:
-            return None, None, None
+            return None, None
         slopes = []
         for label in range(len(losses.labels)):
             leaf = _leaf(x)
             slopes.append(_slope(losses.label_pieces(label, leaf), leaf))
-        matrix = torch.stack(slopes).double()
-        gram = (matrix @ matrix.T).cpu().numpy()
-        counts = losses.label_counts().double().numpy()
-        shares = counts / counts.sum(1, keepdims=True)
-        means = np.stack([shares[members].mean(0) for members in _members(groups)])
-        inner = shares - means[list(groups)]
-        outer = means - means.mean(0)
-        zeta2 = float(self.weights @ np.einsum("ci,ij,cj->c", inner, gram, inner))
-        delta2 = float(np.einsum("gi,ij,gj->g", outer, gram, outer).mean())
-        return tuple(map(tuple, gram.tolist())), max(zeta2, 0.0), max(delta2, 0.0)
+        matrix = torch.stack(slopes).double().cpu()
+        gram, counts = matrix @ matrix.T, losses.label_counts().double()
+        shares = counts / counts.sum(1, keepdim=True)
+
+        def square(apart: Tensor) -> float:
+            return float(((apart @ gram) * apart).sum(1).mean())
+
+        squares, _ = _split(self.tree, partial(_rows, shares), square)
+        return tuple(map(tuple, gram.tolist())), tuple(max(one, 0.0) for one in squares)
+
+
+def _split(
+    tree: Tree, slopes: Callable[[Sequence[int]], Tensor], square: Callable[[Tensor], Square]
+) -> tuple[list[Square], Tensor]:
+    """The square of every tier, top first, and the mean of the root, where all children of a node count alike.
+
+    Args:
+        tree: of clients.
+        slopes: what some clients have, clients first.
+        square: of the distances of children from their mean, the mean over them.
+    """
+    rows, found = slopes, list[Square]()
+    for i, tier in reversed(list(enumerate(tree))):
+        means, squares = list[Tensor](), list[Square]()
+        for children in tier:
+            some = rows(children)
+            means.append(some.double().mean(0))
+            squares.append(square(some - means[-1]))
+        found.insert(0, to_root(squares, tree[:i]))
+        rows = partial(_rows, torch.stack(means))
+    return found, means[0]
+
+
+def _rows(of: Tensor, some: Sequence[int]) -> Tensor:
+    return of[list(some)]
 
 
 # ---------------------------------------------------------------- derivatives
@@ -474,14 +509,13 @@ def _mean_product(losses: Losses, weights: Floats, x: Tensor, vector: Tensor) ->
     return total
 
 
-def _objective(losses: Losses, x: Tensor, dice: Callable[[int], torch.Generator]) -> Iterator[Tensor]:
+def _objective(losses: Losses, tree: Tree, x: Tensor, dice: Callable[[int], torch.Generator]) -> Iterator[Tensor]:
     """Numbers whose sum is the objective on a mini-batch of every client, drawn with its ``dice``."""
-    every = _members(losses.groups)
-    for members in every:
+    for members, one in zip(tree[-1], _inverse_weights(tree[:-1]), strict=True):
         if isinstance(losses, Joint):
-            yield from (part / len(every) for part in losses.batches(members, x, [dice(c) for c in members]))
+            yield from (part / one for part in losses.batches(members, x, [dice(c) for c in members]))
         else:
-            yield from (losses.batch(c, x, dice(c)) / len(members) / len(every) for c in members)
+            yield from (losses.batch(c, x, dice(c)) / len(members) / one for c in members)
 
 
 def _value(losses: Losses, client: int, x: Tensor, step: int) -> float:
@@ -562,17 +596,20 @@ def _default_rate(start: Point) -> float:
     return 1 / (4 * start.L.estimate)
 
 
-def _members(groups: Sequence[int]) -> list[list[int]]:
-    members: list[list[int]] = [[] for _ in range(max(groups) + 1)]
-    for client, group in enumerate(groups):
-        members[group].append(client)
-    return members
+def _inverse_weights(tree: Tree) -> list[int]:
+    """One over the weight in the objective of every node of the last tier: how many share it on every tier."""
+    found = [1]
+    for tier in tree:
+        below = dict[int, int]()
+        for above, children in zip(found, tier, strict=True):
+            below |= dict.fromkeys(children, above * len(children))
+        found = [below[child] for child in range(len(below))]
+    return found
 
 
-def _weights(groups: Sequence[int]) -> Floats:
+def _weights(tree: Tree) -> Floats:
     """Of every client in the objective."""
-    sizes = np.bincount(groups)
-    result: Floats = 1 / (len(sizes) * sizes[list(groups)])
+    result: Floats = 1 / np.array(_inverse_weights(tree), dtype=np.float64)
     return result
 
 
@@ -585,19 +622,17 @@ def _moments(steps: int, local_steps: int, points: int) -> list[int]:
     return sorted(local_steps * moment for moment in wanted)
 
 
-def _fits(groups: Sequence[int], each: int, x: Tensor) -> None:
-    sizes = np.bincount(groups)
-    need = (int(sizes.max()) + len(sizes)) * each * len(x) * 8 * 2
+def _fits(tree: Tree, each: int, x: Tensor) -> None:
+    most = max(map(len, tree[-1]))
+    need = (most + len(tree[-1])) * each * len(x) * 8 * 2
     if need > MEMORY:
         raise ValidationError(
-            f"gradients of {int(sizes.max())} clients with {len(x)} parameters each need about {need / 2**30:.0f} GiB. "
+            f"gradients of {most} clients with {len(x)} parameters each need about {need / 2**30:.0f} GiB. "
             "Give a smaller model, or fewer clients or batches."
         )
 
 
-def _check(groups: Sequence[int], rate: float | None, gradients: str, level: float, **counts: int | None) -> None:
-    if not groups or min(groups) < 0 or 0 in np.bincount(groups):
-        raise ValidationError("a group is empty, or there are no clients. Number groups 0, 1 ... as they occur.")
+def _check(rate: float | None, gradients: str, level: float, **counts: int | None) -> None:
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise ValidationError(f"rate = {rate} must be a finite number above 0.")
     if gradients not in ("full", "batches"):

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from planner.errors import ScenarioError
 from planner.io.json_documents import loaded, written
 from planner.io.parts import Part, Rule, field
+from planner.io.wording import shape
 
 DIGITS = 7  # significant ones that are kept of every number
 Metric = Literal["loss", "accuracy"]
@@ -78,7 +79,7 @@ class Fleet(Part):
     @property
     def shape(self) -> str:
         """Children of a node of every tier in words, such as ``3 x 4 to 20``."""
-        return " x ".join(f"{min(t)} to {max(t)}" if min(t) < max(t) else f"{t[0]}" for t in self.nodes)
+        return shape(self.nodes)
 
 
 class Tried(Part):

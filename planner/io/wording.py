@@ -154,6 +154,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def shape(tiers: Iterable[Sequence[int]]) -> str:
+    """Children of the nodes of every tier, top first, such as ``3 x 4 to 20``."""
+    return " x ".join(f"{min(tier)} to {max(tier)}" if min(tier) < max(tier) else f"{tier[0]}" for tier in tiers)
+
+
 def percent(share: float, digits: int = 0) -> str:
     """A share of 0 to 1 as answers write it.
 

@@ -57,7 +57,7 @@ SHOWN = [
         TEXTS[Path("docs", name)]
         for name in (
             *("fleets.md", "questions.md", "predictors.md", "how-sure.md", "hubs.md", "networks.md", "overlap.md"),
-            "pilot.md",
+            *("estimating.md", "pilot.md"),
         )
     ),
 ]

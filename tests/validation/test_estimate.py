@@ -259,8 +259,7 @@ def test_class_gradients_explain_clients_that_differ_in_labels_alone() -> None:
     found = estimate(losses, rate=0.5, steps=10, points=2, batches=2, curved=1)
     assert found.labels == ("0", "1", "2") and isinstance(losses, Labelled)
     for point in found.points:
-        assert point.label_zeta2 == pytest.approx(point.zeta2.estimate, rel=1e-6)
-        assert point.label_delta2 == pytest.approx(point.delta2.estimate, rel=1e-6)
+        assert point.label_tiers == pytest.approx((point.delta2.estimate, point.zeta2.estimate), rel=1e-6)
     module = mlp()
     slopes = []
     for rows in chosen:
@@ -281,7 +280,7 @@ def test_deviations_of_clients_with_samples_of_one_distribution_are_what_chance_
         rows = [order[begin:end] for begin, end in pairwise(ends)]
         losses = partitioned(mlp(), [(i // 4, pixels[own], labels[own]) for i, own in enumerate(rows)], batch=8)
         (point,) = estimate(losses, steps=0, batches=10, curved=1, close=1.0).points
-        zeta2, delta2 = losses.by_chance(point.sigma2.estimate)
+        delta2, zeta2 = losses.by_chance(point.sigma2.estimate)
         ratios.append((point.zeta2.estimate / zeta2, point.delta2.estimate / delta2))
     error = np.std(ratios, axis=0, ddof=1) / math.sqrt(len(ratios))
     assert (error < 0.1).all()

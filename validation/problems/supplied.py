@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from hflbounds.topology import Children, branches
 from validation import hook as hooks
-from validation.client_losses import Partitioned, partitioned, seeded
+from validation.client_losses import Partitioned, partitioned, paths, seeded
 from validation.engine import Parameters, ValidationError, device_of, generator
 from validation.estimate import curvature
 from validation.networks import SIDE, Network
@@ -113,8 +113,7 @@ def supplied(
     """
     rows = list(clients) if isinstance(clients, list | tuple) else clients
     losses = partitioned(model, rows, loss, batch=batch)
-    groups = [row[0] for row in rows]  # type: ignore[attr-defined]  # `partitioned` has seen that there are some
-    sizes, seated = arranged([tuple(group) if isinstance(group, list | tuple) else (group,) for group in groups])
+    sizes, seated = arranged([row[0] for row in rows])  # type: ignore[attr-defined]  # `partitioned` has seen some
     shapes = {tuple(losses.inputs[c].shape[1:]) for c in seated}
     if len(shapes) > 1 or len({tuple(losses.targets[c].shape[1:]) for c in seated}) > 1:
         raise ValidationError("samples of different clients differ in shape. Pad them to one shape.")
@@ -134,21 +133,19 @@ def supplied(
     return made
 
 
-def arranged(paths: Sequence[tuple[object, ...]]) -> tuple[Sizes, tuple[int, ...]]:
+def arranged(groups: Sequence[object]) -> tuple[Sizes, tuple[int, ...]]:
     """Seat clients in a tree, groups in the order in which they first come.
 
     Args:
-        paths: names of the groups that each client is in, top first.
+        groups: of every client, a name or a tuple of names, top first.
 
     Returns:
         children of every node above each tier, top first; and the clients in the order of the tree.
 
     Raises:
-        ValidationError: if paths differ in length.
+        ValidationError: if tuples differ in length.
     """
-    if len({len(path) for path in paths}) > 1 or not paths[0]:
-        raise ValidationError("groups are nested in tuples of different lengths. Name as many tiers for every client.")
-    keyed = [tuple(map(str, path)) for path in paths]
+    keyed = paths(groups)
     order = {name: i for i, name in enumerate(dict.fromkeys(path[: n + 1] for path in keyed for n in range(len(path))))}
     seated = sorted(range(len(keyed)), key=lambda c: [order[keyed[c][: n + 1]] for n in range(len(keyed[c]))])
     tiers = [[keyed[c][:n] for c in seated] for n in range(len(keyed[0]) + 1)]
@@ -266,7 +263,7 @@ def steepness(given: Supplied, measured: int) -> float | None:
     losses, each = given.losses, max(1, measured // len(given.clients))
     inputs = torch.cat([losses.inputs[c][:each] for c in given.clients])
     targets = torch.cat([losses.targets[c][:each] for c in given.clients])
-    pooled = replace(losses, groups=(0,), inputs=(inputs,), targets=(targets,))
+    pooled = replace(losses, groups=(0,), above=(), inputs=(inputs,), targets=(targets,))
     try:
         found = curvature(pooled, 0, losses.start(), dice=generator(0, STEEP), most=PRODUCTS).estimate
     except ValidationError:

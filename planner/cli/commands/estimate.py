@@ -48,7 +48,8 @@ def estimate(  # reason: one parameter for every option
     """Estimate L, sigma, zeta, delta and A from model and data.
 
     HOOK.py is imported and RUN, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
-    nn.Module, and clients(), which returns a list of (group, X, y). Needs torch: pip install 'hfl-plan[validation]'.
+    nn.Module, and clients(), which returns a list of (group, X, y). Groups that are tuples, ("north", "ward 3"), make
+    trees of more tiers, whose deviations are delta1, delta2 ... Needs torch: pip install 'hfl-plan[validation]'.
 
     Examples:
         hfl-plan estimate examples/digits_hook.py --output profile.json

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.data.profile import Constants, Profile, Range, Sizes
+from hflbounds.topology import tier_symbols
+from planner.data.profile import Constants, Profile, Range, Sizes, Tier
 from planner.errors import NoAnswerError, ScenarioError
 from planner.harness.estimate import measured
 from planner.io.atomic import place, write
@@ -17,14 +18,12 @@ from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
 from planner.io.parts import finite
 from planner.io.progress import progress
-from planner.io.wording import percent
+from planner.io.wording import join, percent, shape
 from planner.report.document import Column, Section, Sentences, Table
 from planner.report.page import brief
 
 if TYPE_CHECKING:
     from planner.harness.estimate import Estimated, Interval, Partitioned
-
-SIZES = ("L", "sigma", "zeta", "delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +79,11 @@ def estimated(
 
 def _notes(losses: Partitioned, found: Estimated) -> list[str]:
     """What the numbers are not."""
-    sizes, zeta, delta = _sizes(found), found.largest("zeta").estimate, found.largest("delta").estimate
+    letters = _deviations(found)
     out = [
-        f"L, sigma, zeta and delta are lower estimates of what theorems assume. These are {_points(found)}, and "
+        f"L, sigma, {join(letters)} are lower estimates of what theorems assume. These are {_points(found)}, and "
         "theorems speak of all parameters.",
-        f"L is the largest of {len(found.curved)} of {len(found.groups)} clients.",
+        f"L is the largest of {len(found.curved)} of {len(losses.inputs)} clients.",
         f"sigma is of mini-batches of {losses.size} drawn with replacement, and a mean over clients; sigma^2 is "
         "inversely proportional to their size.",
         "A is the loss at the start minus the lowest loss seen: F(x0) - F* is not smaller."
@@ -96,27 +95,22 @@ def _notes(losses: Partitioned, found: Estimated) -> list[str]:
         out.append(f"The curvature is not settled: at the end it is from {last.estimate:.3g} to {last.high:.3g}.")
     start = found.points[0]
     chances = losses.by_chance(start.sigma2.estimate)
-    for name, chance, seen in zip(("zeta", "delta"), chances, (start.zeta2, start.delta2), strict=True):
-        if chance > 0.1 * seen.estimate:
+    by_letter = dict(zip(_of_tiers(found), chances, strict=True))
+    for name in letters:
+        chance, seen = by_letter[name], start.of(name).estimate
+        if chance > 0.1 * seen**2:
             out.append(
-                f"Of the {name} at the start, {math.sqrt(seen.estimate):.3g}, chance alone makes about "
+                f"Of the {name} at the start, {seen:.3g}, chance alone makes about "
                 f"{math.sqrt(chance):.3g}: so much have clients with samples of one distribution, of these sizes."
             )
     out += losses.cautions()
-    if len(sizes) == 1:
-        out.append("There is one group, so delta is 0.")
-    if max(sizes) == 1:
-        out.append("Every group has one client, so zeta is 0.")
-    if min(sizes) != max(sizes):
-        out.append(
-            f"Groups have {min(sizes)} to {max(sizes)} clients; every group counts the same, as in the theorems."
-        )
+    out += _about_the_tree(found)
     if found.labels and found.points[0].gram is None:
         out.append("Gradients of all labels do not fit in memory: what label shares explain is not known.")
     explained = _explained(found)
-    if explained is not None and zeta + delta > 0 and min(explained) < 0.5:
+    if explained is not None and min(explained) < 0.5:
         out.append(
-            f"Label shares alone make {percent(min(explained))} to {percent(max(explained))} of zeta^2 + delta^2: "
+            f"Label shares alone make {percent(min(explained))} to {percent(max(explained))} of {_sum(found)}: "
             "clients differ in more than their labels, and label counts do not show it."
         )
     return out
@@ -126,10 +120,9 @@ def _explained(found: Estimated) -> list[float] | None:
     """Which part of the heterogeneity label shares alone would make, at each point."""
     out = []
     for point in found.points:
-        whole = point.zeta2.estimate + point.delta2.estimate
-        if point.label_zeta2 is None or point.label_delta2 is None or whole <= 0:
+        if point.label_tiers is None or point.apart2 <= 0:
             return None
-        out.append((point.label_zeta2 + point.label_delta2) / whole)
+        out.append(sum(point.label_tiers) / point.apart2)
     return out
 
 
@@ -138,35 +131,78 @@ def _points(found: Estimated) -> str:
     return f"{count} points of one run" if count > 1 else "numbers at the start alone"
 
 
+def _about_the_tree(found: Estimated) -> Iterator[str]:
+    """What a tree whose nodes have one child, or unequal numbers of them, makes of the numbers."""
+    two = len(found.tree) == 2
+    for i, (own, letter) in enumerate(zip(_children(found), _of_tiers(found), strict=True), start=1):
+        if max(own) == 1:
+            of_two = ("There is one group", "Every group has one client")
+            yield f"{of_two[i - 1] if two else f'No node of tier {i} has a sibling'}, so {letter} is 0."
+    sizes = _sizes(found)
+    if two and min(sizes) != max(sizes):
+        yield f"Groups have {min(sizes)} to {max(sizes)} clients; every group counts the same, as in the theorems."
+    elif any(len(set(own)) > 1 for own in _children(found)):
+        yield f"Unequal nodes ({shape(_children(found))}); all children of a node count the same, as in the theorems."
+
+
+def _of_tiers(found: Estimated) -> list[str]:
+    """The letters of the deviations, top tier first."""
+    return [tier.deviation for tier in tier_symbols(len(found.tree))]
+
+
+def _deviations(found: Estimated) -> list[str]:
+    """The same in the order in which they are shown, which is zeta and delta for two tiers."""
+    letters = _of_tiers(found)
+    return letters[::-1] if len(letters) == 2 else letters
+
+
+def _quantities(found: Estimated) -> list[str]:
+    return ["L", "sigma", *_deviations(found)]
+
+
+def _sum(found: Estimated) -> str:
+    return " + ".join(f"{letter}^2" for letter in _deviations(found))
+
+
 def _sizes(found: Estimated) -> list[int]:
-    return [found.groups.count(group) for group in range(max(found.groups) + 1)]
+    """Clients of every group."""
+    return _children(found)[-1]
+
+
+def _children(found: Estimated) -> list[list[int]]:
+    """How many every node has, by tier, top first."""
+    return [[len(children) for children in tier] for tier in found.tree]
 
 
 def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Profile:
     sizes = _sizes(found)
-    zeta2, delta2 = (_squared(found.largest(name)) for name in ("zeta", "delta"))
+    tiers = [
+        Tier(deviation2=_squared(found.largest(letter)), children=sum(own) / len(own))
+        for letter, own in zip(_of_tiers(found), _children(found), strict=True)
+    ]
+    delta2, zeta2 = tiers[0].deviation2, tiers[-1].deviation2
     ratio = Range(value=None)
-    if delta2.value:
+    if delta2.value and len(tiers) == 2:
         lows = [p.zeta2.low / p.delta2.high if p.delta2.high else 0.0 for p in found.points]
         highs = [p.zeta2.high / p.delta2.low if p.delta2.low else math.inf for p in found.points]
         ratio = Range(value=(zeta2.value or 0.0) / delta2.value, low=min(lows), high=finite(max(highs)))
-    changes = [
-        f"{name} was from {found.smallest(name).estimate:.3g} to {found.largest(name).estimate:.3g}" for name in SIZES
-    ]
+    ends = {name: (found.smallest(name).estimate, found.largest(name).estimate) for name in _quantities(found)}
+    changes = [f"{name} was from {least:.3g} to {most:.3g}" for name, (least, most) in ends.items()]
     run = f"In {found.steps} steps of each client at rate {found.rate:.3g}, {', '.join(changes)}; "
-    run += "the largest are given, and the ratio's interval is of the whole run."
+    run += "the largest are given" + (", and the ratio's interval is of the whole run." if len(tiers) == 2 else ".")
     return Profile(
         made_from="gradients",
         unit="gradients",
         groups=len(sizes),
-        clients=len(found.groups),
-        clients_per_group=Sizes(mean=len(found.groups) / len(sizes), least=min(sizes), most=max(sizes)),
+        clients=sum(sizes),
+        clients_per_group=Sizes(mean=sum(sizes) / len(sizes), least=min(sizes), most=max(sizes)),
         labels=len(found.labels) or None,
         weighting="groups",
         level=found.level,
         zeta2=zeta2,
         delta2=delta2,
         ratio=ratio,
+        tiers=None if len(tiers) == 2 else tiers,
         constants=Constants(
             sigma=_range(found.largest("sigma")),
             L=_range(found.largest("L")),
@@ -189,7 +225,7 @@ def _squared(seen: Interval) -> Range:
 
 def _gram(found: Estimated) -> str:
     """Inner products of class gradients where clients differ most, as `measure --gram` reads them."""
-    most = max(found.points, key=lambda point: point.zeta2.estimate + point.delta2.estimate)
+    most = max(found.points, key=lambda point: point.apart2)
     rows = ([label, *map(repr, row)] for label, row in zip(found.labels, most.gram or (), strict=True))
     return csv_text([["label", *found.labels], *rows])
 
@@ -199,8 +235,8 @@ def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, An
     return {
         "hook": str(hook),
         "groups": len(sizes),
-        "clients": len(found.groups),
-        "clients_per_group": {"mean": len(found.groups) / len(sizes), "least": min(sizes), "most": max(sizes)},
+        "clients": sum(sizes),
+        "clients_per_group": {"mean": sum(sizes) / len(sizes), "least": min(sizes), "most": max(sizes)},
         "labels": list(found.labels),
         "parameters": len(losses.start()),
         "run": {
@@ -222,26 +258,27 @@ def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, An
         "curvature_of_the_mean_loss": _interval(found.typical("curvature")),
         **{
             name: {"largest": _interval(found.largest(name)), "smallest": _interval(found.smallest(name))}
-            for name in SIZES
+            for name in _quantities(found)
         },
         "points": [
             {
                 "step": point.step,
                 "loss": point.loss,
-                **{name: _interval(point.of(name)) for name in SIZES},
+                **{name: _interval(point.of(name)) for name in _quantities(found)},
                 "gradient": _interval(point.of("gradient")),
-                "from_label_shares": None
-                if point.label_zeta2 is None or point.label_delta2 is None
-                else {"zeta": math.sqrt(point.label_zeta2), "delta": math.sqrt(point.label_delta2)},
-                "by_chance": {
-                    name: math.sqrt(part)
-                    for name, part in zip(("zeta", "delta"), losses.by_chance(point.sigma2.estimate), strict=True)
-                },
+                "from_label_shares": None if point.label_tiers is None else _rooted(found, point.label_tiers),
+                "by_chance": _rooted(found, losses.by_chance(point.sigma2.estimate)),
                 "gram": point.gram,
             }
             for point in found.points
         ],
     }
+
+
+def _rooted(found: Estimated, squares: Sequence[float]) -> dict[str, float]:
+    """The roots of squares of tiers, top first, by the letters of their deviations as they are shown."""
+    by_letter = dict(zip(_of_tiers(found), map(math.sqrt, squares), strict=True))
+    return {letter: by_letter[letter] for letter in _deviations(found)}
 
 
 def _interval(seen: Interval) -> dict[str, float | None]:
@@ -266,8 +303,7 @@ def _page(
     named = {
         "sigma": "noise sigma",
         "L": "L of a client",
-        "zeta": "within groups zeta",
-        "delta": "between groups delta",
+        **_named(found),
     }
     rows = [(name, *_largest(found, key)) for key, name in named.items()]
     mean = found.typical("curvature")
@@ -278,13 +314,13 @@ def _page(
     if found.A.estimate and finite(found.A.high) is not None:
         gap += f", at most {found.A.high:.3g}"
     facts = (
-        ("Data", f"{document['clients']} clients in {document['groups']} groups, {document['parameters']} parameters"),
+        ("Data", f"{_clients(found)}, {document['parameters']} parameters"),
         (
             "Run",
             f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
         ),
         ("Gap A", gap),
-        *((("Fading", _faded(found.fading)),) if found.fading is not None else ()),
+        *((("Fading", _faded(found)),) if found.fading is not None else ()),
         ("Use", "predictions by loss take L of the mean loss and the most that A can be; theorems the others"),
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
@@ -292,14 +328,14 @@ def _page(
     points = tuple(
         Sentences(
             f"after {point.step} steps: loss {point.loss:.4g}, "
-            + ", ".join(f"{name} {_shown(point.of(name))}" for name in (*SIZES, "gradient")),
+            + ", ".join(f"{name} {_shown(point.of(name))}" for name in (*_quantities(found), "gradient")),
             indent=2,
         )
         for point in found.points
     )
     labels = _explained(found) or ()
     share = (
-        [f"Label shares alone would make {percent(min(labels))} to {percent(max(labels))} of zeta^2 + delta^2."]
+        [f"Label shares alone would make {percent(min(labels))} to {percent(max(labels))} of {_sum(found)}."]
         if labels
         else []
     )
@@ -313,19 +349,38 @@ def _page(
     )
 
 
-def _faded(power: float) -> str:
+def _named(found: Estimated) -> dict[str, str]:
+    """What deviations are called, by their letters."""
+    letters = _of_tiers(found)
+    if len(letters) == 2:
+        return {"zeta": "within groups zeta", "delta": "between groups delta"}
+    names = [*(f"tier {i}" for i in range(1, len(letters))), "clients"]
+    return {letter: f"{name} {letter}" for letter, name in zip(letters, names, strict=True)}
+
+
+def _clients(found: Estimated) -> str:
+    sizes = _sizes(found)
+    if len(found.tree) == 2:
+        return f"{sum(sizes)} clients in {len(sizes)} groups"
+    return f"{sum(sizes)} clients: {shape(_children(found))}"
+
+
+def _faded(found: Estimated) -> str:
     """What happens to deviations late in training."""
-    if power < 0.05:
-        return "none: late in training zeta and delta stay"
-    return f"late in training zeta^2 + delta^2 falls as steps^-{power:.2g}"
+    if not found.fading or found.fading < 0.05:
+        return f"none: late in training {join(_deviations(found))} stay"
+    return f"late in training {_sum(found)} falls as steps^-{found.fading:.2g}"
 
 
 def _verdict(found: Estimated) -> str:
-    sigma, zeta, delta = (found.largest(name).estimate for name in ("sigma", "zeta", "delta"))
+    sigma, letters = found.largest("sigma").estimate, _deviations(found)
+    sizes = {letter: found.largest(letter).estimate for letter in letters}
     if not sigma:
-        return f"Gradients have no noise; clients differ by zeta {zeta:.2g}, groups by delta {delta:.2g}."
-    ratios = f"zeta/sigma {zeta / sigma:.2g}, delta/sigma {delta / sigma:.2g}"
-    return f"Clients differ by {math.hypot(zeta, delta) / sigma:.2g} times the noise: {ratios}."
+        whose = ("clients differ by ", "groups by ") if len(letters) == 2 else ("",) * len(letters)
+        told = ", ".join(f"{who}{letter} {sizes[letter]:.2g}" for who, letter in zip(whose, letters, strict=True))
+        return f"Gradients have no noise; {told}."
+    ratios = ", ".join(f"{letter}/sigma {size / sigma:.2g}" for letter, size in sizes.items())
+    return f"Clients differ by {math.hypot(*sizes.values()) / sigma:.2g} times the noise: {ratios}."
 
 
 def _largest(found: Estimated, name: str) -> tuple[str, str, str]:
