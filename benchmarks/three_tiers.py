@@ -265,7 +265,7 @@ def errors(curves: Curves, quantity: str, after: int, constants: Mapping[str, st
 def record(every: Sequence[Curves]) -> Iterator[dict[str, object]]:
     """How often first choices were right by what is told, and within which factor nine of ten ratios were."""
     sizes = np.array([one.told["sizes"].split("/") for one in every], dtype=int)
-    tells = {"profile": profile_of, "labels": labels_of, "kind": kind_of}
+    tells = {"profile": profile_of, "fading": fading_of, "labels": labels_of, "kind": kind_of}
     for (quantity, metric), (told, tell) in itertools.product(METRIC.items(), tells.items()):
         rows = [row for row in real_record.judged(every, by("spectrum", tell)) if row["quantity"] == quantity]
         regret = np.array([float(str(row["regret"])) for row in rows])

@@ -71,13 +71,14 @@ def test_a_habit_counted_without_the_script(by_hand: dict[tuple[Setting, str, in
     assert f"| always ring-ring-ring | loss | {len(rounds)} | {right / len(rounds):.0%} " in PAGE
 
 
+@pytest.mark.parametrize("told", ["profile", "fading"])
 def test_what_answers_say_is_what_was_predicted_and_run(
-    by_hand: dict[tuple[Setting, str, int], dict[str, float]],
+    told: str, by_hand: dict[tuple[Setting, str, int], dict[str, float]]
 ) -> None:
     """First choices and ratios of questions with the written profiles, against rounds by hand."""
     with (ROOT / "docs" / "evidence" / "three_tiers_profiles.csv").open(encoding="utf-8", newline="") as file:
         profiles = {tuple(r[n] for n in ("data", "hidden", "scheme", "sizes", "seed")): r for r in csv.DictReader(file)}
-    (row,) = (r for r in table("three_tiers_record.csv") if (r["record"], r["told"]) == ("loss_images", "profile"))
+    (row,) = (r for r in table("three_tiers_record.csv") if (r["record"], r["told"]) == ("loss_images", told))
     right, off = 0, []
     for (key, quantity, after), measured in by_hand.items():
         if quantity != "loss":
@@ -90,6 +91,7 @@ def test_what_answers_say_is_what_was_predicted_and_run(
             "problem.initial_gap": known["loss"],
             "problem.heterogeneity": "/".join(known[tier] for tier in ("top", "middle", "bottom")),
         }  # fmt: skip
+        settings |= {"problem.fading": known["fading"]} if told == "fading" else {}
         asked = ask(load(options={name: (name, value) for name, value in settings.items()}))
         predicted = asked.rounds()
         left = {t: asked.predictor.reached(asked, t, 1.0, asked.values) for t in predicted}

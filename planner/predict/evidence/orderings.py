@@ -109,7 +109,7 @@ TOLD = {
 def _told(question: Question, scenario: Scenario) -> str:
     """How much is known of heterogeneity: a key of `TOLD`."""
     if scenario.known[question.symbols[-1].deviation].origin in ("given", "estimated"):
-        return "profile"  # constants that are given are like measured ones
+        return "profile" if question.fading is None else "fading"  # given constants are like measured ones
     return "kind" if scenario.ratio_error is None else "labels"
 
 
@@ -134,8 +134,6 @@ def _weak(question: Question) -> str:
 def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     """First choices of this predictor on images and letters, of splits like this and by who knew as much."""
     told, split = _told(question, scenario), _split(question)
-    if told == "profile" and question.fading is not None:
-        told = "fading"
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)

@@ -134,6 +134,14 @@ def test_a_lead_within_the_errors_of_three_tiers_names_no_winner(regions: Recomm
     assert f"A lead of less than {factor:.2g}x is a toss-up." in " ".join(str(regions).split())
 
 
+@pytest.mark.parametrize(("fading", "told"), [(None, "profile"), (0.3, "fading")])
+def test_evidence_is_of_those_who_knew_as_much_of_fading(fading: float | None, told: str) -> None:
+    (one,) = planner.recommend(tiers="4/5/6", heterogeneity="1/1/1", fading=fading).evidence
+    with (DATA / "three_tiers_record.csv").open() as file:
+        (row,) = (r for r in csv.DictReader(file) if (r["record"], r["told"]) == ("loss_images", told))
+    assert (one.right, one.of) == (int(row["right"]), int(row["rows"]))
+
+
 def test_a_lead_within_the_errors_of_two_tiers_names_no_winner_of_four() -> None:
     """No run on record had four tiers."""
     answer = planner.recommend(tiers="3/4/5/2", objective="time", link_sharing="per-client", **FAST)
