@@ -453,7 +453,8 @@ def test_skipping_rescues_the_ring_and_says_what_it_stands_on() -> None:
     assert ring.feasible
     assert ring.participation.clients == pytest.approx(22.5)
     assert any("approximation" in warning for warning in (one.text for one in result.warnings))
-    assert any("counts as absent" in warning for warning in (one.text for one in result.warnings))
+    [absent] = [one for one in result.assumptions if one.key == "availability.detect"]
+    assert absent.value == "2 turns"
 
 
 def test_a_timeout_that_cuts_warns_of_the_fast_and_one_that_nobody_meets_has_no_answer() -> None:
