@@ -102,37 +102,39 @@ def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "
     if topology.uneven:
         return _uneven(topology, K, given, placement)
     with np.errstate(all="ignore"):
-        log_size = np.where(given < 1, np.log1p(-np.minimum(given, 1)), np.log(np.abs(1 - given)))
-        steps = LinearMap(1 - given, log_size).repeated(K)
+        steps = LinearMap.of_step(given).repeated(K)
         call, inside, noise = steps.map, steps.total, steps.squares
         tiers: list[tuple[bool, TierShare]] = []  # from the clients up; whether a tier's offset has the mean 0
         for tier in reversed(topology.tiers):
             part = tier.taking_part
             whole = tier.size or part
             pass_, (spread, largest) = tier.pattern.compose(call, part), tier.pattern.uneven(call, part)
-            passes = pass_.map.repeated(tier.passes)
-            squares, all_, again = pass_.squares, pass_.total**2, passes.total**2
+            squares, all_ = pass_.squares, pass_.total**2
             drawn = tier.sampled or (tier.pattern.ordered and tier.order == "random")
             # n sum w^2 - (sum w)^2, without the loss of digits where the weights hardly differ
             uneven = whole * spread + all_ * (whole / part - 1)
             varies = uneven / (whole - 1) if whole > 1 else np.zeros_like(uneven)
             for i, (centred, one) in enumerate(tiers):
                 if placement == "shuffled":
-                    kept = one.kept * (all_ / whole if drawn else squares)
-                    below = TierShare(kept, one.both * squares - kept, one.both * squares)
+                    kept, both = one.kept * (all_ / whole if drawn else squares), one.both * squares
+                    tiers[i] = centred, TierShare(kept, both - kept, both)
                 elif centred:
-                    below = _scaled(one, *(3 * (squares if drawn else whole * largest,)))
+                    tiers[i] = centred, _scaled(one, *(3 * (squares if drawn else whole * largest,)))
                 elif drawn:
                     anew = one.anew * squares + one.kept * varies
-                    below = TierShare(one.kept * all_, anew, one.both * (squares + np.abs(all_ - squares)))
+                    both = one.both * (squares + np.abs(all_ - squares))
+                    tiers[i] = centred, TierShare(one.kept * all_, anew, both)
                 else:
-                    below = _scaled(one, whole * squares, whole * largest, whole * squares)
-                tiers[i] = centred, _scaled(below, again, again, again)
-            share = again * inside**2 * (varies if placement == "shuffled" or drawn else uneven)
+                    tiers[i] = centred, _scaled(one, whole * squares, whole * largest, whole * squares)
+            share = inside**2 * (varies if placement == "shuffled" or drawn else uneven)
             none = np.zeros_like(share)
             tiers.append((drawn, TierShare(none if drawn else share, share if drawn else none, share)))
-            call, inside = passes.map, inside * pass_.total * passes.total
-            noise = noise * squares * passes.squares
+            call, inside, noise = pass_.map, inside * pass_.total, noise * squares
+            if tier.passes > 1:
+                passes = call.repeated(tier.passes)
+                again = passes.total**2
+                tiers = [(centred, _scaled(one, again, again, again)) for centred, one in tiers]
+                call, inside, noise = passes.map, inside * passes.total, noise * passes.squares
     shape = given.shape  # that of a number is lost where a pattern's weights are an array of one
     found = (TierShare(*(one.reshape(shape) for one in (t.kept, t.anew, t.both))) for _, t in reversed(tiers))
     return AffineRound(call, noise.reshape(shape), tuple(found), placement == "shuffled")

@@ -133,8 +133,7 @@ def uneven_round(topology: Topology, K: int, step: Array) -> Kind:
         K: Local steps of a client.
         step: Raw learning rate times the curvature, above 0 and below 2.
     """
-    log_size = np.where(step < 1, np.log1p(-np.minimum(step, 1)), np.log(np.abs(1 - step)))
-    steps = LinearMap(1 - step, log_size).repeated(K)
+    steps = LinearMap.of_step(step).repeated(K)
     kinds = [Kind(steps.map, steps.total, steps.squares)]
     for tier, kin, spread in families(topology):
         kinds = [_called(tier, kinds, one, spread) for one in kin]

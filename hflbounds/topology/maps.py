@@ -23,28 +23,56 @@ class LinearMap:
     factor: Array
     log_size: Array
 
+    @classmethod
+    def of_step(cls, step: Array) -> LinearMap:
+        """Of a local step: ``step`` is the raw learning rate times the curvature, above 0."""
+        return cls(1 - step, np.log1p(np.maximum(-step, step - 2)))
+
+    @cached_property
+    def gone(self) -> Array:
+        """One less the size of the factor."""
+        return np.asarray(-np.expm1(self.log_size))
+
+    @cached_property
+    def turned(self) -> npt.NDArray[np.bool_] | None:
+        """Where the factor is negative; None where it is nowhere."""
+        there = np.asarray(self.factor < 0)
+        return there if there.any() else None
+
     @cached_property
     def one_less(self) -> Array:
         """One less the factor."""
-        return np.where(self.factor > 0, -np.expm1(self.log_size), 1 - self.factor)
+        return self.gone if self.turned is None else np.where(self.turned, 2 - self.gone, self.gone)
 
     @cached_property
     def one_less_square(self) -> Array:
         """One less the square of the factor."""
-        return np.asarray(-np.expm1(2 * self.log_size))
+        return np.asarray(self.gone * (2 - self.gone))
+
+    @cached_property
+    def repetitions(self) -> dict[int, Composition]:
+        """The last that `repeated` has worked out."""
+        return {}
 
     def repeated(self, times: int) -> Composition:
         """Apply the map ``times`` times, one after the other."""
         if times == 1:
             once = np.ones_like(self.factor)
             return Composition(self, once, once)
-        base, log_size = self.factor, self.log_size
-        size = np.exp(times * log_size)
-        odd = (base < 0) & (times % 2 == 1)
-        one_less_power = np.where(odd, 1 + size, -np.expm1(times * log_size))
-        total = one_less_power / self.one_less
-        squares = -np.expm1(2 * times * log_size) / self.one_less_square
-        return Composition(LinearMap(np.where(odd, -size, size), times * log_size), total, squares)
+        if (known := self.repetitions.get(times)) is not None:
+            return known
+        log_size = times * self.log_size
+        size = np.exp(log_size)
+        if self.turned is None or times % 2 == 0:
+            map_ = LinearMap(size, log_size)
+            total = map_.gone / self.one_less
+        else:
+            map_ = LinearMap(np.where(self.turned, -size, size), log_size)
+            total = np.where(self.turned, 1 + size, map_.gone) / self.one_less
+        found = Composition(map_, total, map_.one_less_square / self.one_less_square)
+        self.repetitions.clear()
+        self.repetitions[times] = found
+        return found
 
     def spread(self, times: int) -> Array:
         """Sum of the squared deviations of the powers 0 to ``times - 1`` of the factor from their mean.
@@ -54,10 +82,10 @@ class LinearMap:
         """
         powers = self.repeated(times)
         near = (self.factor > 0) & (self.log_size > -1)
-        half = np.where(near, -self.log_size / 2, 0.25)
-        one, all_ = _coth_less_one(half), _coth_less_one(times * half)
-        uneven = np.where(near, (all_ - one) / (1 + one), times * powers.squares / powers.total**2 - 1)
-        return np.asarray(np.maximum(uneven, 0.0) * powers.total**2 / times)
+        half = np.where(near, self.log_size / -2, 0.25)
+        one, all_, square = _coth_less_one(half), _coth_less_one(times * half), powers.total**2
+        uneven = np.where(near, (all_ - one) / (1 + one), times * powers.squares / square - 1)
+        return np.asarray(np.maximum(uneven, 0.0) * square / times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +104,10 @@ class Composition:
 
 
 def _coth_less_one(z: Array) -> Array:
-    """``z coth(z) - 1``, by its power series where ``z`` is small."""
-    square = np.minimum(np.abs(z), 0.3) ** 2
+    """``z coth(z) - 1`` of numbers above 0, by its power series where they are small."""
+    square = np.minimum(z, 0.3) ** 2
     series = square * (
         1 / 3 - square * (1 / 45 - square * (2 / 945 - square * (1 / 4725 - square * (2 / 93555 - square / 462479))))
     )
-    large = np.maximum(np.abs(z), 0.3)
-    return np.where(np.abs(z) < 0.3, series, large / np.tanh(large) - 1)
+    large = np.maximum(z, 0.3)
+    return np.where(z < 0.3, series, large / np.tanh(large) - 1)

@@ -60,7 +60,7 @@ class Star(Pattern):
 
     def uneven(self, call: LinearMap, children: int) -> tuple[Array, Array]:
         """All weights are equal."""
-        return np.zeros_like(call.factor), np.full_like(call.factor, 1 / children**2)
+        return np.zeros(1), np.full(1, 1 / children**2)
 
     def go(
         self,

