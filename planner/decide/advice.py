@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
@@ -91,7 +91,8 @@ def steps(
         yield NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
-    yield from _asked(scenario, how_sure)
+    narrowed = [one.parameter for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best)]
+    yield from _asked(scenario, how_sure, narrowed)
     if (
         question.members is not None
         and verdict.status == "best"
@@ -122,10 +123,11 @@ def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tup
     return (Sensitivity(parameter=SHARING, now=now, break_even="per-server", best_beyond=beyond, method="setting"),)
 
 
-def _asked(scenario: Scenario, how_sure: Uncertainty | None) -> Iterator[NextStep]:
-    """The number that decides most, as a question."""
+def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[str]) -> Iterator[NextStep]:
+    """The number that decides most, as a question; before all others those whose range, ``narrowed``, settles it."""
     drawn = how_sure.inputs.drawn if how_sure else ()
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
+    known += [(1.0, name) for name in narrowed]
     deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
     said = set()
     for share, drawn_name in sorted(known, reverse=True):

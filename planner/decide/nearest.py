@@ -23,6 +23,7 @@ WAYS: dict[breakpoints.Method, Way] = {
     "enclosed": "searched",
     "looked at": "sampled",
 }
+NARROWED = 1e3  # by which what a range that was given leaves open comes before what is beyond
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 
 
@@ -44,11 +45,18 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     leading = [t for t in first if t in few.topologies]
     found: list[tuple[float, Sensitivity]] = []
     for name, each in looked.items():
-        for change, method in breakpoints.nearest(each, few, objective, leading, scenario.resolution):
-            now, at, way = each.number(each.value), each.number(change.at), WAYS[method]
-            to = change.to[:1]
-            flip = Sensitivity(parameter=name, now=now, unit=each.unit, break_even=at, best_beyond=to, method=way)
-            found.append((abs(math.log(at / now)) if now and at else math.inf, flip))
+        spread = scenario.known[name].spread if name in scenario.known else None
+        given = spread is not None and scenario.known[name].origin == "given"
+        # a range that was given and turns the order settles a toss-up where it is narrowed
+        for before in (leading[:1], leading) if given and len(leading) > 1 else (leading,):
+            for change, method in breakpoints.nearest(each, few, objective, before, scenario.resolution):
+                now, at, way = each.number(each.value), each.number(change.at), WAYS[method]
+                to = change.to[:1]
+                away = abs(math.log(at / now)) if now and at else math.inf
+                flip = Sensitivity(parameter=name, now=now, unit=each.unit, break_even=at, best_beyond=to, method=way)
+                inside = set(to) <= set(leading)
+                if not inside or (spread is not None and away < spread.reach):
+                    found.append((away - NARROWED * inside, flip))
     words = (one for one in other_words(few, scenario) if one[0] != "objective")
     for one in with_other_words(words, scenario, tuple(few.topologies), first):
         if one.flips and one.best:

@@ -278,7 +278,7 @@ def _row(
         title=title(topology),
         rank=place,
         tie=here.ties.get(topology, len(question.topologies)),
-        **_amounts(rounds, cost, whence),
+        **_amounts(rounds, cost, whence, _at_ends(topology, here)),
         ratio=here.ratio(topology),
         cases=tuple(_in_case(topology, value, one, rounds) for value, one in by_sharing.items() if value),
         round_bytes_by_tier=cost.bytes_by_tier,
@@ -313,15 +313,24 @@ def _whence(question: Question, topology: str) -> NumberOrigin:
     return "measured" if question.predictor.measured else "predicted"
 
 
-def _amounts(rounds: float, cost: RoundCost, whence: NumberOrigin) -> dict[str, Any]:
-    """Rounds, time and traffic in all and of a round, by the names of a row's fields."""
+def _at_ends(topology: str, here: Standing) -> list[float]:
+    """Seconds of a round at the quick and at the slow ends of ranges that were given; empty where none was."""
+    return [end.of_a_round(topology).seconds for end in here.ends]
 
-    def quantity(number: float, origin: NumberOrigin = "predicted") -> Quantity | None:
-        return Quantity(number, origin) if math.isfinite(rounds) and math.isfinite(number) else None
+
+def _amounts(rounds: float, cost: RoundCost, whence: NumberOrigin, ends: Sequence[float] = ()) -> dict[str, Any]:
+    """Rounds, time and traffic in all and of a round, by the names of a row's fields.
+
+    ``ends`` are the seconds of a round at the quick and at the slow ends of ranges.
+    """
+
+    def quantity(number: float, origin: NumberOrigin = "predicted", ends: Sequence[float] = ()) -> Quantity | None:
+        low, high = ends if ends and all(map(math.isfinite, ends)) else (None, None)
+        return Quantity(number, origin, low, high) if math.isfinite(rounds) and math.isfinite(number) else None
 
     return {
         "rounds": quantity(rounds, whence),
-        "time_seconds": quantity(rounds * cost.seconds),
+        "time_seconds": quantity(rounds * cost.seconds, ends=[rounds * end for end in ends]),
         "traffic_bytes": quantity(rounds * cost.bytes),
         "round_seconds": cost.seconds if math.isfinite(cost.seconds) else None,
         "round_bytes": cost.bytes,
@@ -352,7 +361,7 @@ def _footprint(rounds: float, cost: RoundCost) -> dict[str, Any]:
 
 def _in_case(topology: str, value: str, here: Standing, rounds: float) -> InCase:
     question = here.question
-    amounts = _amounts(rounds, question.of_a_round(topology), "predicted")
+    amounts = _amounts(rounds, question.of_a_round(topology), "predicted", _at_ends(topology, here))
     known = amounts | participation.of_row(question, here.scenario, topology, rounds)
     order = [*here.totals, *(t for t in question.topologies if t not in here.totals)]
     return InCase(
@@ -365,29 +374,41 @@ def _in_case(topology: str, value: str, here: Standing, rounds: float) -> InCase
 
 
 def _of_a_case(known: Mapping[str, Any]) -> dict[str, Any]:
-    """What a case says of the fields of a row; its time is a plain number."""
+    """What a case says of the fields of a row; its time is a plain number, with its ends beside it."""
     found = {name: value for name, value in known.items() if name in InCase.__annotations__}
     seconds = found["time_seconds"]
-    return found | {"time_seconds": None if seconds is None else float(seconds)}
+    if seconds is None:
+        return found
+    return found | {
+        "time_seconds": float(seconds),
+        "time_seconds_low": seconds.low,
+        "time_seconds_high": seconds.high,
+    }
 
 
 def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
     cost, question = one.round_cost(here.question.network), here.question
     assert cost is not None and one.question is not None  # noqa: S101 - only baselines with a question have a row
     rounds = ceil_rounds(one.rounds) if math.isfinite(one.rounds) else one.rounds
-    cases = []
-    for value, case in by_sharing.items():
-        if value:
-            there = one.round_cost(case.question.network)
-            assert there is not None  # noqa: S101 - the same baseline on other links
-            ratio = _over_best(one.amount("time", case.question.network), case)
-            cases.append(InCase(value=value, ratio=ratio, **_of_a_case(_amounts(rounds, there, "predicted"))))
+
+    def amounts(case: Standing, whence: NumberOrigin = "predicted") -> dict[str, Any]:
+        costs = [one.at(there).round_cost(there.network) for there in (case.question, *case.ends)]
+        cost, *ends = [cost for cost in costs if cost is not None]
+        return _amounts(rounds, cost, whence, [end.seconds for end in ends])
+
+    cases = [
+        InCase(
+            value=value, ratio=_over_best(one.amount("time", case.question.network), case), **_of_a_case(amounts(case))
+        )
+        for value, case in by_sharing.items()
+        if value
+    ]
     met = "the target is met before the first round" if rounds == 0 else ""
     return Row(
         id=one.id,
         title=one.title,
         baseline=True,
-        **_amounts(rounds, cost, "measured" if one.rounds_from == "measured" else "predicted"),
+        **amounts(here, "measured" if one.rounds_from == "measured" else "predicted"),
         ratio=_over_best(one.amount(here.objective, question.network), here),
         cases=tuple(cases),
         round_bytes_by_tier=cost.bytes_by_tier[-1:],

@@ -27,8 +27,17 @@ class InCase(Part):
     energy_joules: Quantity | None = None
     carbon_kg_co2e: Quantity | None = None
     money: Quantity | None = None
+    time_seconds_low: float | None = field("at the quick ends of ranges of links and compute", default=None)
+    time_seconds_high: float | None = field("at their slow ends", default=None)
     p_complete: float | None = field("probability that a global round is completed", default=None)
     feasible: bool | None = None
+
+    @property
+    def time(self) -> Quantity | None:
+        """The time with its ends, as a row has it."""
+        if self.time_seconds is None:
+            return None
+        return Quantity(self.time_seconds, "predicted", self.time_seconds_low, self.time_seconds_high)
 
 
 class Row(Part):
@@ -40,7 +49,7 @@ class Row(Part):
     rank: int | None = None
     tie: int | None = field("topologies of one number cannot be told apart", default=None)
     rounds: Quantity | None = field("global rounds to the target")
-    time_seconds: Quantity | None
+    time_seconds: Quantity | None = field("low, high: at the ends of ranges of links and compute, where given")
     traffic_bytes: Quantity | None
     energy_joules: Quantity | None = field("of devices and networks, as far as it is known", default=None)
     carbon_kg_co2e: Quantity | None = field("of that energy", default=None)
@@ -324,6 +333,8 @@ def _in_case(rows: Sequence[Row], value: str, taken: str) -> list[Row]:
     found = []
     for row in rows:
         case = next(one for one in row.cases if one.value == value)
-        known = {name: number for name, number in case.__dict__.items() if name != "value"}
-        found.append(row.replaced(**known, p_best=row.p_best if value == taken else None))
+        left = ("value", "time_seconds_low", "time_seconds_high")
+        known = {name: number for name, number in case.__dict__.items() if name not in left}
+        known |= {"time_seconds": case.time, "p_best": row.p_best if value == taken else None}
+        found.append(row.replaced(**known))
     return sorted(found, key=lambda row: math.inf if row.rank is None else row.rank)

@@ -67,6 +67,13 @@ class Baseline:
             return None
         return self.question.varied(network=network.alone(self.question.depth)).of_a_round(self.topology)
 
+    def at(self, question: Question) -> Baseline:
+        """The same with the compute and the model of a question."""
+        if self.question is None:
+            return self
+        own = self.question.varied(compute=question.compute, model_bytes=question.model_bytes)
+        return replace(self, question=own)
+
     def amount(self, objective: Objective, network: Network) -> float:
         """What it takes of an objective to the target; ``inf`` where that is not reached."""
         if self.question is None or not math.isfinite(self.rounds):

@@ -16,6 +16,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide.clocked import Clocked
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, beside
+from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import a, names, names_or, one_of, percent, several, times, title
@@ -87,6 +88,11 @@ class Standing:
         if rest and not found and self.judged.probability is not None and self.judged.probability < TOLD:
             found = rest[:1]
         return (first, *found) if first else ()
+
+    @cached_property
+    def ends(self) -> tuple[Question, ...]:
+        """The question at the quick and at the slow ends of ranges of links and compute; empty where none was given."""
+        return at_ends(self.question, self.scenario)
 
     @property
     def least(self) -> float:

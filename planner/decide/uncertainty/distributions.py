@@ -146,6 +146,24 @@ def of_clock(question: Question) -> list[tuple[str, float, str]]:
     return found
 
 
+def given_ranges(question: Question, scenario: Scenario) -> dict[str, float]:
+    """How far ranges of the clock that were given reach from their middles, on the scale of the logarithm."""
+    told = {name: scenario.known[name] for name, value, _ in of_clock(question) if value > 0}
+    return {name: one.spread.reach for name, one in told.items() if one.spread and one.origin == "given"}
+
+
+def at_ends(question: Question, scenario: Scenario) -> tuple[Question, ...]:
+    """Ask at the quick and at the slow ends of all ranges of the clock that were given; nothing where none was."""
+    reach = given_ranges(question, scenario)
+    slower = {name: -by if name.endswith((".up", ".down")) else by for name, by in reach.items()}
+    values = {name: value for name, value, _ in of_clock(question)}
+    return tuple(
+        with_clock(question, {name: values[name] * math.exp(end * by) for name, by in slower.items()})
+        for end in (-1, 1)
+        if slower
+    )
+
+
 def with_clock(question: Question, changes: Mapping[str, float]) -> Question:
     """The same with other numbers of the clock."""
     network = question.network

@@ -9,7 +9,7 @@ from itertools import chain
 
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Recommendation, Row
-from planner.decide.uncertainty.distributions import FACTOR
+from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity
 from planner.io.wording import CASES, counted, join, join_with_limit, percent, times, title, two
@@ -48,6 +48,7 @@ SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
 NAMED = {"money": "money (your currency)"}  # columns
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
+RANGED = 2  # of the best, whose times between the ends of ranges are said
 LINES, WORDS = 25, 220  # of a page
 Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
@@ -207,10 +208,31 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     ]
     if measured:
         yield "Measured", ", ".join(measured)
+    if ranged := _between_ends(answer):
+        yield "Ranges", ranged
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield "Measured", " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
+
+
+def _between_ends(answer: Recommendation) -> str:
+    """Say what the best take between the ends of ranges of links and compute that were given."""
+    whole = next((one for one in answer.verdict.cases if one.on == SHARING), answer.verdict)
+    said = []
+    for value in answer.open_cases or ("",):
+        best = next((one.best for one in whole.cases if one.value == value), whole.best)
+        for row in map(answer.row, best[:RANGED]):
+            time = next((one.time for one in row.cases if value and one.value == value), row.time_seconds)
+            if time is not None and time.low is not None and time.high is not None:
+                where = f" ({CASES[value]})" if value else ""
+                said.append(f"{row.title} {duration(time.low)} to {duration(time.high)}{where}")
+    ranges = [
+        answer.words(name)
+        for name, known in answer.scenario.items()
+        if known.origin == "given" and ", log" in known.reading and (name in CLOCK or name.rpartition(".")[2] in LINK)
+    ]
+    return f"over {join(ranges)}: {join(said)}" if said else ""
 
 
 def _whose(name: str, known: KnownValue) -> str:
