@@ -225,10 +225,9 @@ def document(answer: Asynchronous) -> Document:
     """Lay the answer out."""
     shown = list(answer.rows)
     if len(shown) > SHOWN:
-        kept = {id(row) for row in shown if row.best_by_bound} | {id(shown[0]), id(shown[-1])}
-        some = [row for row in shown if row.steps is not None or id(row) in kept]
-        shown = some if len(some) <= SHOWN else [row for row in some if id(row) in kept] + some[: SHOWN - len(kept)]
-        shown.sort(key=lambda row: (-row.buffer, not row.best_by_bound))
+        ends = {id(row) for row in shown if row.best_by_bound} | {id(shown[0]), id(shown[-1])}
+        shown.sort(key=lambda row: (id(row) not in ends, math.inf if row.time_seconds is None else row.time_seconds))
+        shown = sorted(shown[:SHOWN], key=lambda row: (-row.buffer, not row.best_by_bound))
     limited = answer.asynchronous["max_staleness"] is not None  # then that of the table is what is limited
     rows = tuple(
         (

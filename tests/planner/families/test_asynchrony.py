@@ -477,3 +477,15 @@ def test_many_regions_are_raced_by_the_ratio_of_the_slowest(plan, tmp_path, monk
     assert max(map(len, out.splitlines())) <= 80
     [ratio] = re.findall(r"--speed-ratio ([\d.]+)", out)
     assert float(ratio) == pytest.approx(steps[-1] / steps[0], rel=0.01)  # links take next to nothing
+
+
+def test_a_page_has_the_buffers_that_come_next_each_once() -> None:
+    """It had the smallest of those with a guarantee, one of them twice, and not the one that its verdict is about."""
+    answer = planner.async_(
+        groups=9, clients_per_group=50, heterogeneity="intra", uplink="2Mbit/s", slowdowns="1,1,1,1,1,1,2,4,8"
+    )
+    shown = [
+        line.split(" of ")[0].strip() for line in str(answer).splitlines() if re.match(r"  \d (of 9|\(all\))", line)
+    ]
+    least = sorted((row for row in answer.rows if row.time_seconds), key=lambda row: row.time_seconds)[:5]
+    assert [text[0] for text in shown] == sorted((str(row.buffer) for row in [*least, answer.rows[0]]), reverse=True)
