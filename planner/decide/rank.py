@@ -135,6 +135,7 @@ def _warnings(  # reason: one source of warnings each
 ) -> Iterator[Caution]:
     question, scenario, recommended = here.question, here.scenario, here.best
     texts = [
+        *question.predictor.cautions(question),
         *evidence.not_covered(question),
         *about_shares(question),
         *scenario.warnings,
@@ -305,12 +306,12 @@ def _row(
 
 
 def _whence(question: Question, topology: str) -> NumberOrigin:
-    """Where rounds come from: what those who stay away add is predicted, also to given and measured ones."""
+    """Where rounds come from: what absences add is predicted, also to given ones, and what no run went as far as."""
     if question.availability is not None and lacks(question, attendance(question, topology)):
         return "predicted"
     if question.target is None and topology == question.reference:
         return "given"
-    return "measured" if question.predictor.measured else "predicted"
+    return "measured" if question.predictor.raced(question, topology) else "predicted"
 
 
 def _at_ends(topology: str, here: Standing) -> list[float]:
@@ -436,7 +437,7 @@ def _clocked(one: Clocked, here: Standing, by_sharing: Mapping[str, Standing]) -
         traffic_bytes=Quantity(traffic) if math.isfinite(traffic) else None,
         ratio=_over_best(one.amount(here.objective, network), here),
         cases=tuple(cases),
-        rounds_from="measured",
+        rounds_from="measured" if one.question.predictor.raced(one.question, one.id) else "predicted",
         why="its server does not wait, so that it has no rounds"
         if math.isfinite(time)
         else "the target is not reached",

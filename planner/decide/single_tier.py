@@ -109,7 +109,7 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
             found.append(Baseline(key, name, why=str(error)))
             continue
         whence: Origin = "bound" if question.predictor.guarantees else "predicted"
-        whence = "measured" if question.predictor.raced(key) else whence
+        whence = "measured" if question.predictor.raced(question, key) else whence
         rounds = float(alone.rounds()[topology]) if measured is None else measured
         found.append(Baseline(key, name, alone, topology, rounds, whence))
     return tuple(found)

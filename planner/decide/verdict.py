@@ -125,7 +125,7 @@ class Standing:
         ends = self._interval(topology, first)
         if ends and topology != first and math.isfinite(ends[0]) and not ends[1] <= ends[0] * (1 + SAME):
             low, high = ends[0], ends[1] if math.isfinite(ends[1]) else None
-        measured = self.question.predictor.measured
+        measured = all(self.question.predictor.raced(self.question, one) for one in (topology, first))
         return Quantity(number, "measured" if measured else "predicted", low, high, None if low is None else LEVEL)
 
 

@@ -66,7 +66,8 @@ def compared(
 
 def _row(other: Other, answer: Recommendation, found: dict[str, Any]) -> Row:
     """A row of its own for what a pilot raced to the same target."""
-    rounds, seconds, traffic = (Quantity(found[key], "measured") for key in ("rounds", "time_seconds", "traffic_bytes"))
+    rounds = Quantity(found["rounds"], found["rounds_from"])
+    seconds, traffic = (Quantity(found[key]) for key in ("time_seconds", "traffic_bytes"))  # of links that are modelled
     first = answer.rows[0]
     pairs = {"rounds": (rounds, first.rounds), "time": (seconds, first.time_seconds)}
     pairs["traffic"] = traffic, first.traffic_bytes
@@ -78,7 +79,7 @@ def _row(other: Other, answer: Recommendation, found: dict[str, Any]) -> Row:
         rounds=rounds,
         time_seconds=seconds,
         traffic_bytes=traffic,
-        ratio=Quantity(own / best, "measured") if best else None,
+        ratio=Quantity(own / best) if best else None,
         cases=_cases(answer, seconds),
         round_seconds=found["round_seconds"],
         rounds_from=found["rounds_from"],
@@ -93,7 +94,7 @@ def _cases(answer: Recommendation, seconds: Quantity) -> tuple[InCase, ...]:
             case.time_seconds for row in answer.rows for case in row.cases if (case.value, case.rank) == (value, 1)
         )
         known = value == "per-client"
-        ratio = Quantity(seconds / best, "measured") if known and best else None
+        ratio = Quantity(seconds / best) if known and best else None
         found.append(InCase(value=value, time_seconds=float(seconds) if known else None, ratio=ratio))
     return tuple(found)
 
@@ -141,7 +142,8 @@ def _measured(id_: str, found: dict[str, Any], scenario: Scenario) -> dict[str, 
         return found
     count, seconds = ceil_rounds(rounds), found["round_seconds"]
     amounts = {"rounds": count, "time_seconds": count * seconds, "traffic_bytes": count * each}
-    return {**amounts, "round_seconds": seconds, "_comparable": True, "rounds_from": "measured"}
+    whence = "measured" if question.predictor.raced(question, id_) else "predicted"
+    return {**amounts, "round_seconds": seconds, "_comparable": True, "rounds_from": whence}
 
 
 def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:

@@ -102,8 +102,8 @@ class Predictor(ABC):
         """Systems without rounds that were measured: id, title, and tasks of a region and deliveries to the target."""
         return ()
 
-    def raced(self, system: str) -> bool:
-        """Whether a system which is no tree was run itself, and its rounds are no other system's."""
+    def raced(self, question: Question, system: str) -> bool:
+        """Whether a system, or a tree, was run itself to the target: no other's rounds, and none beyond the runs."""
         return False
 
     def by_group(self) -> bool:
@@ -116,6 +116,10 @@ class Predictor(ABC):
 
     def notes(self, question: Question) -> tuple[str, ...]:
         """What is to be known of these rounds, in sentences."""
+        return ()
+
+    def cautions(self, question: Question) -> tuple[str, ...]:
+        """Those of them that a page must not leave out."""
         return ()
 
 

@@ -82,9 +82,17 @@ class Piloted(Predictor):
             return None
         return self._rounds(runner, self._like(float(question.goal())))
 
-    def raced(self, system: str) -> bool:
-        """Whether the pilot has a curve of this system itself."""
-        return self._runner(system) is not None
+    def raced(self, question: Question, system: str) -> bool:
+        """Whether the target lies within the pilot's curves of this system itself and of the reference."""
+        own, like = self._runner(system), self._like(float(question.goal()))
+        if own is None or self._beyond(like) or self._moved(question, question.values):
+            return False
+        if isinstance(own, Beside) and own.times:
+            return self._tasks(own, like) <= own.times[-1] * (1 + NEAR)
+        return not self._beyond(self._rounds(system, like))
+
+    def _beyond(self, rounds: float) -> bool:
+        return rounds > self.pilot.rounds * (1 + 1e-9)
 
     def by_group(self) -> bool:
         """Whether sequential learning raced group by group, or its rounds are those of the tree that does so."""
@@ -150,31 +158,25 @@ class Piloted(Predictor):
         return lambda rng, number: spreads * rng.standard_normal((len(spreads), number))
 
     def notes(self, question: Question) -> tuple[str, ...]:
-        """What the rounds stand on, and how far beyond the pilot they are."""
-        pilot, rounds = self.pilot, self._like(float(question.goal()))
+        """What the rounds stand on, and which systems have those of another."""
+        pilot = self.pilot
         seeds = counted(len(pilot.seeds.compared), "seed")
         proxy = ", a proxy: your label counts on other data" if pilot.problem.proxy else ""
         said = [
             f"Rounds are relative to {title(pilot.reference)}'s as a pilot measured them by {pilot.metric}: "
-            f"{pilot.rounds} rounds of {pilot.problem.name}{proxy}, {seeds}."
+            f"{pilot.rounds} rounds of {pilot.problem.name}{proxy}, {seeds}.",
+            *self.cautions(question),
         ]
-        if rounds > pilot.rounds * (1 + 1e-9):
-            far = math.expm1(WIDENING * math.log(rounds / pilot.rounds, 3))
-            said.append(
-                f"They are extrapolated {rounds / pilot.rounds:.3g}-fold beyond the pilot's {pilot.rounds} rounds, "
-                f"with the ratios of its last round. That adds an error of about {percent(far)}. "
-                f"`hfl-plan pilot ... --rounds {4 * pilot.rounds}` sees further."
-            )
         for system, name in (("fedavg", "FedAvg"), ("sfl", "Sequential")):
             moved = self._moved(question, question.values)
-            tree = None if self.raced(system) or moved else self._by_another_name(system)
+            tree = None if self._runner(system) or moved else self._by_another_name(system)
             apart = system == "sfl" and self.by_group()
             if tree is not None:
                 same = "the same group by group" if apart else "the same algorithm here"
                 said.append(f"{name} did not race: its rounds are those of {title(tree)}, {same}.")
-            elif apart and self.raced(system):
+            elif apart and self._runner(system):
                 said.append(f"{name} raced group by group.")
-            if apart and (tree is not None or self.raced(system)):
+            if apart and (tree is not None or self._runner(system)):
                 said.append(MIXED)
         others = [(one.title, self.beside(question, one.id)) for one in pilot.beside if one.family != "one-tier"]
         raced = [f"{name} {rounds:.3g}" for name, rounds in others if rounds is not None and math.isfinite(rounds)]
@@ -184,6 +186,18 @@ class Piloted(Predictor):
                 "HHFL is timed where --coverage is that of the pilot; a round of the others is not timed here."
             )
         return tuple(said)
+
+    def cautions(self, question: Question) -> tuple[str, ...]:
+        """How far beyond the pilot the rounds are."""
+        last, rounds = self.pilot.rounds, self._like(float(question.goal()))
+        if not self._beyond(rounds):
+            return ()
+        far = math.expm1(WIDENING * math.log(rounds / last, 3))
+        return (
+            f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "
+            f"about {percent(far)}. They have the ratios of its last round; `hfl-plan pilot ... --rounds {4 * last}` "
+            "sees further.",
+        )
 
     # ------------------------------------------------------------ curves
 

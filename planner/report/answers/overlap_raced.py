@@ -7,14 +7,13 @@ from typing import Any
 
 from planner.decide.explain import target_of
 from planner.families.hhfl.question import CLAIMS, in_words
-from planner.families.hhfl.raced import Raced
-from planner.io.answers import NextStep, Quantity, Status, Verdict
+from planner.families.hhfl.raced import HHFL, Raced
+from planner.io.answers import NextStep, NumberOrigin, Quantity, Status, Verdict
 from planner.io.wording import times
 from planner.report.answers.overlap import Attached, Overlap, raced
 from planner.report.answers.recommend import of_the_pilot
 from planner.report.families import CLOCK, parts
 
-BEYOND = "They are extrapolated"
 LEVEL = 0.8  # of intervals over seeds
 STATUS: Mapping[str, tuple[Status, tuple[str, ...]]] = {
     "worth it": ("best", ("hhfl",)),
@@ -32,7 +31,7 @@ def answered(found: Raced) -> Overlap:
         scenario,
         CLAIMS,
         CLOCK,
-        (*scenario.warnings, *found.layout.warnings, *[f"Rounds{far[4:]}" for far in notes if far.startswith(BEYOND)]),
+        (*scenario.warnings, *found.layout.warnings, *question.predictor.cautions(question)),
         {"verdict": _reasons(found), "basis": notes},
     )
     return Overlap(
@@ -49,17 +48,23 @@ def answered(found: Raced) -> Overlap:
 
 def _rows(found: Raced) -> Iterator[Attached]:
     E, Ge = found.steps
+    whence = _whence(found)
     for id_, title, layout in (("hfl", "HFL", found.layout.apart()), ("hhfl", "HHFL", found.layout)):
         rounds, cost = found.rounds[id_], found.cost  # not whole ones: a race has few of them
         yield Attached(
             id=id_,
             title=title,
             links=int(layout.links.sum()),
-            rounds=Quantity(rounds, "given" if id_ == "hfl" and found.question.target is None else "measured"),
+            rounds=Quantity(rounds, "given" if id_ == "hfl" and found.question.target is None else whence),
             time_seconds=Quantity(rounds * cost.seconds(layout, E, Ge)),
             traffic_bytes=Quantity(rounds * cost.bytes(layout, Ge)),
             airtime_seconds=Quantity(rounds * cost.of_a_round(layout, Ge)),
         )
+
+
+def _whence(found: Raced) -> NumberOrigin:
+    """Measured where the pilot went as far as the target."""
+    return "measured" if found.question.predictor.raced(found.question, HHFL) else "predicted"
 
 
 def _ratio(found: Raced, objective: str) -> Quantity:
@@ -67,7 +72,7 @@ def _ratio(found: Raced, objective: str) -> Quantity:
     gain, low, high = found.gain
     needed = found.break_even[objective]
     ends = (needed / high, needed / low) if high > low else (None, None)
-    return Quantity(needed / gain, "measured", ends[0], ends[1], LEVEL if high > low else None)
+    return Quantity(needed / gain, _whence(found), ends[0], ends[1], LEVEL if high > low else None)
 
 
 def _verdict(found: Raced) -> Verdict:

@@ -84,6 +84,45 @@ def test_rounds_are_the_measured_ratios_and_beyond_the_horizon_those_of_its_end(
     assert bool(beyond) is (rounds == 80)
 
 
+def test_rounds_that_no_run_went_as_far_as_are_predicted_and_a_warning_says_how_far(
+    pilot: Path, tmp_path: Path
+) -> None:
+    """An 88-fold extrapolation with an error of 283 % stood as measured, without a word on the page."""
+    others = [*PACE][1:]
+    report = tmp_path / "report.html"
+    fleet = {**FLEET, "link_sharing": "per-client", "objective": "time"}
+    far = planner.recommend(pilot=str(pilot), rounds=700, report=report, **fleet)
+    assert {far.row(name).rounds.origin for name in others} == {"predicted"}
+    assert {far.row(name).rounds_from for name in others} == {"predicted"}
+    assert {far.row(name).ratio.origin for name in others} == {"predicted"}
+    told = far.to_json()["warnings"][0]["text"]  # 3 ** (0.33 log_3 87.5), by hand: 87.5 ** (0.33 / ln 3)
+    error = 100 * (87.5 ** (0.33 / math.log(3)) - 1)
+    assert told.startswith(
+        f"Rounds are extrapolated 87.5-fold beyond the pilot's 8 rounds, adding an error of about {error:.0f} %"
+    )
+    page = " ".join(str(far).split())
+    assert (
+        f"Warning Rounds are extrapolated 87.5-fold beyond the pilot's 8 rounds, adding an error of about {error:.0f} %"
+        in page
+    )
+    assert all(
+        any(line.split()[0] == title and line.count("~") == 3 for line in str(far).splitlines() if line)
+        for title in ("Ring-Star", "Star-Ring", "Ring-Ring")
+    )
+    assert "extrapolated 87.5-fold" in report.read_text()
+    near = planner.recommend(pilot=str(pilot), rounds=ROUNDS, **fleet)
+    assert not any("extrapolated" in one.text for one in near.warnings)
+
+
+def test_a_tree_that_is_slower_than_the_reference_is_predicted_where_its_curve_has_ended(tmp_path: Path) -> None:
+    runners = document()["topologies"]
+    runners[1]["envelope"] = curve(0.5)
+    file = str(written(tmp_path, topologies=runners))
+    for rounds, whence in ((4, "measured"), (5, "predicted"), (8, "predicted")):
+        row = planner.recommend(pilot=file, rounds=rounds, **FLEET).row("star-ring")
+        assert (row.rounds, row.rounds.origin, row.rounds_from) == (2 * rounds, whence, whence)
+
+
 def test_the_pilot_of_the_examples_answers_with_its_own_ratios() -> None:
     path = ROOT / "examples" / "digits_pilot.json"
     kept = read_pilot(path)
@@ -253,15 +292,15 @@ def by_id(answer: Any) -> dict[str, Any]:
     return {one.id: one for one in (*answer.rows, *answer.recommend.others)}
 
 
-@pytest.mark.parametrize("rounds", [8, 80])
-def test_single_tiers_have_the_rounds_that_were_measured(tmp_path: Path, rounds: int) -> None:
+@pytest.mark.parametrize(("rounds", "whence"), [(8, "measured"), (80, "predicted")])
+def test_single_tiers_have_the_rounds_that_were_measured(tmp_path: Path, rounds: int, whence: str) -> None:
     file = with_systems(tmp_path, {"fedavg": 1.6, "sfl": 2.5})
     answer = planner.recommend(pilot=str(file), rounds=rounds, **FLEET)
     found = by_id(answer)
     for name, pace in (("fedavg", 1.6), ("sfl", 2.5)):
-        assert (found[name].rounds, found[name].rounds_from) == (math.ceil(rounds / pace), "measured")
+        assert (found[name].rounds, found[name].rounds_from) == (math.ceil(rounds / pace), whence)
         assert found[name].time_seconds == pytest.approx(found[name].rounds * found[name].round_seconds)
-    assert [answer.row(name).rounds.origin for name in ("fedavg", "sfl")] == ["measured"] * 2
+    assert [answer.row(name).rounds.origin for name in ("fedavg", "sfl")] == [whence] * 2
     plain = by_id(planner.recommend(rounds=rounds, model_size=MODEL, **FLEET))
     for name in ("fedavg", "sfl"):  # a round costs what it costs
         assert found[name].round_seconds == pytest.approx(plain[name].round_seconds)
@@ -357,6 +396,9 @@ def test_hhfl_stands_in_the_table_where_the_pilot_raced_this_coverage(tmp_path: 
     assert found["traffic_bytes"]["value"] == pytest.approx(5 * own["bytes"] / own["rounds"])
     said = " ".join(planner.recommend(pilot=str(file), **FLEET).explain("target").split())
     assert "Beside the trees the pilot raced, in rounds to the same loss: hhfl 5." in said
+    assert found["time_seconds"]["origin"] == "predicted"  # of links that are modelled, as for trees
+    far = by_id(planner.recommend(pilot=str(file), coverage=COVERAGE, rounds=80, **FLEET))["hhfl"]
+    assert (far.rounds, far.rounds.origin, far.rounds_from) == (50, "predicted", "predicted")
     other = families("ring:4,4,0")["hhfl"]
     assert other["rounds_from"] == "another quantity"
     assert "the pilot has another coverage" in other["why"]
@@ -413,6 +455,7 @@ def test_overlap_beyond_the_pilot_says_so_and_is_less_sure(tmp_path: Path) -> No
     assert (near.verdict.status, far.verdict.status) == ("best", "toss-up")
     assert any("Rounds are extrapolated 10-fold" in one.text for one in far.warnings)
     assert near.warnings == ()
+    assert (near.rows[1].rounds.origin, far.rows[1].rounds.origin) == ("measured", "predicted")
 
 
 def test_with_one_edge_round_overlap_is_to_be_raced_with_more(tmp_path: Path) -> None:
@@ -533,7 +576,7 @@ def test_beyond_the_pilot_it_goes_on_like_the_trees(tmp_path: Path) -> None:
         settings=LINKS | {"model.size": MODEL},
     )  # fmt: skip
     row = next(row for row in found.rows if row.id == "fedbuff")
-    assert row.time_seconds == pytest.approx(32 * TASK, rel=1e-6)
+    assert (row.time_seconds, row.rounds_from) == (pytest.approx(32 * TASK, rel=1e-6), "predicted")
 
 
 def test_speeds_of_the_regions_are_told_once(tmp_path: Path) -> None:
