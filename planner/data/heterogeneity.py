@@ -257,7 +257,14 @@ def _from_file(path: Path) -> FromFile:
     if path.suffix.lower() == ".json":
         from planner.data.profile import read_profile
 
-        return _of_profile(read_profile(path))
+        profile = read_profile(path)
+        gap = profile.constants.A
+        if gap is not None and gap.value == 0:
+            raise ScenarioError(
+                f"{path}: nothing trains by this profile, as no loss of its run was below that at the start. Run "
+                "`hfl-plan estimate` again with a lower --rate or more --steps, or check the loss of the hook."
+            )
+        return _of_profile(profile)
     from planner.data.label_counts import read_counts
 
     return of_counts(read_counts(path), "groups")

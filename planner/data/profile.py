@@ -58,7 +58,7 @@ class Constants(Part):
     curvature: Range | None = field(
         "largest curvature of the mean loss, typical of the run, which predictions by loss take for L", default=None
     )
-    A: Range | None = field("F(x0) - F*", default=None)
+    A: Range | None = field("F(x0) - F*; 0 where no loss of a run was below that at its start", default=None)
     fading: Range | None = field(
         "the power of rate times steps as which squared deviations fall late in training, for predictions by loss",
         default=None,

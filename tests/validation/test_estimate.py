@@ -487,6 +487,29 @@ def test_where_the_loss_never_falls_the_gap_is_left_out(plan: Any, tmp_path: Pat
     assert "--initial-gap" not in out and "recommend --heterogeneity" in " ".join(out.split())
 
 
+def test_a_profile_of_a_run_whose_loss_never_fell_is_refused_with_the_way_out(plan: Any, tmp_path: Path) -> None:
+    """It was named for one topology, with 88 %, by the noise and deviations of a run that had gone astray."""
+    hook, profile = tmp_path / "hook.py", tmp_path / "profile.json"
+    hook.write_text(HOOK)
+    code, out, _ = plan("estimate", hook, "--rate", 1000, *SMALL, "--output", profile)
+    losses = [
+        point["loss"]
+        for point in json.loads(plan("estimate", hook, "--rate", 1000, *SMALL, "--json")[1])["estimate"]["points"]
+    ]
+    assert code == 0 and min(losses) == losses[0] < losses[-1]  # the run does rise
+    assert f"estimate {hook} --rate 100" in " ".join(out.split()) and "recommend --heterogeneity" not in out
+    gap = read_profile(profile).constants.A
+    assert gap is not None and gap.value == 0
+    for command in ("recommend", "tune", "flip"):
+        code, out, err = plan(command, "--heterogeneity", profile)
+        assert (code, out) == (2, "")
+        assert "no loss of its run was below that at the start" in err and "lower --rate or more --steps" in err
+    older = json.loads(profile.read_text())
+    older["constants"]["A"] = None  # as profiles were written that do not say it
+    profile.write_text(json.dumps(older))
+    assert plan("recommend", "--heterogeneity", profile)[0] == 0
+
+
 REFUSED = [
     ("counts.csv", "client,group\n", 2, "is not a Python file"),
     ("hook.py", "def model(:\n", 2, "is not Python (line 1)"),

@@ -70,7 +70,7 @@ def estimated(
     notes = _notes(losses, found)
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
-    following = _next(hook, output if output is not None and output.suffix == ".json" else None)
+    following = _next(hook, found, output if output is not None and output.suffix == ".json" else None)
     return _page(_document(hook, losses, found), losses, found, notes, following), _profile(losses, found, notes).text()
 
 
@@ -88,7 +88,9 @@ def _notes(losses: Partitioned, found: Estimated) -> list[str]:
         "inversely proportional to their size.",
         "A is the loss at the start minus the lowest loss seen: F(x0) - F* is not smaller."
         if found.A.estimate
-        else "No loss was below that at the start, so A is not known. Give more --steps, or another --rate.",
+        else "No loss was below that at the start, so A is not known"
+        + (", and `recommend` refuses the profile" if _rose(found) else "")
+        + ". Give more --steps, or another --rate.",
     ]
     last = found.points[-1].L
     if any(point.L.high > 1.2 * point.L.estimate for point in found.points):
@@ -207,7 +209,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
             sigma=_range(found.largest("sigma")),
             L=_range(found.largest("L")),
             curvature=_range(found.typical("curvature")),
-            A=_range(found.A) if found.A.estimate else None,
+            A=_range(found.A) if found.A.estimate or _rose(found) else None,
             fading=None if found.fading is None else Range(value=found.fading),
         ),
         parameters=len(losses.start()),
@@ -285,8 +287,15 @@ def _interval(seen: Interval) -> dict[str, float | None]:
     return {"value": seen.estimate, "low": seen.low, "high": finite(seen.high)}
 
 
-def _next(hook: Path, output: Path | None) -> list[str]:
+def _rose(found: Estimated) -> bool:
+    """Whether the run had no loss below that at its start."""
+    return len(found.points) > 1 and not found.A.estimate
+
+
+def _next(hook: Path, found: Estimated, output: Path | None) -> list[str]:
     """The commands that write the profile, where that is still to do, and that recommend by it."""
+    if _rose(found):
+        return [f"hfl-plan estimate {shlex.quote(str(hook))} --rate {found.rate / 10:.3g}"]
     use = f"hfl-plan recommend --heterogeneity {shlex.quote(str(output or 'profile.json'))}"
     return [use] if output is not None else [f"hfl-plan estimate {shlex.quote(str(hook))} --output profile.json", use]
 
