@@ -72,7 +72,8 @@ class Effort:
 THOROUGH, QUICK = Effort(), Effort(12, 12, 1e-5, nobody=False)
 SCANNED = 64  # points on either side that are looked at quickly, as many as `along` begins with,
 SCANNED_DEARLY = 16  # of counts, and where compute times are drawn or who comes is worked out for each,
-SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds
+SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds:
+HALVES = 2  # then an interval with a change is cut into so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,7 +454,8 @@ class _Walk:
     def between(self, inner: float, outer: float) -> Array:
         """A few values between two, from the one to the other."""
         drawn = is_drawn(self.question) and (self.each.timed or self.each.whole)
-        parts = self.effort.drawn_sections if drawn else self.effort.sections
+        slow = self.each.whole and not is_quick(self.question)
+        parts = HALVES if slow else self.effort.drawn_sections if drawn else self.effort.sections
         if self.each.whole:
             some = np.array(sorted(set(np.round(np.linspace(inner, outer, parts + 1)).tolist()))[1:-1])
             return some if inner < outer else some[::-1]

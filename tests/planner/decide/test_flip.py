@@ -20,7 +20,7 @@ from test_cli import ROOT, run
 
 import planner
 from hflbounds import family
-from planner.decide.breakpoints import FINE, Line, along, answers
+from planner.decide.breakpoints import FINE, Line, along, answers, nearest
 from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
@@ -348,6 +348,23 @@ def test_the_model_that_takes_its_time_says_which_numbers_it_looked_at() -> None
     assert found.method == "looked at"
     assert "1 to 20" in found.grid
     assert check_against(found, question, told, first, np.arange(1.0, 21.0)) == 20
+
+
+def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
+    """Five from 10 to 1,000 at first; the fourth is 398, and 602 numbers beyond it are halved ten times at most."""
+    looked: list[float] = []
+
+    class Rising(Input):
+        def totals(self, question: Question, objective: str, topologies: Any, at: Any) -> Any:
+            looked.extend(at[at != self.value])
+            return np.stack([np.where((at >= 777) & (t == "ring-ring"), 0.5, 1.0) for t in topologies])
+
+    _, question, _ = asked(G=3, M=3, H="both")
+    each = Rising("G", 10.0, lambda moved, at: moved, whole=True, least=1.0)
+    first = [t for t in question.topologies if t != "ring-ring"]
+    ((change, _),) = nearest(each, question, "rounds", first)
+    assert (change.at, change.to) == (777, ("ring-ring",))
+    assert len([one for one in looked if one > 10]) <= 5 + 10
 
 
 # ---------------------------------------------------------------- the whole answer
