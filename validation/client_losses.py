@@ -5,6 +5,7 @@ Any loss that torch can differentiate will do. `Partitioned` makes the losses of
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -321,14 +322,15 @@ def _tensor(what: Any, name: str, like: Tensor) -> Tensor:
 
 
 def _checked(losses: Partitioned) -> None:
-    """Every client's loss can be computed and is one number, and the loss is a mean over samples."""
+    """Every client's loss can be computed and is one finite number, and the loss is a mean over samples."""
     x = losses.start().requires_grad_()
+    if not all(bool(part.isfinite().all()) for part in x.detach().split(1 << 24)):
+        raise ValidationError("the model's parameters are not finite before training. Check how it is made.")
     for client, (inputs, targets) in enumerate(zip(losses.inputs, losses.targets, strict=True)):
         try:
             seen = [losses._loss(inputs[rows], targets[rows], x) for rows in ([0], [-1], [0, -1])]
             with torch.no_grad():
-                for _ in losses.pieces(client, x):
-                    pass
+                pieces = list(losses.pieces(client, x))
         except Exception as error:  # whatever the user's module or loss raises
             raise ValidationError(
                 f"client {client}: the loss cannot be computed ({_first_line(error)}). "
@@ -340,6 +342,11 @@ def _checked(losses: Partitioned) -> None:
                 raise ValidationError(f"client {client}: the loss {told}, not one number. Return a mean over samples.")
         if not seen[0].requires_grad:
             raise ValidationError(f"client {client}: the loss does not depend on the model's parameters. Check it.")
+        if not math.isfinite(whole := sum(map(float, pieces))):
+            raise ValidationError(
+                f"client {client}: the loss is {whole} before training, not a finite number{_not_finite(inputs)}. "
+                "Check its data and the model."
+            )
         one, other, both = (float(found.detach()) for found in seen)
         mean = (one + other) / 2
         if abs(both - mean) > 1e-3 * (abs(one) + abs(other)):
@@ -347,6 +354,12 @@ def _checked(losses: Partitioned) -> None:
                 f"client {client}: the loss of two samples is {both:.6g} and their mean is {mean:.6g}. "
                 "Return a mean over samples (not a sum, nothing that ties samples together)."
             )
+
+
+def _not_finite(inputs: Tensor) -> str:
+    """Name the first sample whose numbers are not all finite."""
+    lost = (~inputs.isfinite()).flatten(1).any(1).nonzero()
+    return f"; X of sample {int(lost[0])} is not finite" if len(lost) else ""
 
 
 def _kind(what: object) -> str:

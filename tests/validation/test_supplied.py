@@ -188,6 +188,11 @@ def test_what_cannot_be_trained_is_refused() -> None:
     rows = clients()
     with pytest.raises(ValidationError, match=r"client 1: the loss is nan before training"):
         own.supplied(model("tanh"), [rows[0], (rows[1][0], rows[1][1] * float("nan"), rows[1][2])])
+    with torch.no_grad():
+        lost = model("tanh")
+        next(lost.parameters()).fill_(torch.inf)
+    with pytest.raises(ValidationError, match="the model's parameters are not finite before training"):
+        own.supplied(lost, rows)
     with pytest.raises(ValidationError, match="client 2 is empty"):
         own.supplied(model("tanh"), [*rows[:2], ("x", rows[0][1][:0], rows[0][2][:0])])
     with pytest.raises(ValidationError, match="differ in shape"):

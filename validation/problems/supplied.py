@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from hflbounds.topology import Children, branches
 from validation import hook as hooks
-from validation.client_losses import Partitioned, partitioned, paths, seeded
+from validation.client_losses import PIECE, Partitioned, partitioned, paths, seeded
 from validation.engine import Parameters, ValidationError, device_of, generator
 from validation.estimate import curvature
 from validation.networks import SIDE, Network
@@ -117,15 +117,6 @@ def supplied(
     shapes = {tuple(losses.inputs[c].shape[1:]) for c in seated}
     if len(shapes) > 1 or len({tuple(losses.targets[c].shape[1:]) for c in seated}) > 1:
         raise ValidationError("samples of different clients differ in shape. Pad them to one shape.")
-    if not all(bool(part.isfinite().all()) for part in losses.start().split(1 << 24)):
-        raise ValidationError("the model's parameters are not finite before training. Check how it is made.")
-    for c in seated:
-        with torch.no_grad():
-            value = sum(float(piece) for piece in losses.pieces(c, losses.start()))
-        if not math.isfinite(value):
-            raise ValidationError(
-                f"client {c}: the loss is {value} before training, not a finite number. Check its data and the model."
-            )
     tested = None if test is None else _tested(losses, test)
     bare = Supplied(losses, sizes, seated, weights, tested, "")
     made = replace(bare, digest=_digest(bare))
@@ -551,8 +542,15 @@ def _tested(losses: Partitioned, test: object) -> tuple[Tensor, Tensor]:
             outputs = losses.module(inputs[:2])
     except ValidationError as error:
         raise ValidationError(f"the test: {str(error).removeprefix('client 0: ')}") from None
-    if truth.is_floating_point() or truth.ndim != 1 or outputs.ndim != 2:
+    if truth.is_floating_point() or truth.ndim != 1 or not isinstance(outputs, Tensor) or outputs.ndim != 2:
         raise ValidationError("the test: accuracy needs whole numbers as labels, and one output a label. Leave it out.")
+    with torch.no_grad():
+        lost = torch.cat([losses.module(some).isnan().any(1) for some in inputs.split(PIECE)]).nonzero()
+    if len(lost):
+        raise ValidationError(
+            f"the test: the model's outputs for sample {int(lost[0])} are nan, which is no label. Check its data and "
+            "the model, or leave the test out."
+        )
     return inputs, truth
 
 

@@ -300,6 +300,21 @@ def test_a_budget_that_ends_too_early_is_said(tmp_path: Path) -> None:
     ("swap", "options", "code", "said"),
     [
         ({"+ y[:, None]": "+ y[:, None] * float('nan')"}, (), 1, "hook.py: client 0: the loss is nan before training"),
+        (
+            {"return samples(200, 99)": "X, y = samples(200, 99); X[7, 1] = float('nan'); return X, y"},
+            (),
+            1,
+            "the test: the loss is nan before training, not a finite number; X of sample 7 is not finite. Check its",
+        ),
+        (
+            {
+                "def test": "def loss(o, t):\n    return nn.functional.cross_entropy(o.nan_to_num(), t)\n\ndef test",
+                "return samples(200, 99)": "X, y = samples(200, 99); X[7, 1] = float('nan'); return X, y",
+            },
+            ("--metric", "accuracy"),
+            1,
+            "the test: the model's outputs for sample 7 are nan, which is no label. Check its data and the model, or",
+        ),
         ({"20 + c": "c"}, (), 1, "client 0 is empty: it has no samples. Leave it out."),
         ({"return nn.Sequential": "return 3  #"}, (), 1, "the model is of type int, not an nn.Module"),
         ({"def model": "def modle"}, (), 2, "has no function model()"),
