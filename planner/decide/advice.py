@@ -112,7 +112,8 @@ def steps(
 def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
     parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-    return NextStep(argv=LINK_SHARING, why=f"Does {a(parent)} share one link?", asks=True)
+    which = parent if parent.startswith("tier ") else a(parent)
+    return NextStep(argv=LINK_SHARING, why=f"Does {which} share one link?", asks=True)
 
 
 def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:

@@ -21,7 +21,7 @@ from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivi
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, times, title, two
-from planner.report.document import Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
+from planner.report.document import COLUMNS, Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
@@ -223,6 +223,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 NAMED = 6  # letters of a symbol
+LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
@@ -255,7 +256,9 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         own = "own links: " if SHARING in decided and "settles" in found[0] else ""  # the case whose toss-up is meant
-        yield "Changes", own + "; ".join(found[:most]) + left
+        said = own + "; ".join(found[:most])
+        fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
+        yield "Changes", said if answer.verdict.cases and fits else said + left
 
 
 def titles(answer: Answer) -> dict[str, str]:

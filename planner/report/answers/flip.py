@@ -16,9 +16,10 @@ from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
 from planner.report.page import brief, cell, count, duration, page, shortened_to, size
+from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
-SHOWN = 9  # changes on a page
+SHOWN, FEWEST = 9, 3  # changes on a page: at most, and where it has many other lines
 INSIDE = 2  # changes of order inside a toss-up, on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
@@ -41,24 +42,26 @@ DETAILS = (
 
 def document(answer: Flips) -> Document:
     """Lay every change of the answer out, the nearest first."""
-    rows, tossed = answer.rows[:SHOWN], _differ(answer)
+    tossed, on, sections = _differ(answer), answer.words(answer.verdict.on), tuple(_sections(answer))
 
-    def changes(columns: Sequence[Column], most: int) -> Table:
+    def changes(rows: Sequence[Change], columns: Sequence[Column], most: int) -> Table:
         cells = tuple(_row(answer, row, tossed, most)[: len(columns)] for row in rows)
         return Table(tuple(columns), cells, label="Changes", indent=2, apart=False)
-
-    whole, narrow, least = changes(COLUMNS, 2), changes(COLUMNS[:-1], 2), changes(COLUMNS[:-1], 1)
-    fitting = next((one for one in (whole, narrow) if one.width() <= WIDE), least)
-    table = [fitting] if rows else []
-    on = answer.words(answer.verdict.on)
 
     def label(case: Verdict) -> str:
         return f"{on} {case.value}"
 
-    said_in_table = ("Assumed", "Changes") if rows else ()
-    return page(
-        answer, table, _sections(answer), label=label, facts=_facts(answer), without=said_in_table, kind="Changes"
-    )
+    def laid(shown: int) -> Document:
+        rows = answer.rows[:shown]
+        tables = (changes(rows, *how) for how in ((COLUMNS, 2), (COLUMNS[:-1], 2)))
+        table = next((one for one in tables if one.width() <= WIDE), changes(rows, COLUMNS[:-1], 1))
+        said_in_table = ("Assumed", "Changes") if rows else ()
+        facts = _facts(answer, shown)
+        return page(
+            answer, [table] if rows else [], sections, label=label, facts=facts, without=said_in_table, kind="Changes"
+        )
+
+    return first_that_fits(laid(shown) for shown in range(SHOWN, FEWEST - 1, -1))
 
 
 def _differ(answer: Flips) -> bool:
@@ -89,8 +92,8 @@ def _from(row: Change) -> str:
     return f"{sign}{'=' * isinstance(at, int)} {format_break_even(at, row.unit)}"
 
 
-def _facts(answer: Flips) -> Iterator[tuple[str, str]]:
-    left = len(answer.rows) - SHOWN
+def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
+    left = len(answer.rows) - shown
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
     still = _unchanged(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Recommendation, Row
@@ -28,7 +28,7 @@ from planner.report.document import (
     Table,
 )
 from planner.report.page import about, change_in, count, duration, page, size
-from planner.report.render.table import render
+from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
 from planner.scenario.units import format_amount, format_energy, format_mass
@@ -49,7 +49,6 @@ NAMED = {"money": "money (your currency)"}  # columns
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
 RANGED = 2  # of the best, whose times between the ends of ranges are said
-LINES, WORDS = 25, 220  # of a page
 Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
 """How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
@@ -63,17 +62,12 @@ def document(answer: Recommendation) -> Document:
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     few = len(answer.ranking) <= LEAST + 1
 
-    def laid(shown: int, widths: Sequence[Wide]) -> tuple[Document, str]:
-        table = _table(answer, shown, widths)
-        found = page(answer, table, sections, facts=facts, kind="Recommendation")
-        return found, render(found, width=COLUMNS, color=False)
+    def laid(shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]]) -> Document:
+        return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
 
-    for shown in (SHOWN,) if few else range(SHOWN, LEAST - 1, -1):
-        for widths in (WIDTHS[i:] for i in range(len(WIDTHS))):
-            found, text = laid(shown, widths)
-            if text.count("\n") <= LINES and len(text.split()) <= WORDS:
-                return found
-    return found
+    numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
+    known = chain(product(numbers, range(len(WIDTHS)), (facts,)), [(numbers[-1], len(WIDTHS) - 1, ())])
+    return first_that_fits(laid(shown, WIDTHS[i:], about) for shown, i, about in known)
 
 
 # ---------------------------------------------------------------- the page

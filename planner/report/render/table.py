@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from planner.report.document import COLUMNS, Block, Document, Facts, Figure, Heading, Table
 
+LINES, WORDS = 25, 220  # of a page
 LEAST, WIDEST = 40, 10_000  # columns of a terminal, and of a figure in a pipe
 STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
 ANSI = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
@@ -26,6 +27,15 @@ def render(document: Document, *, width: int, color: bool) -> str:
     for block in document.blocks:
         lines.extend(_lines_of(block, max(LEAST, width) if color else None))
     return "\n".join(text for line in lines for text in _written(line, color)) + "\n"
+
+
+def first_that_fits(pages: Iterable[Document]) -> Document:
+    """Return the first of several pages of an answer with no more lines and words than one may have, or the last."""
+    for found in pages:
+        text = render(found, width=COLUMNS, color=False)
+        if text.count("\n") <= LINES and len(text.split()) <= WORDS:
+            return found
+    return found
 
 
 def _lines_of(block: Block, terminal: int | None) -> Iterator[Line]:

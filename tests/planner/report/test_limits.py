@@ -96,6 +96,19 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "flip -G 17 -M 15 --heterogeneity iid --step-time 4.68s --sigma 0.244 --objective time",  # had 30 lines
+        "recommend --heterogeneity inter -K 13 --sigma 6.75 --rounds 529 --metric gradient --tiers 5/5/4",  # 27
+        "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%",  # 26
+    ],
+)
+def test_a_page_with_many_cases_and_facts_fits_too(plan, command: str) -> None:
+    code, page, err = plan(*shlex.split(command))
+    assert (code, err, overlong(page)) == (0, "", [])
+
+
+@pytest.mark.parametrize(
     ("command", "line"),
     [
         ("compare examples/phones.toml examples/hospitals.toml", "hfl-plan recommend --config examples/hospitals.toml"),

@@ -46,4 +46,4 @@ def test_without_names_the_letters_stay_and_a_node_is_one_of_its_tier() -> None:
     answer = planner.recommend(told)
     assert "delta1" in answer.explain("break-even") and answer.tier_names == ()
     asked = next(one.why for one in answer.next if one.asks)
-    assert asked == "Does a node of tier 2 share one link?"
+    assert asked == "Does tier 2 share one link?"  # in one line with its options
