@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +19,19 @@ import real_record as record  # noqa: E402
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def kept() -> list[record.Curves]:
-    return [one for one in record.settings(record.ROOT / "measured_curves.csv") if one.told["role"] == "kept"]
+@cache
+def rows_of(name: str, role: str) -> list[dict[str, object]]:
+    """What a contestant says of the settings of one role, which several tables take."""
+    say, seeds = record.CONTESTANTS[name]
+    return list(record.judged(record.of_roles(record.ROOT / "measured_curves.csv", (role,)), say, seeds))
 
 
 @pytest.mark.parametrize(
     "name",
     ["`spectrum`, profile", "pilot of 5 rounds, fresh noise", "pilot of 19 rounds, fresh noise", "always ring-ring"],
 )
-def test_rows_of_the_table_are_what_the_curves_say(name: str, kept: list[record.Curves]) -> None:
-    say, seeds = record.CONTESTANTS[name]
-    rows = list(record.judged(kept, say, seeds))
+def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
+    rows = rows_of(name, "kept")
     for quantity, metric in record.METRIC.items():
         told = record.summary([row for row in rows if row["quantity"] == quantity])
         assert f"| {name} | {metric} {told}" in PAGE
@@ -40,11 +42,9 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str, kept: list[record.
     [(("kept2",), "`kept2`"), (("kept3",), "`kept3`"), (("kept4",), "`kept4`"), (record.JUDGED, "all that judge")],
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
-    later = record.of_roles(record.ROOT / "measured_curves.csv", roles)
     names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]
     for name in names + ["`spectrum`, profile with fading"] * ("kept4" in roles):
-        say, seeds = record.CONTESTANTS[name]
-        rows = list(record.judged(later, say, seeds))
+        rows = [row for role in roles for row in rows_of(name, role)]
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
             assert f"| {name} | {metric}, {words} {told}" in PAGE
@@ -86,17 +86,14 @@ def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
         key = tuple(row[name] for name in record.SETTING)
         seen.setdefault(key, {}).setdefault(row["topology"], []).append([float(row[n]) for n in at if row[n]])
     fitted = {key for key, of in seen.items() if min(np.mean(curves, 0).min() for curves in of.values()) < 0.05}
-    file = record.ROOT / "measured_curves.csv"
-    curves, judge = record.of_roles(file, record.ROLES[:5]), record.of_roles(file, ("kept4",))
-    for name, before, some in (
-        ("`spectrum`, profile", "", curves),
-        ("`spectrum`, profile with fading", "the same with fading: ", curves),
-        ("`spectrum`, profile", "", judge),
-        ("`spectrum`, profile with fading", "with fading: ", judge),
+    for name, before, roles in (
+        ("`spectrum`, profile", "", record.ROLES[:5]),
+        ("`spectrum`, profile with fading", "the same with fading: ", record.ROLES[:5]),
+        ("`spectrum`, profile", "", ("kept4",)),
+        ("`spectrum`, profile with fading", "with fading: ", ("kept4",)),
     ):
-        say, seeds = record.CONTESTANTS[name]
         parts: dict[str, list[dict[str, object]]] = {}
-        for row in record.judged(some, say, seeds):
+        for row in (row for role in roles for row in rows_of(name, role)):
             if row["quantity"] == "loss":
                 goes = "goes to 0" if tuple(row[name] for name in record.SETTING) in fitted else "stays above 0"
                 groups = "differ" if row["scheme"] in ("inter", "nested") else "alike"
@@ -106,7 +103,7 @@ def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
             assert f"  | {before}{words} {record.summary(rows)}" in PAGE
 
 
-def test_pilots_and_habits_counted_without_the_script(kept: list[record.Curves]) -> None:
+def test_pilots_and_habits_counted_without_the_script() -> None:
     """By hand from the file: how often Ring-Ring needs at most 2 % more rounds by loss than the best."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
         lines = [row for row in csv.DictReader(file) if row["role"] == "kept" and row["quantity"] == "loss"]
