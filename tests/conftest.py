@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pytest
@@ -14,8 +15,10 @@ from hflbounds.audit.checks import Verdict, audit
 # Several workers share the cores: threads that wait for one another there take most of the time of the tests on torch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Many tests start the command in a process of its own, and each would compile the whole package again.
+# Many tests start the command in a process of its own, and each would compile the whole package again; and to compile
+# the tests again, with what their assertions say, takes half of the time of collecting them, in every worker.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # What is collected stays: to look through all of it again and again for garbage took a third of the collection.
 gc.disable()
