@@ -196,7 +196,7 @@ def pilot(  # reason: a keyword for each option of the command
     edges: int | None = None,
     slowdowns: str | Sequence[float] | None = None,
     speed_ratio: float | None = None,
-    buffer: int | None = None,
+    buffer: int | str | None = None,
     rates: int | Sequence[float] = 7,
     seeds: int = 4,
     batch: int = 32,
@@ -233,7 +233,8 @@ def pilot(  # reason: a keyword for each option of the command
         edges: For hsl and gossip: models sent over an edge in a round, in all.
         slowdowns: For hga: how many times as long a task of each region takes, ``[1, 1, 2, 5]``.
         speed_ratio: Or the slowest region's time over the fastest's, in equal ratios between.
-        buffer: Updates in a step of an asynchronous server; None for half of the regions.
+        buffer: Updates in a step of an asynchronous server, ``2`` or ``"1,2,5"``; None for half of the regions, and for
+            FedBuff a quarter and three quarters too.
         rates: How many rates the first grid has, or raw rates.
         seeds: Of the noise, for the comparison.
         batch: Samples of a mini-batch.
@@ -280,7 +281,7 @@ def pilot(  # reason: a keyword for each option of the command
                 if slowdowns is not None and not isinstance(slowdowns, str)
                 else slowdowns,
                 None if speed_ratio is None else repr(speed_ratio),
-                buffer,
+                None if buffer is None else str(buffer),
             ).racers,
         )
     )

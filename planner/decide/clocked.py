@@ -10,6 +10,8 @@ from planner.predict.question import Question
 from planner.scenario.fields import Objective
 from planner.scenario.network import Network
 
+BUFFER = ", buffer "  # between the name of a rule and how many updates a step takes: ``FedBuff, buffer 2 of 4``
+
 
 @dataclass(frozen=True)
 class Clocked:
@@ -20,6 +22,16 @@ class Clocked:
     question: Question
     tasks: float  # time to the target, in tasks of a region of slowdown 1; ``inf`` where it is not reached
     deliveries: float  # models that regions have delivered by then
+
+    @property
+    def rule(self) -> str:
+        """Name of what its server does with the updates that it has, without the buffer."""
+        return self.title.partition(BUFFER)[0]
+
+    @property
+    def buffer(self) -> int:
+        """Updates of a step, as its title has them; 0 where it is not one of several."""
+        return int(self.title.partition(BUFFER)[2].partition(" ")[0] or 0)
 
     @property
     def waits(self) -> bool:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from hflbounds.evaluate.compare import SAME, ties
 from hflbounds.topology import tier_symbols
-from planner.decide.clocked import Clocked
+from planner.decide.clocked import BUFFER, Clocked
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, beside
 from planner.decide.uncertainty.distributions import at_ends
@@ -434,7 +434,8 @@ def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
 
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
     """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
-    name = baseline.title.partition(",")[0].replace("Seq.", "Sequential")
+    name, _, buffer = baseline.title.partition(BUFFER)
+    name = name.partition(",")[0].replace("Seq.", "Sequential") + f" with buffer {buffer}" * bool(buffer)
     differ = any(scenario.known[tier.deviation].value for tier in tier_symbols(scenario.depth)[:-1])
     if baseline.title == SINGLE["sfl"][1] and (differ or scenario.pilot is not None):  # as of one group of everybody
         name += " in an order that mixes groups"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from planner.data.coverage import Layout, read_layout
+from planner.decide.tuning import whole_numbers
 from planner.errors import ScenarioError
 from planner.families.hga import question as hga
 from planner.families.hsl import question as hsl
@@ -43,7 +44,8 @@ class Asked:
     edges: int | None = None  # models that go over an edge in a round, in all, for HSL and gossip
     slowdowns: str | None = None  # how many times as long each region takes, for HGA-FL
     speed_ratio: str | None = None  # or the last over the first
-    buffer: int | None = None  # updates of regions in a step of an asynchronous server; None for half of them
+    # updates of regions in a step of an asynchronous server, 1,2,3; None for half of them, and more for FedBuff
+    buffer: str | None = None
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.systems if name not in SYSTEMS]:
@@ -173,22 +175,27 @@ def _hga(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     [regions], clients = fleet.sizes[0], fleet.sizes[1][0]
     if regions < 2:
         raise ScenarioError("--systems hga: one group is no regions that differ in speed. Leave hga out.")
-    buffer = (regions + 1) // 2 if asked.buffer is None else asked.buffer
-    if not 1 <= buffer <= regions:
-        raise ScenarioError(f"--buffer: {buffer} is not from 1 to the {regions} regions.", code="E004")
+    half = (regions + 1) // 2
+    sizes = whole_numbers("--buffer", asked.buffer, {half})
+    if sizes[-1] > regions:
+        raise ScenarioError(f"--buffer: {sizes[-1]} is not from 1 to the {regions} regions.", code="E004")
+    main = half if half in sizes else sizes[0]  # whose ids are the rules' own
+    of_fedbuff = hga.some_buffers(regions) if asked.buffer is None else sizes  # one rule, as each buffer takes its time
     option, text = ("--speed-ratio", asked.speed_ratio) if asked.slowdowns is None else ("--slowdowns", asked.slowdowns)
     slowdowns = tuple(hga.factors(option, str(text), regions))
     shared: dict[str, Any] = {"M": regions, "N": clients, "R_sub": prod(fleet.passes), "E": fleet.local_steps}
     shared["slowdowns"] = ",".join(map(repr, slowdowns))
-    some, of = {"K_buf": buffer}, f"buffer {buffer} of {regions}"
-    for id_, title, options in (
-        ("hga-fl", f"HGA-FL, {of}", {**some, "cache": "zero", "alpha": DYN}),
-        ("fedbuff", f"FedBuff, {of}", some),
-        ("ca2fl", f"CA2FL, {of}", {**some, "cache": "zero"}),
-        ("fedasync", "FedAsync", {"K_buf": 1, **FEDASYNC}),
-        ("synchronous", "Synchronous mean", {}),
+    for rule, title, options, buffers in (
+        ("hga-fl", "HGA-FL", {"cache": "zero", "alpha": DYN}, sizes),
+        ("fedbuff", "FedBuff", {}, of_fedbuff),
+        ("ca2fl", "CA2FL", {"cache": "zero"}, sizes),
     ):
-        yield Racer(id_, HGA, title, id_, {**shared, **options}, slowdowns=slowdowns)
+        for size in buffers:
+            id_ = rule if size == main else f"{rule}-{size}"
+            options_of = {**shared, "K_buf": size, **options}
+            yield Racer(id_, HGA, f"{title}, buffer {size} of {regions}", rule, options_of, slowdowns=slowdowns)
+    yield Racer("fedasync", HGA, "FedAsync", "fedasync", {**shared, "K_buf": 1, **FEDASYNC}, slowdowns=slowdowns)
+    yield Racer("synchronous", HGA, "Synchronous mean", "synchronous", shared, slowdowns=slowdowns)
 
 
 def _steps(fleet: Fleet) -> dict[str, Any]:
@@ -221,7 +228,7 @@ def read(
     edges: str | None,
     slowdowns: str | None = None,
     speed_ratio: str | None = None,
-    buffer: int | None = None,
+    buffer: str | None = None,
 ) -> Asked:
     """Read what was asked for."""
     if edges is not None and not (edges.strip().isdecimal() and 0 < int(edges) <= 10**9):

@@ -62,7 +62,12 @@ def pilot(  # reason: one parameter for every option
         str | None, Option("--speed-ratio", help="the same as slowest region over fastest, in equal ratios between: 8")
     ] = None,
     buffer: Annotated[
-        int | None, Option("--buffer", help="updates in a step of an asynchronous server [half of the regions]", min=1)
+        str | None,
+        Option(
+            "--buffer",
+            help="updates in a step of an asynchronous server: 1,2,5 or 1:8 [half of the regions, and for FedBuff "
+            "a quarter and three quarters too]",
+        ),
     ] = None,
     rates: Annotated[str, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3")] = "7",
     seeds: Annotated[int, Option("--seeds", help="seeds of the noise, for the comparison")] = 4,

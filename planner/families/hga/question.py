@@ -199,6 +199,11 @@ def _times(scenario: Scenario, own: tuple[float, ...], settings: Settings) -> tu
     raise ScenarioError(f"{fact} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")
 
 
+def some_buffers(regions: int) -> list[int]:
+    """A quarter, a half and three quarters of the regions, fewer than all."""
+    return sorted({-(-regions * quarters // 4) for quarters in (1, 2, 3)} - {regions})
+
+
 def factors(option: str, text: str, regions: int) -> list[float]:
     """Read how many times as long each region takes, from ``--slowdowns`` or ``--speed-ratio``.
 

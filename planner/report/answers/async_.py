@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from hflbounds import get
+from planner.decide.clocked import Clocked
 from planner.families.hga.model import THEOREM, printed_limits
-from planner.families.hga.question import Answer, Buffer, constants, late
+from planner.families.hga.question import Answer, Buffer, constants, late, some_buffers
 from planner.io.answers import Evidence, NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, percent, times
@@ -198,27 +199,40 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
     waiting, apart = known.pop("synchronous", None), max(found.times) / min(found.times)
     if waiting is not None and known:
         best, there = min(known.values(), key=lambda one: one.tasks), waiting.question.slowdowns
+        takes = _takes(best, [one for one in known.values() if one.rule == best.rule], waiting)
         ratio = best.tasks / waiting.tasks
         here = [one / found.times[0] * there[0] for one in found.times]
         if all(math.isclose(a, b, rel_tol=0.1) for a, b in zip(here, there, strict=True)):
             advice = "Do not wait: in" if ratio < 1 - NEAR else "In"
-            return ratio, f"{advice} your pilot {_takes(best.title, ratio)}"
+            return ratio, f"{advice} your pilot {takes}"
         speeds = join([f"{one:.3g}" for one in there])
         return None, (
-            f"Your pilot raced regions that take {speeds} times as long, which differ from these: there "
-            f"{_takes(best.title, ratio)}"
+            f"Your pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
         )
     if apart <= 1 + found.scenario.resolution:
         return None, ""
     return None, RACED if apart >= FAR_APART else "It covers no FedBuff or FedAsync, which may be faster: race them."
 
 
-def _takes(name: str, ratio: float) -> str:
-    """What the best server of a race takes, and that no other buffer was raced."""
-    method, _, buffer = name.partition(", ")
-    alone = f" No buffer but {buffer.removeprefix('buffer ')} was raced: pilot --buffer N." if buffer else ""
-    named = f"{method} with {buffer}" if buffer else method
-    return f"{named} takes {times(ratio)} the time of waiting for all.{alone}"
+def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
+    """What the best server of a race takes, and the same with other buffers; or that none of them was raced."""
+    ratio = {one.buffer: times(one.tasks / waiting.tasks) for one in same}
+    said = f"takes {ratio.pop(best.buffer)} the time of waiting for all"
+    if not best.buffer:
+        return f"{best.rule} {said}."
+    regions, others = (
+        len(waiting.question.slowdowns),
+        "".join(f"; with {size}, {ratio[size]}" for size in sorted(ratio)),
+    )
+    said = f"{best.rule} with buffer {best.buffer} of {regions} {said}{others}."
+    if not ratio and regions > 2:
+        more = ",".join(map(str, sorted({1, *some_buffers(regions)})))
+        return f"{said} It raced with no other buffer: pilot --buffer {more}."
+    if ratio and 1 < best.buffer < min(ratio):
+        return f"{said} No smaller one was raced: pilot --buffer 1:{best.buffer}."
+    if ratio and max(ratio) < best.buffer < regions - 1:
+        return f"{said} No larger one was raced: pilot --buffer {best.buffer}:{regions - 1}."
+    return said
 
 
 def document(answer: Asynchronous) -> Document:

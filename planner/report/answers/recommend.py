@@ -79,7 +79,9 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Bl
     left, shown = len(answer.ranking) - most, next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
-    notes = [f"{left} more topologies: --explain table"] if left > 0 else []
+    later = len(_later(answer))
+    more = [f"{left} more topologies"] * (left > 0) + [f"{later} more that raced"] * (later > 0)
+    notes = [f"{' and '.join(more)}: --explain table"] * bool(more)
     if "traffic" not in {column.name for column in shown.columns} and answer.verdict.on == SHARING:
         notes.append("Traffic, which links do not change: --explain table")
     if any(NO_END in cell for row in shown.texts() for cell in row):
@@ -118,7 +120,8 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
     of both links by time that is not ``whole``.
     """
-    shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline)]
+    later = _later(answer)
+    shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
     decides: str = "time" if cases else answer.objective
     others = [name for name in ("time", "rounds", "traffic") if name != decides]
@@ -144,6 +147,12 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
         apart=False,
         above=_above(answer, cases, "rounds" if BEGUN in heads else ""),
     )
+
+
+def _later(answer: Recommendation) -> set[str]:
+    """Ids of systems that raced by their servers' clock, but for the quickest: these have a time and no rounds."""
+    raced = [row for row in answer.rows if row.baseline and row.rounds is None and row.time_seconds is not None]
+    return {row.id for row in sorted(raced, key=lambda row: float(row.time_seconds or 0.0))[1:]}
 
 
 def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tuple[int, str], ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -30,7 +32,7 @@ from validation.problems.supplied import problem, supplied  # noqa: E402
 
 SLOW = (1.0, 1.5, 4.0)
 ASKED = ("--systems", "trees,hga", "--slowdowns", "1,1.5,4", "--topology", "star-star")
-IDS = ("hga-fl", "fedbuff", "ca2fl", "fedasync", "synchronous")
+IDS = ("hga-fl", "fedbuff-1", "fedbuff", "ca2fl", "fedasync", "synchronous")
 NINE = Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3)))
 
 
@@ -83,10 +85,11 @@ def test_the_raced_curve_is_the_literal_algorithms(raced: tuple[Path, str], name
     pilot = read_pilot(raced[0] / "hga.json")
     one, made = beside(pilot)[name], Literal(raced[0])
     assert one.rate is not None
-    buffer = {"fedasync": 1, "synchronous": 3}.get(name, 2)
+    buffer = {"fedasync": 1, "fedbuff-1": 1, "synchronous": 3}.get(name, 2)
     asynchronous = name == "fedasync"
     told = Settings(
-        above=name, below="dyn" if name == "hga-fl" else "avg", M=3, N=3, R_sub=2, E=1, eta=one.rate, alpha=2.0,
+        above=name.removesuffix("-1"), below="dyn" if name == "hga-fl" else "avg", M=3, N=3, R_sub=2, E=1, eta=one.rate,
+        alpha=2.0,
         eta_g=0.6 if asynchronous else 1.0, damp=lambda late: (1 + late) ** (-0.5 if asynchronous else 0),
         filled=False,
     )  # fmt: skip
@@ -142,8 +145,9 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
     ratio = times[best] / waiting
     method, _, buffer = best.partition(", ")
-    said = f"in your pilot {method} with {buffer} takes {wording.times(ratio)} the time of waiting for all."
-    said += f" No buffer but {buffer.removeprefix('buffer ')} was raced: pilot --buffer N."
+    said = f"in your pilot {method} with {buffer} takes {wording.times(ratio)} the time of waiting for all"
+    assert method == "HGA-FL"  # FedBuff alone raced with two
+    said += ". It raced with no other buffer: pilot --buffer 1,2."
     assert ratio < 0.9
     assert found.verdict.text.startswith(f"Do not wait: {said}")
     assert (found.verdict.status, found.verdict.best) == ("measured", ())
@@ -157,6 +161,55 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
         f"raced regions that take 1, 1.5 and 4 times as long, which differ from these: there {method} with {buffer} "
         in other.text
     )
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ({"fedbuff"}, "It raced with no other buffer: pilot --buffer 1,2."),
+        ({"fedbuff-1"}, "It raced with no other buffer: pilot --buffer 1,2."),
+        ({"fedasync"}, "your pilot FedAsync takes "),
+        ({"fedbuff", "fedbuff-1"}, "x the time of waiting for all; with "),
+    ],
+)
+def test_async_says_which_buffers_were_not_raced(
+    raced: tuple[Path, str], tmp_path: Path, left: set[str], said: str
+) -> None:
+    """A pilot as earlier versions wrote it: one buffer of a rule, or the one that it was asked for."""
+    text = json.loads((raced[0] / "hga.json").read_text())
+    text["beside"] = [one for one in text["beside"] if one["id"] in left | {"synchronous"}]
+    for target in text["targets"]:
+        target["times"] = {name: time for name, time in target["times"].items() if name in left | {"synchronous"}}
+    (file := tmp_path / "old.json").write_text(json.dumps(text))
+    found = planner.async_(pilot=str(file)).verdict.text
+    assert said in found
+    assert ("--buffer" in found) == (len(left) == 1 and left != {"fedasync"})
+    if len(left) == 2:
+        assert sorted(re.search("buffer (.) of 3 takes .* all; with (.),", found).groups()) == ["1", "2"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("regions", "buffer", "of_fedbuff", "of_others"),
+    [
+        (2, None, {"fedbuff": 1}, {"ca2fl": 1}),
+        (3, None, {"fedbuff-1": 1, "fedbuff": 2}, {"ca2fl": 2}),
+        (4, None, {"fedbuff-1": 1, "fedbuff": 2, "fedbuff-3": 3}, {"ca2fl": 2}),
+        (10, None, {"fedbuff-3": 3, "fedbuff": 5, "fedbuff-8": 8}, {"ca2fl": 5}),
+        (4, "3", {"fedbuff": 3}, {"ca2fl": 3}),
+        (4, "1,4", {"fedbuff": 1, "fedbuff-4": 4}, {"ca2fl": 1, "ca2fl-4": 4}),
+        (4, "1:2", {"fedbuff-1": 1, "fedbuff": 2}, {"ca2fl-1": 1, "ca2fl": 2}),
+    ],
+)
+def test_which_buffers_race(
+    regions: int, buffer: str | None, of_fedbuff: dict[str, int], of_others: dict[str, int]
+) -> None:
+    """Half of the regions has the id of the rule; every rule races with those that are asked for."""
+    fleet = Fleet(3 * regions, 3 * regions, (1, 1), 2, "fixed", None, ((regions,), (3,) * regions))
+    found = read("trees,hga", None, None, None, "8", buffer).racers(fleet)
+    for rule, expected in (("fedbuff", of_fedbuff), ("ca2fl", of_others)):
+        own = [one for one in found if one.algorithm == rule]
+        assert {one.id: one.options["K_buf"] for one in own} == expected
+        assert [one.title.split()[2:] for one in own] == [[str(k), "of", str(regions)] for k in expected.values()]
 
 
 def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
@@ -185,7 +238,9 @@ def test_killed_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
         (("1,2,3", "8", None), NINE, "say the same"),
         (("1,2", None, None), NINE, "--slowdowns: 2 numbers for 3 regions"),
         (("1,2,x", None, None), NINE, "--slowdowns"),
-        (("1,2,3", None, 4), NINE, "--buffer: 4 is not from 1 to the 3 regions"),
+        (("1,2,3", None, "4"), NINE, "--buffer: 4 is not from 1 to the 3 regions"),
+        (("1,2,3", None, "0"), NINE, "--buffer: '0' is not a whole number from 1"),
+        (("1,2,3", None, "two"), NINE, "--buffer: 'two' is not a whole number from 1"),
         ((None, "8", None), Fleet(9, 6, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3))), "everybody takes part"),
         ((None, "8", None), Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (2, 3, 4))), "groups of one size"),
         ((None, "8", None), Fleet(9, 9, (1, 1), 2, "fixed", None, ((1,), (9,))), "one group is no regions"),

@@ -545,7 +545,7 @@ def test_a_server_that_does_not_wait_can_be_named_as_faster(tmp_path: Path) -> N
     )  # fmt: skip
     assert found.verdict.baseline is not None
     assert float(found.verdict.baseline.ratio) == pytest.approx(16.5 / 32)
-    assert "FedBuff, whose server does not wait, takes 0.52x the time" in found.verdict.text
+    assert "FedBuff with buffer 2 of 4, whose server does not wait, takes 0.52x the time" in found.verdict.text
 
 
 def test_a_server_that_does_not_wait_is_named_where_it_takes_about_as_much(tmp_path: Path) -> None:
@@ -559,7 +559,9 @@ def test_a_server_that_does_not_wait_is_named_where_it_takes_about_as_much(tmp_p
         )  # fmt: skip
         best = min(float(row.time_seconds) for row in found.ranking)
         ratios.append(float(next(row for row in found.rows if row.id == "fedbuff").time_seconds) / best)
-        assert ("FedBuff, whose server does not wait" in found.verdict.text) == (ratios[-1] <= 1.25), ratios[-1]
+        assert ("FedBuff with buffer 2 of 4, whose server does not wait" in found.verdict.text) == (
+            ratios[-1] <= 1.25
+        ), ratios[-1]
     assert min(ratios) < 1 and any(1 < one <= 1.25 for one in ratios) and max(ratios) > 1.25
 
 
