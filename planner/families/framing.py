@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.data import heterogeneity
 from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
+from planner.io.wording import counted
 from planner.scenario.fields import read
 from planner.scenario.resolve import Scenario, load
 
@@ -48,11 +49,29 @@ class Frame:
         for key in FLEET:
             if key in self.said:
                 raise ScenarioError(f"{self.said[key][0]}: {reason}. Leave it out.")
+        if len(tiers := self.section("fleet").get("tiers", ())) not in (0, 2):
+            raise ScenarioError(
+                f"fleet.tiers: {reason}, and the file has {counted(len(tiers), 'tier')}. Leave the tiers out of the "
+                "file and write their links as network.client_link and network.server_link.",
+                code="E005",
+            )
         fleet = {key: (source, value) for key, value in zip(FLEET, (groups * each, groups, each), strict=True)}
         found = load(self.config, self.said | fleet, sited=sited)
         if not all(link.whole for link in found.network.named.values()):
             raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
         return found
+
+
+def form(option: str, text: Any) -> heterogeneity.Heterogeneity:
+    """Read heterogeneity that this option says.
+
+    Raises:
+        ScenarioError: As `planner.data.heterogeneity.parse`, with the option.
+    """
+    try:
+        return heterogeneity.parse(text)
+    except ScenarioError as error:
+        raise ScenarioError(f"{option}: {error}") from None
 
 
 def label_gradients(table: LabelCounts, sigma: float, noun: str, warnings: list[str]) -> NDArray[np.float64]:

@@ -15,12 +15,12 @@ from planner.data.coverage import Floats, Layout, read_layout
 from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, label_gradients
+from planner.families.framing import Frame, form, label_gradients
 from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run, record
 from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
 from planner.families.hhfl.thinning import Thinned, thin
 from planner.io.text import number, one_of
-from planner.io.wording import percent
+from planner.io.wording import counted, percent
 from planner.predict.evidence.claims import evidence
 from planner.scenario.resolve import Known, Scenario
 
@@ -144,9 +144,11 @@ def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Pa
     """The scenario of a coverage, and the file of label counts, where heterogeneity is one."""
     clients, servers = layout.links.shape
     _agree(frame, coverage, clients, servers)
-    option, _, counts = frame.heterogeneity()
+    option, text, counts = frame.heterogeneity()
     if counts is not None:
         frame.said["problem.heterogeneity"] = (option, "iid")
+    elif text is not None:
+        _refuse_tiers(option, text)
     edge = STEPS[1]
     if edge in frame.said:
         frame.said[edge] = ("--edge-rounds", frame.said[edge][1])
@@ -155,6 +157,23 @@ def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Pa
     frame.said |= dict.fromkeys(missing, (BY_DEFAULT, ASSUMED))
     reason = f"the coverage has {servers} servers and {clients} clients already"
     return frame.scenario("COVERAGE", servers, max(clients // servers, 1), reason), counts
+
+
+def _refuse_tiers(option: str, text: Any) -> None:
+    """Refuse deviations of other tiers than servers and clients; of more, those of these two are pasted."""
+    said = form(option, text)
+    depth = said.depth or 2
+    if depth == 2:
+        return
+    of_tiers = said.tiers or (said.measured.tiers if said.measured and said.measured.absolute else ())
+    zeta, delta = (
+        (f"{of_tiers[-1]:.3g}", f"{math.hypot(*of_tiers[:-1]):.3g}") if depth > 1 and of_tiers else ("NUMBER",) * 2
+    )
+    raise ScenarioError(
+        f"{option}: {said.text!a:.60} has deviations of {counted(depth, 'tier')}, and a coverage is of two, servers "
+        f"and their clients. Give theirs: --heterogeneity zeta={zeta},delta={delta}.",
+        code="E005",
+    )
 
 
 def _task(scenario: Scenario, gaps: Gaps, convexity: str | None) -> Task:

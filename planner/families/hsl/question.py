@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from planner.data import heterogeneity
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, label_gradients
+from planner.families.framing import Frame, form, label_gradients
 from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Setting, Wires, reached_by_server
 from planner.families.hsl.search import MAX_NODES, Limits, Search, search
 from planner.io.text import count, number, span
@@ -156,14 +155,11 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
         points = label_gradients(table, sigma, "node", warnings)
         square = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
         return Known(math.sqrt(square), "derived", note=f"label shares of {counts}")
-    try:
-        form = heterogeneity.parse(text)
-    except ScenarioError as error:
-        raise ScenarioError(f"{option}: {error}") from None
-    tiers = form.deviations_of_tiers(sigma)
-    what = "all tiers together" if tiers else "sqrt(zeta^2 + delta^2)"
-    gap = math.hypot(*(tiers or form.deviations(sigma, nodes, 1)))
-    return Known(gap, "given" if form.form == "numbers" else "derived", note=f"{form.text}: {what}")
+    said = form(option, text)
+    tiers = said.tiers or said.deviations_of_tiers(sigma)
+    what = "all tiers together" if len(tiers) not in (0, 2) else "sqrt(zeta^2 + delta^2)"
+    gap = math.hypot(*(tiers or said.deviations(sigma, nodes, 1)))
+    return Known(gap, "given" if said.form == "numbers" else "derived", note=f"{said.text}: {what}")
 
 
 # ---------------------------------------------------------------- the answer

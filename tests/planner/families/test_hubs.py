@@ -502,3 +502,16 @@ def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, n
     ratio = best["time_seconds"]["value"] / found.rows[0].time_seconds
     assert said.endswith(f"-> {which}, at {two(ratio)}x the time")
     assert int(step.argv[-1]) <= found.rows[0].models_of_a_hub / 2
+
+
+@pytest.mark.parametrize(("written", "squares"), [("1/2/3", 14), ("2", 4), ("1/3", 10)])
+def test_deviations_of_any_number_of_tiers_count_together(plan, written: str, squares: float) -> None:
+    """Squared deviations of nested groups add up; those of trees that have not two tiers counted as none."""
+    code, out, err = plan("hubs", "--nodes", "32", "--edges", "128", "--heterogeneity", written, "--json")
+    assert (code, err) == (0, "") and own(out)["scenario"]["H"]["value"] ** 2 == pytest.approx(squares)
+
+
+def test_a_file_of_three_tiers_has_a_way_out_that_exists(plan) -> None:
+    for words in (("hubs", "--nodes", "32", "--edges", "128"), ("overlap", "examples/coverage57.csv")):
+        code, out, err = plan(*words, "--config", "examples/regions.toml")
+        assert (code, out) == (2, "") and "the file has 3 tiers" in err and "Leave the tiers out of the file" in err

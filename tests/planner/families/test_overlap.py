@@ -489,6 +489,22 @@ def test_verdicts_and_their_reasons(plan, words: list[str], verdict: str | None,
     assert said in " ".join(found["reasons"])
 
 
+def test_deviations_of_three_tiers_are_refused_with_those_of_two(plan, tmp_path: Path) -> None:
+    """Between servers: squared deviations of what is above them, added. The coverage itself was to be left out."""
+    measured = [{"deviation2": {"value": square}, "children": 2} for square in (9, 16, 4)]
+    profile = {"schema": "hfl-plan/profile/1", "made_from": "gradients", "unit": "gradients", "tiers": measured}
+    profile |= {"zeta2": {"value": 4}, "delta2": {"value": 9}, "ratio": {"value": None}, "groups": 4, "clients": 8}
+    profile |= {"clients_per_group": {"mean": 2, "least": 2, "most": 2}, "weighting": "groups", "level": 0.95}
+    profile |= {"labels": 10, "concentrations": None, "constants": {}, "warnings": []}
+    (tmp_path / "three.json").write_text(json.dumps(profile))
+    for written in (str(tmp_path / "three.json"), "3/4/2"):
+        code, out, err = plan("overlap", "examples/coverage57.csv", "--heterogeneity", written)
+        assert (code, out) == (2, "") and "has deviations of 3 tiers, and a coverage is of two" in " ".join(err.split())
+        way = err.split("--heterogeneity ")[-1].split()[0].rstrip(".")
+        assert way == "zeta=2,delta=5"
+        assert plan("overlap", "examples/coverage57.csv", "--heterogeneity", way)[0] == 0
+
+
 def test_it_flips_where_it_says(plan) -> None:
     words = ("triangle:14,4,1", "--sigma", "1", "--mu", "0.1", "--A", "2")
     at = answer(plan, *words, "-H", "zeta=0,delta=1")["gain"]["worth_from_delta_over_sigma"]
