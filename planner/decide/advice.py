@@ -8,7 +8,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, could_be_controlled, in_turns
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
-from planner.io.wording import a, percent
+from planner.io.wording import UNNAMED, a, percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
@@ -112,7 +112,7 @@ def steps(
 def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
     parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-    which = parent if parent.startswith("tier ") else a(parent)
+    which = a("group" if UNNAMED.fullmatch(parent) else parent)  # nobody named it: of clients, as in two tiers
     return NextStep(argv=LINK_SHARING, why=f"Does {which} share one link?", asks=True)
 
 

@@ -30,6 +30,7 @@ NAMES = {
     "H": "deviation H of nodes",
 }
 
+LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}
 UNNAMED = re.compile(r"tier \d+")  # nodes of a tier that nobody named
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page
 
@@ -41,7 +42,11 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     ('server uplink', 'step time')
     >>> input_words("n2", ("region", "edge server", "phone")), input_words("link1.up", ("region", "site", "phone"))
     ('edge servers of a region', 'region uplink')
+    >>> input_words("link1.up")
+    'tier 1 uplink'
     """
+    if named := re.fullmatch(r"link(\d)\.(up|down|latency)", parameter) if not tiers else None:
+        return f"tier {named[1]} {LINK_PARTS[named[2]]}"
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))
 
 
@@ -59,9 +64,7 @@ def _of_tier(parameter: str, tiers: Sequence[str]) -> str:
             f"S{i}": f"{several(name)}{whose} in a round",
             f"P{i}": f"passes{whose}",
             f"delta{i}": f"deviation of {several(name)}",
-            f"{link}.up": f"{name} uplink",
-            f"{link}.down": f"{name} downlink",
-            f"{link}.latency": f"{name} latency",
+            **{f"{link}.{part}": f"{name} {word}" for part, word in LINK_PARTS.items()},
         }.get(parameter)
         if found:
             return found

@@ -40,10 +40,13 @@ def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) ->
     assert len(shown.splitlines()) <= 25
 
 
-def test_without_names_the_letters_stay_and_a_node_is_one_of_its_tier() -> None:
+def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
     told = scenario()
     del told["fleet"]["tiers"][2]["link"]["sharing"]
     answer = planner.recommend(told)
     assert "delta1" in answer.explain("break-even") and answer.tier_names == ()
     asked = next(one.why for one in answer.next if one.asks)
-    assert asked == "Does tier 2 share one link?"  # in one line with its options
+    assert asked == "Does a group share one link?"  # as of two tiers, in one line with its options
+    turned = planner.recommend(tiers="4/5/20", settings={"plan.draws": 0})
+    assert "link1.up" in {one.parameter for one in turned.sensitivity if one.break_even}
+    assert "tier 1 uplink below" in turned.explain("break-even") and "link1" not in str(turned)
