@@ -504,10 +504,7 @@ def _chosen(rng: np.random.Generator, n: int, b: int) -> Array:
     """Column k has ones at b of the other nodes, drawn without replacement."""
     keys = rng.random((n, n))
     np.fill_diagonal(keys, np.inf)
-    found = np.zeros((n, n))
-    if b:
-        np.put_along_axis(found, np.argsort(keys, axis=0)[:b], 1.0, axis=0)
-    return found
+    return (keys <= np.partition(keys, b - 1, axis=0)[b - 1]).astype(float) if b else np.zeros((n, n))
 
 
 def _pushed(rng: np.random.Generator, n: int, b: int) -> Array:
@@ -516,9 +513,8 @@ def _pushed(rng: np.random.Generator, n: int, b: int) -> Array:
 
 
 def _averages(rng: np.random.Generator, rows: int, n: int, b: int) -> Array:
-    found = np.zeros((rows, n))
-    np.put_along_axis(found, np.argsort(rng.random((rows, n)), axis=1)[:, :b], 1 / b, axis=1)
-    return found
+    keys = rng.random((rows, n))
+    return np.asarray((keys <= np.partition(keys, b - 1, axis=1)[:, b - 1 : b]) / b)
 
 
 def _exactly(value: float, warning: str = "") -> Measured:
