@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -236,17 +237,19 @@ def always(topology: str) -> Callable[[Curves, str, int], Said | None]:
     return lambda curves, quantity, after: Said({}, topology)
 
 
-def by_pilot(horizon: int) -> Callable[[Curves, str, int], Said | None]:
+def by_pilot(horizon: int, *, own: bool = False) -> Callable[[Curves, str, int], Said | None]:
     """A pilot of the first noise seed: rounds to what Star-Star has there, in proportion beyond its horizon.
 
+    It races by loss, or by the quantity that it is judged by if that is its ``own``, as `hfl-plan pilot --metric` does.
     Fractions of rounds are interpolated in the logarithm of the loss, the start included.
     """
 
     def say(curves: Curves, quantity: str, after: int) -> Said | None:
+        raced = quantity if own else "loss"
         last = horizon - 1
         seen = min(after, last)
         at = curves.rounds[:horizon]
-        logs = {t: np.log(curves.reached("loss", t, slice(0, 1))[:horizon]) for t in curves.topologies}
+        logs = {t: np.log(curves.reached(raced, t, slice(0, 1))[:horizon]) for t in curves.topologies}
         stars = logs[curves.topologies[0]]
         found = {}
         for t, mine in logs.items():
@@ -254,7 +257,7 @@ def by_pilot(horizon: int) -> Callable[[Curves, str, int], Said | None]:
             if there == math.inf:
                 there = seen**2 / max(float(np.interp(-mine[seen], -stars, at)), 1e-3)
             found[t] = max(there, 1e-3) * after / seen
-        rates = {t: curves.rates["loss", t, last][0] for t in found}
+        rates = {t: curves.rates[raced, t, last][0] for t in found}
         return Said(found, min(found, key=lambda t: found[t]), rates)
 
     return say
@@ -320,22 +323,32 @@ CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] 
     "`spectrum`, kind of split alone": (by("spectrum", kind_of), slice(None)),
     "`typical`, kind of split alone": (by("typical", kind_of), slice(None)),
     **{f"pilot of {h} rounds, fresh noise": (by_pilot(h), slice(1, 2)) for h in HORIZONS},
+    "pilot of 8 rounds by the same metric, fresh noise": (by_pilot(8, own=True), slice(1, 2)),
     **{f"always {t}": (always(t), slice(None)) for t in TOPOLOGIES},
 }
 
 
 TOLD = {"profile": "profile", "fading": "profile with fading", "labels": "label counts", "kind": "kind of split alone"}
 """What a predictor is told, and what that is called in `CONTESTANTS`."""
+ANSWERS = {told: ("spectrum", f"`spectrum`, {name}") for told, name in TOLD.items()}
+ANSWERS["pilot"] = ("pilot", "pilot of 8 rounds by the same metric, fresh noise")
+"""Which predictor answers with what it is told, and what that is called there."""
+
+
+def rates_on_record(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rates of topologies with a ring were said, and how many within a factor 2 of the best."""
+    off = [abs(rate) for row in rows for rate in row["rates"]]
+    return {"rates": len(off), "rates_near": sum(rate <= math.log(2) for rate in off)}
 
 
 def write(path: Path, curves: Sequence[Curves]) -> None:
-    """Write how often first choices are right, by what is told and by kind of split."""
-    found = []
-    for told, name in TOLD.items():
-        say, seeds = CONTESTANTS[f"`spectrum`, {name}"]
+    """Write how often first choices are right and rates near the best, by what is told and by kind of split."""
+    found: list[dict[str, Any]] = []
+    for told, (_, name) in ANSWERS.items():
+        say, seeds = CONTESTANTS[name]
         found += [{"told": told, **row} for row in judged(curves, say, seeds)]
     lines = []
-    for (quantity, metric), told, scheme in itertools.product(METRIC.items(), TOLD, ("all", *SCHEMES)):
+    for (quantity, metric), told, scheme in itertools.product(METRIC.items(), ANSWERS, ("all", *SCHEMES)):
         mine = [
             row
             for row in found
@@ -344,10 +357,11 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
         ]
         regret = np.array([float(str(row["regret"])) for row in mine])
         lines.append({
-            "predictor": "spectrum", "metric": metric, "told": told, "scheme": scheme, "rows": len(mine),
+            "predictor": ANSWERS[told][0], "metric": metric, "told": told, "scheme": scheme, "rows": len(mine),
             "settings": len({row["setting"] for row in mine}),
             "right": int((regret <= RIGHT).sum()), "regret_median": f"{np.median(regret):.3f}",
             "regret_p90": f"{np.quantile(regret, 0.9):.3f}", "regret_mean": f"{regret.mean():.3f}",
+            **rates_on_record(mine),
         })  # fmt: skip
     with path.open("w", encoding="utf-8", newline="") as file:
         out = csv.DictWriter(file, list(lines[0]), lineterminator="\n")

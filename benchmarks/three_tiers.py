@@ -275,7 +275,7 @@ def record(every: Sequence[Curves]) -> Iterator[dict[str, object]]:
             "settings": len({row["setting"] for row in rows}), "right": int((regret <= RIGHT).sum()),
             "regret_median": f"{np.median(regret):.3f}", "regret_p90": f"{np.quantile(regret, 0.9):.3f}",
             "regret_mean": f"{regret.mean():.3f}", "factor": f"{math.exp(np.quantile(off, 0.9)):.3g}",
-            "largest": "/".join(map(str, sizes.max(0).tolist())),
+            "largest": "/".join(map(str, sizes.max(0).tolist())), **real_record.rates_on_record(rows),
         }  # fmt: skip
 
 

@@ -121,6 +121,7 @@ def recommend(  # reason: one field of the answer after the other
             notes=(*question.predictor.notes(question), *participation.in_words(question)),
             uncertainty=how_sure,
             others=tuple(_others(question, one_tier, {row.id for row in rows})) if asked else (),
+            rates_on_record=evidence.of_rates(question, scenario),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
     )

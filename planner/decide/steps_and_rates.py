@@ -189,7 +189,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             near=near is not None,
             passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
-            rates=rates,
+            rates=rates and rates.replaced(on_record=orderings.of_rates(asked, scenario)),
         ),
         details={
             "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),

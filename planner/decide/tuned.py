@@ -8,6 +8,7 @@ from typing import Literal
 from planner.decide.tuning import Aim
 from planner.io.answers import Quantity, Told
 from planner.io.parts import Part, field
+from planner.predict.statements import RatesOnRecord
 from planner.scenario.units import format_energy, format_mass
 
 MOST_SAID = 0.99  # of a share that is predicted
@@ -67,6 +68,7 @@ class Rates(Part):
     group_rounds: int
     effective: tuple[float, ...] = field("common to all topologies")
     topologies: dict[str, Start]
+    on_record: RatesOnRecord | None = field("how near to the best such rates were; null without a record", default=None)
 
 
 class Searched(Part):

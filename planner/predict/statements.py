@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.io.parts import Part, field
+from planner.io.wording import percent
 
 
 class Presence(Part):
@@ -35,3 +36,14 @@ class ModelUncertainty(Part):
         "that the first choice is within 2 % of the best: its share, as such shares turned out on other problems",
         default=None,
     )
+
+
+class RatesOnRecord(Part):
+    """How near to the best learning rates were, on real data, of topologies with a ring by who knew as much."""
+
+    near: int = field("within a factor 2 of the best")
+    of: int
+
+    def in_words(self, whence: str = "predicted") -> str:
+        """Say it of rates that are predicted or measured."""
+        return f"on record {percent(self.near / self.of)} of {whence} rates of rings were within 2x of the best"

@@ -43,6 +43,7 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
     names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]
+    names += ["pilot of 8 rounds by the same metric, fresh noise"] * (roles == record.JUDGED)
     for name in names + ["`spectrum`, profile with fading"] * ("kept4" in roles):
         rows = [row for role in roles for row in rows_of(name, role)]
         for quantity, metric in record.METRIC.items():

@@ -19,11 +19,12 @@ from planner.io.answers import Evidence
 from planner.predict.evidence import predictor_record, table
 from planner.predict.predictors import RECORD
 from planner.predict.question import Question
-from planner.predict.statements import ModelUncertainty
+from planner.predict.statements import ModelUncertainty, RatesOnRecord
 from planner.scenario.resolve import Scenario
 
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
+REAL = "real_record.csv"
 KINDS = ("IID", "Non-IID")
 UNEQUAL = (
     "No run on record had groups of unequal sizes. In six races of such rounds were off by {0:g}x in the median, {1:g}"
@@ -103,14 +104,32 @@ TOLD = {
     "fading": "a profile with how deviations fade was known",
     "labels": "label counts were known",
     "kind": "the kind of split alone was known",
+    "pilot": "a pilot of 8 rounds was run",
 }
 
 
 def _told(question: Question, scenario: Scenario) -> str:
     """How much is known of heterogeneity: a key of `TOLD`."""
+    if question.predictor.measured:
+        return "pilot"
     if scenario.known[question.symbols[-1].deviation].origin in ("given", "estimated"):
         return "profile" if question.fading is None else "fading"  # given constants are like measured ones
     return "kind" if scenario.ratio_error is None else "labels"
+
+
+def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:
+    """How near to the best its learning rates were where who asked knew as much; None where that is not on record."""
+    if question.scatter == 0 and not question.predictor.measured:  # those on record are of networks
+        return None
+    told = _told(question, scenario)
+    if told in ("profile", "fading") and scenario.known["L"].origin == "default":  # a rate is one over L
+        told = "labels"
+    if question.depth == 2:
+        rows = {(r["predictor"], r["metric"], r["told"], r["scheme"]): r for r in table(REAL)}
+        row: Mapping[str, str] | None = rows.get((question.predictor.id, question.metric, told, "all"))
+    else:
+        row = predictor_record.of_depth(question).get(told)
+    return None if row is None else RatesOnRecord(near=int(row["rates_near"]), of=int(row["rates"]))
 
 
 def of_deeper_trees(question: Question, scenario: Scenario) -> list[Evidence]:
@@ -137,7 +156,7 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
-        for row in table("real_record.csv")
+        for row in table(REAL)
         if (row["predictor"], row["metric"], row["told"], row["scheme"])
         == (question.predictor.id, question.metric, told, split)
     ]

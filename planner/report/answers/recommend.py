@@ -550,11 +550,12 @@ def _guarantees(answer: Recommendation) -> Iterator[Block]:
 
 
 def _rates(answer: Recommendation) -> Iterator[Block]:
+    whence = "measured" if answer.recommend.predictor == "pilot" else "predicted"
     columns = (
         Column("topology"),
         *(
             Column(name, "number")
-            for name in ("effective, predicted", "of a step", "effective, bound", "of a step, bound")
+            for name in (f"effective, {whence}", "of a step", "effective, bound", "of a step, bound")
         ),
     )
     rows = [
@@ -563,7 +564,10 @@ def _rates(answer: Recommendation) -> Iterator[Block]:
     ]
     if any(cell is not None for row in rows for cell in row[1:]):
         yield Table(columns, tuple(rows), label="Learning rates")
-        yield Sentences("Predicted rates are a place to start a search. `hfl-plan tune` prints a range to search.")
+        on_record = answer.recommend.rates_on_record
+        known = on_record.in_words(whence) if on_record else "how near to the best such rates are is not on record"
+        search = "Predicted rates are a place to start a search. `hfl-plan tune` prints a range to search."
+        yield Sentences(f"{known[0].upper()}{known[1:]}." + f" {search}" * (whence == "predicted"))
 
 
 def _methods(answer: Recommendation) -> Iterator[Block]:

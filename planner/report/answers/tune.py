@@ -108,7 +108,8 @@ def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]
         unit = "/L?" if L.origin == "default" else ""
         low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
-        yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}"
+        known = rates.on_record.in_words() if rates.on_record else "how near to the best they are is not on record"
+        yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}; {known}"
     elif chosen.why:
         yield "Rates", f"none: {chosen.why}"
     yield "Evidence", _evidence(answer)

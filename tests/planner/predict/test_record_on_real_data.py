@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import planner
 from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
 from planner.predict.question import ask
@@ -90,3 +91,50 @@ def test_errors_are_those_of_networks_where_curvatures_scatter_and_of_controlled
     assert near(metric="loss", scatter=0) == near(metric="loss", scatter=0, fading=1) == ("loss", 84)
     assert near(metric="accuracy", scatter=0) == ("accuracy", 0)
     assert near(metric="gradient") == ("gradient", 100)
+
+
+PILOT = "pilot of 8 rounds by the same metric, fresh noise"
+
+
+def test_shares_of_rates_near_the_best_are_those_of_the_page_and_kinds_of_split_add_up() -> None:
+    rows = {(r["metric"], r["told"], r["scheme"]): r for r in table("real_record.csv")}
+    for metric in ("loss", "accuracy"):
+        for told, words in ({name: f"`spectrum`, {of}" for name, of in TOLD.items()} | {"pilot": PILOT}).items():
+            every = rows[metric, told, "all"]
+            for name in ("rates", "rates_near"):
+                assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
+            (shown,) = re.findall(rf"\| {words} \| {metric}, all that judge \|.*\| (\d+)% \|\n", PAGE)
+            assert f"{int(every['rates_near']) / int(every['rates']):.0%}" == f"{shown}%"
+
+
+@pytest.mark.parametrize(
+    ("told", "row"),
+    [
+        ({"heterogeneity": "inter"}, ("loss", "kind")),
+        ({"heterogeneity": "inter", "L": 3}, ("loss", "kind")),
+        ({"heterogeneity": "zeta=0.1,delta=5"}, ("loss", "labels")),  # a rate is one over L, which nobody gave
+        ({"heterogeneity": "zeta=0.1,delta=5", "L": 3}, ("loss", "profile")),
+        ({"heterogeneity": "zeta=0.1,delta=5", "L": 3, "metric": "accuracy"}, ("accuracy", "profile")),
+        ({"heterogeneity": "inter", "metric": "gradient"}, None),
+        ({"heterogeneity": "inter", "curvature_scatter": 0}, None),
+    ],
+)
+def test_rates_are_printed_with_how_often_such_rates_were_near_the_best(told: Any, row: tuple[str, str] | None) -> None:
+    """They stood alone, and of those by the kind of split a fifth was within a factor 2."""
+    rows = {(r["metric"], r["told"]): r for r in table("real_record.csv") if r["scheme"] == "all"}
+    plain = {"settings": {"plan.draws": 0}}
+    recommended = planner.recommend(G=10, M=10, **told, **plain).explain("rates")
+    for page in (recommended, planner.tune(G=10, M=10, **told, **plain)):
+        said = " ".join(str(page).split())
+        if row is None:
+            assert "on record" in said and "within 2x" not in said
+        else:
+            share = round(100 * int(rows[row]["rates_near"]) / int(rows[row]["rates"]))
+            assert f"on record {share} % of predicted rates of rings were within 2x of the best" in said.lower()
+
+
+def test_rates_of_a_pilot_are_called_measured_and_have_the_record_of_pilots() -> None:
+    answer = planner.recommend(pilot=str(ROOT / "examples" / "digits_pilot.json"), settings={"plan.draws": 0})
+    said = " ".join(str(answer.explain("rates")).split())
+    assert "effective, measured" in said and "redicted" not in said
+    assert "On record 95 % of measured rates of rings were within 2x of the best." in said
