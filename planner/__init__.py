@@ -301,7 +301,7 @@ def pilot(  # reason: a keyword for each option of the command
     from planner.report.sheet.gallery import race
 
     _showing()
-    answer = answers.document(found)
+    answer = answers.document(found, output=place.file, within=wanted.within)
     if report is not None:
         from planner.report import document
         from planner.report.sheet import report as sheet

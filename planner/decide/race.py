@@ -262,7 +262,8 @@ class _Board:
         if not means[first][-1] < start:
             lanes = [raced.lanes[name] for name in self.course.trees]
             tried = [curve for lane in lanes for runs in lane.tried.values() for curve in runs.values()]
-            still = all(np.ptp(curve) == 0 for curve in (*tried, *fine.values()))
+            still = all(np.ptp(curve[np.isfinite(curve)]) == 0 for curve in (*tried, *fine.values()))
+            still = still or (self.quantity == "error" and start == 0)  # nothing is left to be gained
             return data.Verdict(status="constant" if still else "no-progress", best=[])
         level = [name for name in order if name == first or not self._leads(fine[first], fine[name])]
         waiting = {name: own for name, own in self.others.items() if name not in self.times}  # after as many rounds

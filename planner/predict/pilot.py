@@ -17,12 +17,32 @@ if TYPE_CHECKING:
     from planner.predict.question import Question
 
 FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
-SAYS_NOTHING = {
-    "too-short": "its budget ended before anything could be told",
-    "constant": "its metric never changed",
-    "no-progress": "no topology came past the start",
-    "diverged": "no topology has a rate at which runs stay finite",
+SAYS_NOTHING = {  # why, and the way out
+    "too-short": (
+        "its budget ended before anything could be told",
+        "Give `hfl-plan pilot` more --within, or none: with --output it goes on from what is finished.",
+    ),
+    "constant": (
+        "its metric never changed",
+        "Check that the loss of the hook depends on the data, and run `hfl-plan pilot` again with --force.",
+    ),
+    "no-progress": (
+        "no topology came past the start",
+        "Run `hfl-plan pilot` with more --rounds or smaller --rates, which may gain something.",
+    ),
+    "diverged": (
+        "no topology has a rate at which runs stay finite",
+        "Run `hfl-plan pilot` with smaller --rates, or scale the inputs: that may keep runs finite.",
+    ),
 }
+OF_ACCURACY = "Run `hfl-plan pilot` with --metric loss, which tells more than an accuracy that stays."
+
+
+def way_out(pilot: Pilot) -> str:
+    """Say what to do about a pilot that decides nothing; "" for one that does."""
+    if (pilot.verdict.status, pilot.metric) == ("constant", "accuracy"):
+        return OF_ACCURACY
+    return SAYS_NOTHING.get(pilot.verdict.status, ("", ""))[1]
 
 
 def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
@@ -32,8 +52,10 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         ScenarioError: If the pilot says nothing, or is of another fleet, or by another metric.
     """
     if pilot.verdict.status in SAYS_NOTHING:
-        told = SAYS_NOTHING[pilot.verdict.status]
-        raise ScenarioError(f"--pilot: it decides nothing, as {told}. Run `hfl-plan pilot` again, with more time.")
+        told, _ = SAYS_NOTHING[pilot.verdict.status]
+        raise ScenarioError(
+            f"--pilot: it decides nothing, as {told}. {way_out(pilot)} Add --force to overwrite this file."
+        )
     if metric is not None and metric != pilot.metric:
         raise ScenarioError(
             f"--metric {metric}: the pilot is by {pilot.metric}. Leave --metric out, or run `hfl-plan pilot ... "

@@ -17,20 +17,18 @@ from planner.io.atomic import place
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.wording import counted, join, names, percent, times, title
+from planner.predict.pilot import way_out
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table
 from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
-WAYS = {
-    "too-short": "Leave out --within, or give more; with --output the race goes on from what is finished.",
-    "constant": "Check that the loss of the hook depends on the data.",
-    "no-progress": "More rounds or smaller rates may gain something.",
-    "diverged": "Smaller rates, or inputs that are scaled, may keep runs finite.",
-}
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
 FEWEST_RATES = 2
+BEST = {"accuracy": 1.0}  # of a metric that has one
 NEAR = 1e-4  # relative; times that differ by less are one
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
+MORE = 4  # times the rounds or the budget of a race that did not suffice
+LEAST = 60.0  # seconds of a budget that is advised
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequenc
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
     pilot = raced(on, checked(wanted), output)
-    return document(pilot, hook=on, output=output.file, left_out=left_out), pilot.text()
+    return document(pilot, output=output.file, within=wanted.within, left_out=left_out), pilot.text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +144,9 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
 
 
 def document(
-    pilot: Pilot, *, hook: Path | Counts | None = None, output: Path | None = None, left_out: Sequence[str] = ()
+    pilot: Pilot, *, output: Path | None = None, within: float | None = None, left_out: Sequence[str] = ()
 ) -> Listing:
-    """Say what a pilot measured on a hook, where it was written, and which systems did not race."""
+    """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
     table = _table(pilot)
@@ -168,7 +166,7 @@ def document(
         Section("rates", "Good rates", rates),
         Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in limits)),
     )
-    shared = {"warnings": warnings, "next": _next(pilot, hook, output), "metric": pilot.metric}
+    shared = {"warnings": warnings, "next": _next(pilot, output, within), "metric": pilot.metric}
     shared |= {"status": pilot.verdict.status if pilot.verdict.status in ("best", "toss-up") else "measured"}
     text, own = " ".join(_verdicts(pilot)), pilot.to_json()
     answer = listing("pilot", text, own, _rows(pilot), best=pilot.verdict.best, **shared)
@@ -207,6 +205,8 @@ def _verdict(pilot: Pilot) -> str:
     if found.status == "too-short":
         ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""
         return f"It cannot be told yet: the budget ended before the topologies could be compared.{ahead}"
+    if found.status == "constant" and pilot.start == BEST.get(kind):
+        return f"Nothing to choose: the {kind} is {pilot.start:.4g} before training already, and none is better."
     if found.status == "constant":
         return f"Nothing to choose: the {kind} stayed at {pilot.start:.4g} whatever was trained."
     if found.status == "no-progress":
@@ -302,6 +302,8 @@ def _shown(number: Interval, digits: int = 3) -> str:
 
 
 def _warnings(pilot: Pilot) -> Iterator[str]:
+    if way := way_out(pilot):  # first, as the page shows one of these
+        yield way
     for cut in pilot.cut:
         if cut.what == "rounds" and cut.done:
             yield f"The budget allowed {cut.done} of {cut.wanted} rounds. Give more with --within."
@@ -319,8 +321,6 @@ def _warnings(pilot: Pilot) -> Iterator[str]:
     if lost and pilot.verdict.status != "diverged":
         yield f"{names(lost)}: no run stayed finite with fresh noise. Ask for more --rates."
     yield from pilot.notes
-    if pilot.verdict.status in WAYS:
-        yield WAYS[pilot.verdict.status]
 
 
 def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
@@ -345,30 +345,32 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
         yield not_run
 
 
-def _next(pilot: Pilot, hook: Path | Counts | None, output: Path | None) -> Iterator[str]:
-    status, own = pilot.verdict.status, _named(hook)
-    if status == "too-short":
-        yield f"hfl-plan pilot {own}"
-    elif status == "constant":
-        yield f"hfl-plan pilot {own} --metric loss"
-    elif status == "no-progress":
-        yield f"hfl-plan pilot {own} --rounds {4 * pilot.rounds}"
-    elif status == "diverged":
-        yield f"hfl-plan pilot {own} --rates 1e-6,1e-5,1e-4"
-    else:
-        fleet = _fleet(pilot)
-        file = output if output is not None else "pilot.json"
-        if output is None:
-            yield f"hfl-plan pilot {own} --output pilot.json"
-        options = f"{fleet} --pilot {shlex.quote(str(file))}".strip()
-        yield f"hfl-plan recommend {options} --uplink 20Mbit/s"
+def _next(pilot: Pilot, output: Path | None, within: float | None) -> Iterator[str]:
+    """The same race with what it lacked, ``...`` for the options that were given; or what to do with the pilot."""
+    if way_out(pilot):
+        if changed := _changed(pilot, within):
+            yield f"... {changed}{' --force' * (output is not None)}"
+        return
+    file = output if output is not None else "pilot.json"
+    if output is None:
+        yield "... --output pilot.json"
+    options = f"{_fleet(pilot)} --pilot {shlex.quote(str(file))}".strip()
+    yield f"hfl-plan recommend {options} --uplink 20Mbit/s"
 
 
-def _named(on: Path | Counts | None) -> str:
-    """What a command races on, as its arguments."""
-    if isinstance(on, Counts):
-        return f"--data {shlex.quote(str(on.file))} --proxy {on.proxy}"
-    return "HOOK.py" if on is None else shlex.quote(str(on))
+def _changed(pilot: Pilot, within: float | None) -> str:
+    """The options with which a race that decided nothing may decide something; "" where none would help."""
+    status = pilot.verdict.status
+    if within is not None and (status == "too-short" or any(cut.what == "rounds" for cut in pilot.cut)):
+        return f"--within {max(MORE * within, LEAST):g}s"
+    if status == "constant":
+        return "--metric loss" * (pilot.metric != "loss")
+    if status == "no-progress":
+        return f"--rounds {min(MORE * pilot.rounds, MOST['rounds'])}"
+    if status != "diverged":
+        return ""
+    least = min((tried.rate for one in pilot.topologies for tried in one.tried), default=1e-3)
+    return f"--rates {','.join(f'{least / 10**n:.1g}' for n in (3, 2, 1))}"
 
 
 def _fleet(pilot: Pilot) -> str:

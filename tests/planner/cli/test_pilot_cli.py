@@ -254,6 +254,7 @@ def test_topologies_that_are_one_algorithm_race_once(tmp_path: Path) -> None:
 
 
 LOSS = "\ndef loss(outputs, targets):\n    return "
+ROOT = LOSS + "((outputs * 0).square().sum(1)).sqrt().mean() + outputs.square().mean()"  # no slope at 0
 UPHILL = """
 class Turned(torch.autograd.Function):
     @staticmethod
@@ -273,11 +274,7 @@ def loss(outputs, targets):
     [
         (HOOK + LOSS + "1 + (0 * outputs).sum(1).mean()", "constant", "the loss stayed at 1 whatever was trained"),
         (HOOK + UPHILL, "no-progress", "No topology came past the start"),
-        (
-            HOOK + LOSS + "((outputs * 0).square().sum(1)).sqrt().mean() + outputs.square().mean()",
-            "diverged",
-            "No topology has a rate at which runs stay finite.",
-        ),
+        (HOOK + ROOT, "diverged", "No topology has a rate at which runs stay finite."),
     ],
 )
 def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status: str, said: str) -> None:
@@ -285,6 +282,78 @@ def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status
     assert done.returncode == 0, done.stderr
     assert said in done.stdout.splitlines()[0]
     assert read_pilot(tmp_path / "pilot.json").verdict.status == status
+
+
+ONE_LABEL = {  # outputs that training cannot turn, so that all samples have one label, or all are right
+    "nn.Linear(6, 3))": "nn.Linear(6, 3), Far())",
+    "def model": "class Far(nn.Module):\n    def forward(self, x):\n        return x.clamp(-1, 1) + "
+    "torch.tensor([9, 0, 0])\n\ndef model",
+}
+RIGHT = {"return samples(200, 99)": "X, y = samples(200, 99); return X[y == 0], y[y == 0]"}
+LEARNT = {
+    "return samples(200, 99)": "X, y = samples(200, 99); return X[:40], model()(X[:40]).argmax(1)",
+    "return nn.": "torch.manual_seed(3); return nn.",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "swap", "options", "status", "first", "following", "way"),
+    [
+        (LOSS + "1 + (0 * outputs).sum(1).mean()", {}, (), "constant", "the loss stayed at 1", None, "with --force"),
+        (
+            "",
+            ONE_LABEL,
+            ("--metric", "accuracy"),
+            "constant",
+            "the accuracy stayed at",
+            "--metric loss",
+            "--metric loss",
+        ),
+        (
+            "",
+            ONE_LABEL | RIGHT,
+            ("--metric", "accuracy"),
+            "constant",
+            "the accuracy is 1 before",
+            "--metric loss",
+            "loss",
+        ),
+        (
+            "",
+            LEARNT,
+            ("--metric", "accuracy"),
+            "constant",
+            "the accuracy is 1 before",
+            "--metric loss",
+            "--metric loss",
+        ),
+        (UPHILL, {}, (), "no-progress", "No topology came past the start", "--rounds 16", "more --rounds or smaller"),
+        (ROOT, {}, (), "diverged", "No topology has a rate", "--rates ", "smaller --rates, or scale the inputs"),
+        ("", {}, ("--within", "1ms"), "too-short", "It cannot be told yet", "--within 60s", "more --within, or none"),
+    ],
+)
+def test_a_race_that_decides_nothing_says_what_to_do_next(
+    tmp_path: Path, text: str, swap: dict[str, str], options: tuple[str, ...], status: str, first: str,
+    following: str | None, way: str,
+) -> None:  # fmt: skip
+    """The next command had lost the options, and was the same again, or was refused as the file exists."""
+    own, given = hook(tmp_path, HOOK + text, **swap), (*QUICK, "--topology", "ring-ring", *options, "-o", "pilot.json")
+    found = json.loads(run(own, *given, "--json").stdout)
+    assert (found["pilot"]["verdict"]["status"], first in found["verdict"]["text"]) == (status, True)
+    assert way in found["warnings"][0]["text"]
+    with pytest.raises(planner.ScenarioError) as refused:
+        planner.recommend(pilot=tmp_path / "pilot.json")
+    assert way in str(refused.value) and "--force" in str(refused.value)
+    if following is None:
+        assert found["next"] == []
+        return
+    ((dots, *more),) = [step["argv"] for step in found["next"]]
+    assert dots == "..." and " ".join(more).startswith(following)
+    again = run(own, *given, *more)
+    assert again.returncode == 0, again.stderr
+    assert read_pilot(tmp_path / "pilot.json").metric == (
+        "loss" if following == "--metric loss" else found["pilot"]["metric"]
+    )
 
 
 def test_a_budget_that_ends_too_early_is_said(tmp_path: Path) -> None:
