@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import math
 import random
+import traceback
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -333,7 +335,7 @@ def _checked(losses: Partitioned) -> None:
                 pieces = list(losses.pieces(client, x))
         except Exception as error:  # whatever the user's module or loss raises
             raise ValidationError(
-                f"client {client}: the loss cannot be computed ({_first_line(error)}). "
+                f"client {client}: the loss cannot be computed{_place(error)} ({_first_line(error)}). "
                 "Check the shapes of X, y and the model."
             ) from None
         for found in seen:
@@ -366,6 +368,13 @@ def _kind(what: object) -> str:
     if what is None:
         return "None"
     return f"an empty {type(what).__name__}" if what in ([], ()) else f"of type {type(what).__name__}"
+
+
+def _place(error: BaseException) -> str:
+    """Where the user's own code failed; nothing where an error is of torch alone."""
+    ours = (*(str(Path(str(file)).parent) for file in (torch.__file__, traceback.__file__, __file__)), "<")
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
+    return f" at line {own[-1].lineno} of {Path(own[-1].filename).name}" if own else ""
 
 
 def _first_line(error: BaseException) -> str:

@@ -202,7 +202,10 @@ def verdict(
     if met:
         first = next(iter(found.values()))
         best = next(iter(first.values())).best
-        return Verdict(status="toss-up", best=best, text="The target is met before the first round.")
+        question = next(iter(first.values())).question
+        start = f"a {question.quantity.words} of {float(question.first()):.4g}"
+        text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
+        return Verdict(status="toss-up", best=best, text=text)
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
     whole = cases[0].replaced(value="", text=text)

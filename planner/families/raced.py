@@ -55,7 +55,11 @@ class Asked:
             raise ScenarioError(f"--systems: rounds are told relative to those of trees. Write --systems {whole}.")
         speeds = [self.slowdowns, self.speed_ratio]
         if HGA in self.systems and speeds.count(None) != 1:
-            said = "how fast are the regions?" if speeds.count(None) else "--slowdowns and --speed-ratio say the same."
+            said = (
+                "nothing says how slow the regions are."
+                if speeds.count(None)
+                else "--slowdowns and --speed-ratio say the same."
+            )
             raise ScenarioError(f"--systems hga: {said} Give one of --slowdowns 1,1.2,8 and --speed-ratio 8.")
         for option, given, users, needed in (
             ("coverage", self.coverage, ("hhfl",), True),

@@ -84,9 +84,10 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     far = float(whose.rounds_to(found, pilot.reference, found.goal(), found.values)) / pilot.rounds
     if far > FURTHEST:
         raise ScenarioError(
-            f"--pilot: this target lies {far:,.3g} times beyond its {pilot.rounds} rounds, where it says nothing. "
-            f"Give --rounds {FURTHEST * pilot.rounds} or fewer, a nearer --target, or run `hfl-plan pilot ... --rounds "
-            f"{8 * pilot.rounds}`."
+            f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
+            f"{pilot.rounds} rounds, and this target would take more than {FURTHEST} times as many, if it is met at "
+            f"all. Give a target nearer to {pilot.targets[-1].value:.3g}, --rounds {FURTHEST * pilot.rounds} or fewer, "
+            f"or run `hfl-plan pilot ... --rounds {8 * pilot.rounds}`."
         )
     return found
 

@@ -512,6 +512,7 @@ def test_a_profile_of_a_run_whose_loss_never_fell_is_refused_with_the_way_out(pl
     assert plan("recommend", "--heterogeneity", profile)[0] == 0
 
 
+AFTER = HOOK.count("\n")
 REFUSED = [
     ("counts.csv", "client,group\n", 2, "is not a Python file"),
     ("hook.py", "def model(:\n", 2, "is not Python (line 1)"),
@@ -523,6 +524,12 @@ REFUSED = [
     ("hook.py", HOOK.replace("return nn.Linear(2, 2)", "return 1 / 0"), 2, "model() failed at line 3: ZeroDivision"),
     ("hook.py", HOOK + "loss = 3\n", 2, "loss is no function"),
     ("hook.py", HOOK.replace("Linear(2, 2)", "Linear(3, 2)"), 1, "client 0: the loss cannot be computed"),
+    (
+        "hook.py",
+        HOOK + "\ndef loss(o, t):\n    s = o.sum()\n    return s + undefined\n",
+        1,
+        f"at line {AFTER + 4} of hook.py",
+    ),
     ("hook.py", HOOK.replace("[0, 1]", "[0]"), 1, "client 0: X has 2 samples and y has 1"),
     ("hook.py", HOOK.replace("[0.0, g]", "[0.0, float('nan')]"), 1, "X of sample 1 is not finite"),
     ("hook.py", HOOK + "def loss(o, t): return o.mean() * float('nan')\n", 1, "client 0: the loss is nan"),

@@ -193,7 +193,7 @@ def _times(scenario: Scenario, own: tuple[float, ...], settings: Settings) -> tu
         return "pilot", tuple(t * factor for t, factor in zip(own, raced, strict=True))
     if listed:
         return "list", own
-    fact = "how slow are the regions?"
+    fact = "nothing says how slow the regions are."
     if scenario.listed is not None:
         fact = f"the list has regions alike in speed: a task takes {format_duration(own[0])} in every region."
     raise ScenarioError(f"{fact} Give one of --region-times 10s,12s,80s, --slowdowns 1,1.2,8 and --speed-ratio 8.")

@@ -142,7 +142,7 @@ def test_what_leads_every_tree_is_named(folder: Path) -> None:
     [
         ("trees,hfl", None, None, "'hfl' is none of trees, one-tier, hhfl, hsl, gossip, hga"),
         ("one-tier", None, None, "Write --systems trees,one-tier."),
-        ("trees,hga", None, None, "how fast are the regions?"),
+        ("trees,hga", None, None, "nothing says how slow the regions are."),
         ("trees,hhfl", None, None, "needs --coverage"),
         ("trees,hsl", None, None, "needs --edges"),
         ("trees,gossip", None, "many", "'many' is no count"),

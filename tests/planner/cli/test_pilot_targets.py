@@ -22,13 +22,19 @@ FLEET = ("--G", "4", "--M", "4", "--pilot", PILOT)
 def test_a_target_that_the_start_meets_is_answered_without_an_internal_error(plan: Any, target: str) -> None:
     code, out, err = plan("recommend", *FLEET, "--target", target)
     assert code == 0 and "internal error" not in err
-    assert out.startswith("The target is met before the first round")
+    start = read_pilot(Path(PILOT)).start
+    assert out.startswith("The target is met before the first round, by ")
+    assert f"by a training loss of {start:.4g}: there is nothing to compare. Give a harder one." in " ".join(
+        out.split()
+    )
 
 
 def test_a_target_far_beyond_the_pilot_is_refused_with_the_way_out(plan: Any) -> None:
     code, _, err = plan("recommend", *FLEET, "--rounds", "100000")
     assert code != 0
-    assert "beyond its 8 rounds" in err and "--rounds 800 or fewer" in err
+    reached = read_pilot(Path(PILOT)).targets[-1].value
+    assert f"Star-Star came to loss {reached:.3g} in its 8 rounds" in " ".join(err.split())
+    assert f"nearer to {reached:.3g}" in " ".join(err.split()) and "--rounds 800 or fewer" in " ".join(err.split())
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,7 @@ def test_jitter_is_seeded(plan, seed: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "wanted"),
     [
-        ([], 2, "how slow are the regions"),
+        ([], 2, "nothing says how slow the regions are"),
         (["--speed-ratio", "2", "--slowdowns", "1,1,1"], 2, "say the same"),
         (["--region-times", "1s,2s"], 2, "2 numbers for 3 regions"),
         (["--region-times", "1s,2s,3"], 2, "has no unit"),
