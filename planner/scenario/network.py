@@ -9,6 +9,7 @@ model from client to client or through a server (``hop``).
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -291,8 +292,12 @@ def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
 def link_preset(name: str, *, field: str = "link") -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
-        known = ", ".join(PRESETS)
-        raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {suggest(name, PRESETS)}".rstrip())
+        known, way = ", ".join(PRESETS), suggest(name, PRESETS)
+        if (
+            not way and name[:1].isdigit() and (side := re.search("client|server|hub", field))
+        ):  # a rate, of which the table is told
+            way = f"A rate is given as --set network.{side[0].replace('hub', 'server')}_link.up={name:.20}."
+        raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {way}".rstrip())
     return PRESETS[name]
 
 

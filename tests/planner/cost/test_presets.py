@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+import planner
 from planner.scenario.network import (
     PRESETS,
     Compute,
@@ -118,3 +119,18 @@ def test_servers_come_and_go_with_their_link():
     for network in (Network.two_tier(1, low), Network((low,))):
         with pytest.raises(NetworkError, match=r"network\.server_link"):
             network.with_servers(True)
+
+
+@pytest.mark.parametrize(("option", "rate"), [("--client-link", "5:20Mbit/s"), ("--server-link", "1Gbit/s")])
+def test_a_rate_in_place_of_a_preset_is_refused_with_what_takes_it(option: str, rate: str) -> None:
+    """The help named the code alone."""
+    with pytest.raises(NetworkError, match="is not a link preset") as refused:
+        link_preset(rate, field=option)
+    way = str(refused.value).rpartition("--set ")[2].rstrip(".")
+    key, _, written = way.partition("=")
+    table, part = key.removeprefix("network.").split(".")
+    said = {"fleet": {"groups": 3, "clients_per_group": 4}, "network": {table: {part: written}}, "plan": {"draws": 0}}
+    found = planner.recommend(said)
+    assert key == f"network.{option[2:].replace('-', '_')}.up" and found.scenario[f"{table}.up"].origin == "given"
+    with pytest.raises(NetworkError, match="Did you mean 5g"):
+        link_preset("5G", field=option)
