@@ -28,6 +28,7 @@ NAMES = {
     "scatter": "curvature scatter",
     "fading": "fading of deviations",
     "H": "deviation H of nodes",
+    "per_hub": "most models of a hub",
 }
 
 LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}

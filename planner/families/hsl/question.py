@@ -70,6 +70,8 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, 
         goal = Known(reached_by_server(learning, horizon), "derived", note="what a server reaches in R rounds")
     numbers = {name: value for name, value in scenario.known.items() if name not in UNUSED}
     numbers = {"n_s": Known(nodes, "given" if own.get("nodes") else "derived"), **numbers, "H": gap, "target": goal}
+    if limits.per_hub is not None and own.get("per_hub") is None:
+        numbers["per_hub"] = Known(limits.per_hub, "default", note="as that of a node")
     setting = Setting(learning, wires, float(goal.value or 0), scenario.seed)
     return Question(setting, limits, replace(scenario, known=numbers), tuple(warnings))
 
@@ -180,15 +182,18 @@ class Answer:
     better: Protocol | None  # best protocol without hubs and server that takes less by the objective; or None
     # the same where a hub handles half as many models; None where that was limited, or EL-Local takes less anyway
     halved: Answer | None = None
+    unlimited: Answer | None = None  # the same where a hub has no limit; None where it has none, or it was given
 
 
 def solve(question: Question) -> Answer:
-    """Say how many hubs and which budgets, with what else the same edges would buy, and at half the load of a hub.
+    """Say how many hubs and which budgets, with what else the same edges would buy, and at another load of a hub.
 
     Raises:
         NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
     """
     found = _solved(question)
+    if "per_hub" in question.scenario.known:
+        return replace(found, unlimited=_solved(replace(question, limits=replace(question.limits, per_hub=None))))
     limit, price = int((found.hubs.models_of_a_hub or 0) // 2), PRICE[question.scenario.objective]
     less = any(one.protocol == "EL-Local" and getattr(one, price) < getattr(found.hubs, price) for one in found.others)
     if question.limits.per_hub is not None or limit < 1 or less:

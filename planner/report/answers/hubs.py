@@ -61,7 +61,7 @@ def answered(found: Answer) -> Hubs:
         **parts(
             question.scenario,
             "hsl-",
-            (*CLOCK, *learned) if decided else (*learned, *CLOCK),
+            ("per_hub", *((*CLOCK, *learned) if decided else (*learned, *CLOCK))),
             _warnings(found),
             {
                 "protocols": _sentences(found),
@@ -81,8 +81,10 @@ def answered(found: Answer) -> Hubs:
 
 
 def _next(found: Answer) -> Iterator[NextStep]:
-    """Ask for the links where they decide; limit a hub to half its load or less, where configurations keep to it."""
+    """Ask for an assumed limit and for links where they decide; limit a hub to half its load where that is possible."""
     limits, scenario = found.question.limits, found.question.scenario
+    if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
+        yield NextStep(argv=("--per-hub", "NUMBER"), why="How many models may a hub handle in a round?", asks=True)
     if scenario.objective == "time":
         for why, options in LINKS.items():
             unknown = [(option, word) for key, option, word in options if scenario.known[key].origin == "default"]
@@ -97,25 +99,27 @@ def _next(found: Answer) -> Iterator[NextStep]:
         yield NextStep(argv=("...", "--per-hub", limit), why="halves the load of a hub")
 
 
-def _halved(found: Answer) -> dict[str, Any] | None:
-    """What half the load of a hub makes of the answer; None where that was not looked at."""
-    if (half := found.halved) is None:
-        return None
-    rows, aim = _rows(half), found.question.scenario.objective
-    verdict = _verdict(half, rows)
-    taken = [getattr(next(row for row in rows if row.id == id_), AMOUNTS[aim]) for id_ in verdict.best]
-    ratio = taken[0] / next(getattr(row, AMOUNTS[aim]) for row in _rows(found))
-    per_hub = half.question.limits.per_hub
-    return {"per_hub": per_hub, "best": verdict.best, "hubs": asdict(half.budgets), "ratio": ratio}
+def _beside(found: Answer, other: Answer) -> dict[str, Any]:
+    """What another limit for a hub makes of the answer: its best, and what that takes over the best with this limit."""
+    aim = AMOUNTS[found.question.scenario.objective]
+    taken = []
+    for one in (found, other):
+        rows = _rows(one)
+        best = _verdict(one, rows).best
+        taken.append(next(getattr(row, aim) for row in rows if row.id == best[0]))
+    per_hub = other.question.limits.per_hub
+    return {"per_hub": per_hub, "best": best, "hubs": asdict(other.budgets), "ratio": taken[1] / taken[0]}
 
 
 def _changes(answer: Hubs) -> Iterator[tuple[str, str]]:
-    """Say what half the load of a hub would be the best, and what that takes."""
-    if (half := answer.hubs["half_load"]) is None:
-        return
-    which = join([f"{counted(half['hubs']['n_h'], 'hub')}" if "hub" in id_ else "no hubs" for id_ in half["best"]])
-    takes = f"{times(half['ratio'])} the {answer.objective}"
-    yield "Changes", f"--per-hub {half['per_hub']:g}, half the load of a hub -> {which}, at {takes}"
+    """Say what would be the best at half the load of a hub, or without the limit that was assumed."""
+    for key, words in (("half_load", "--per-hub {:g}, half the load of a hub"), ("unlimited", "a hub without a limit")):
+        if (other := answer.hubs[key]) is None:
+            continue
+        hubs = counted(other["hubs"]["n_h"], "hub")
+        which = join([hubs if "hub" in id_ else "no hubs" for id_ in other["best"]])
+        takes = f"{times(other['ratio'])} the {answer.objective}"
+        yield "Changes", f"{words.format(other['per_hub'])} -> {which}, at {takes}"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -208,7 +212,8 @@ def _data(answer: Answer) -> dict[str, Any]:
         "ties": {"resolution": scenario.resolution, "least": answer.ties[0], "most": answer.ties[1]},
         "better_without_hubs": None if answer.better is None else answer.better.protocol,
         "others": [asdict(one) for one in answer.others],
-        "half_load": _halved(answer),
+        "half_load": None if answer.halved is None else _beside(answer, answer.halved),
+        "unlimited": None if answer.unlimited is None else _beside(answer, answer.unlimited),
         "without_a_hub": None if answer.failed is None else asdict(answer.failed),
         "by_mixing_factor_alone": asdict(by_factor) | {"rounds": rounds},
         "by_hubs": [asdict(found.budgets(i)) | _totals(answer, i) for i in range(len(found.best["n_h"]))],

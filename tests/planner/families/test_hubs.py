@@ -515,3 +515,25 @@ def test_a_file_of_three_tiers_has_a_way_out_that_exists(plan) -> None:
     for words in (("hubs", "--nodes", "32", "--edges", "128"), ("overlap", "examples/coverage57.csv")):
         code, out, err = plan(*words, "--config", "examples/regions.toml")
         assert (code, out) == (2, "") and "the file has 3 tiers" in err and "Leave the tiers out of the file" in err
+
+
+@pytest.mark.parametrize("more", [{}, {"objective": "traffic"}])
+def test_a_limit_of_hubs_that_was_assumed_says_what_it_costs(plan, more: dict[str, str]) -> None:
+    """By the answer to a limit that no hub reaches; nobody said that a hub handles no more than a node."""
+    fleet = {"nodes": 12, "per_node": 4, **more}
+    found, free = planner.hubs(**fleet), planner.hubs(**fleet, per_hub=1000)
+    assert [one.value for one in found.assumptions if one.key == "per_hub"] == [4]
+    assert not [one for one in free.assumptions if one.key == "per_hub"] and free.hubs["unlimited"] is None
+    name = "time_seconds" if not more else "traffic_bytes"
+    now, then = (getattr(one.row(one.verdict.best[0]), name) for one in (found, free))
+    said = found.hubs["unlimited"]
+    assert (
+        (said["best"], said["hubs"]["n_h"])
+        == (free.verdict.best, free.hubs["best"]["n_h"])
+        == (("hubs-and-spokes",), 2)
+    )
+    assert said["ratio"] == pytest.approx(then / now) and then < now / 5
+    shown = " ".join(str(found).split())
+    assert f"Changes a hub without a limit -> 2 hubs, at {two(then / now)}x the" in shown
+    assert next(one.argv for one in found.next if one.asks) == ("--per-hub", "NUMBER")
+    assert len(str(found).splitlines()) <= 25 and len(shown.split()) <= 220
