@@ -277,16 +277,17 @@ def drift_of_noise(steps: int) -> Evidence:
     steps, in which all other terms of the bound vanish.
     """
 
-    def mean_gradient(y: float) -> float:
-        total = abs(y)
+    def moved(y: float) -> float:
+        """Newton's next point; the mean is convex and rises, so that from 0 on every point is above the root."""
+        total, slope = abs(y), math.copysign(1.0, y)
         for k in range(1, steps):
-            total += math.sqrt(2 * k / math.pi) * math.exp(-y * y / (2 * k)) + y * math.erf(y / math.sqrt(2 * k))
-        return 3 * y / 4 + total / (4 * steps)
+            sign = math.erf(y / math.sqrt(2 * k))
+            total, slope = total + math.sqrt(2 * k / math.pi) * math.exp(-y * y / (2 * k)) + y * sign, slope + sign
+        return y - (3 * y * steps + total) / (3 * steps + slope)
 
-    low, high = -math.sqrt(steps), 0.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if mean_gradient(middle) > 0 else (middle, high)
+    low, before = moved(0.0), 0.0
+    while low < before * (1 + 1e-12):
+        low, before = moved(low), low
     gradient = 3 * low / 4 + abs(low) / 4
     return Evidence(
         f"F' = L(3x + |x|)/4 for all clients, G = P = 1, K = {steps}, M and R without limit, small step: "
