@@ -10,7 +10,7 @@ from typing import Any
 from planner.data.coverage import read_layout
 from planner.data.pilot import Beside
 from planner.decide.recommendation import InCase, Other, Recommendation, Row
-from planner.errors import ScenarioError
+from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga import question as hga
 from planner.families.hhfl import question as hhfl
 from planner.families.hsl import question as hsl
@@ -23,6 +23,7 @@ LEFT_OUT = {  # the fleet, which each family has its own way to say; a target of
     *("fleet.clients", "fleet.groups", "fleet.clients_per_group", "fleet.groups_per_round", "fleet.clients_per_round"),
     *("problem.target", "fleet.order", "plan.objective"),
 }
+ELSEWHERE = {"rounds_from": "another quantity"}  # than that of the table
 Said = Mapping[str, tuple[str, Any]]
 
 
@@ -36,7 +37,6 @@ def compared(
 
     Raises:
         ScenarioError: Where what is told contradicts the fleet.
-        NoAnswerError: Where a family has no answer.
     """
     if scenario.divisions:
         raise ScenarioError("--coverage, --edges, --region-times: give --groups too, as they are about a fixed fleet.")
@@ -47,7 +47,10 @@ def compared(
     rows = answer.rows
     for id_, option, asked in ASKED:
         if (text := told.get(option)) is not None and id_ in others:
-            found = _measured(id_, asked(text, scenario, config, own), scenario)
+            try:
+                found = _measured(id_, asked(text, scenario, config, own), scenario)
+            except NoAnswerError as error:  # of one method; all others have their answer
+                found = {"why": f"its bound says nothing here: {str(error).partition('. ')[0]}", **ELSEWHERE}
             if found.pop("_comparable", False):
                 rows = (*rows, _row(others.pop(id_), answer, found))
             else:
@@ -160,14 +163,13 @@ def _hga(region_times: str, scenario: Scenario, config: Path | None, said: Said)
     found = hga.solve(scenario, hga.Settings(region_times))
     why = f"its bound has a floor from heterogeneity, and its own target ({found.question.target:.3g})"
     if (best := found.proved) is None:
-        return {"why": f"{why}, which is below it"}
+        return {"why": f"{why}, which is below it", **ELSEWHERE}
     return _amounts(best.steps, best, f"buffer of {best.size} of {found.regions}, steps of the top server; {why}")
 
 
 def _amounts(rounds: float | None, row: Any, why: str) -> dict[str, Any]:
     count = None if rounds is None else round(rounds)
-    from_ = {} if count is None else {"rounds_from": "another quantity"}
-    return {"rounds": count, "time_seconds": row.seconds, "traffic_bytes": row.bytes, "why": why, **from_}
+    return {"rounds": count, "time_seconds": row.seconds, "traffic_bytes": row.bytes, "why": why, **ELSEWHERE}
 
 
 ASKED: tuple[tuple[str, str, Callable[[str, Scenario, Path | None, Said], dict[str, Any]]], ...] = (

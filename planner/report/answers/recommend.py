@@ -53,6 +53,7 @@ Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
 """How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
 NO_END = "no end]"  # of an interval
+METHODS = "Methods"  # a fact of those that were asked for and have no row
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -66,7 +67,9 @@ def document(answer: Recommendation) -> Document:
         return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
-    known = chain(product(numbers, range(len(WIDTHS)), (facts,)), [(numbers[-1], len(WIDTHS) - 1, ())])
+    asked = tuple(fact for fact in facts if fact[0] == METHODS)  # the last to go
+    least = ((numbers[-1], len(WIDTHS) - 1, about) for about in (asked, ()))
+    known = chain(product(numbers, range(len(WIDTHS)), (facts,)), least)
     return first_that_fits(laid(shown, WIDTHS[i:], about) for shown, i, about in known)
 
 
@@ -217,6 +220,9 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield "Measured", " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
+    asked = [one.title.partition(" (")[0] for one in answer.recommend.others if one.rounds_from == "another quantity"]
+    if asked:
+        yield METHODS, f"{', '.join(asked)}: not run; bounds: --explain methods"
 
 
 def _between_ends(answer: Recommendation) -> str:

@@ -112,3 +112,42 @@ def test_a_list_with_speeds_of_regions_is_not_asked_for_them(plan, tmp_path: Pat
     assert (plan("async", "--fleet", str(path))[0] == 0) == answers
     assert ("needs how fast each region is" in found["why"]) != answers
     assert found["argv"] == ["hfl-plan", "async", *["..."] * answers]
+
+
+@pytest.mark.usefixtures("unflipped")
+@pytest.mark.parametrize(
+    ("words", "methods"),
+    [
+        ((), ""),
+        (("--coverage", "examples/coverage57.csv"), "HHFL"),
+        (("--coverage", "examples/coverage57.csv", "--edges", "200"), "HHFL, HSL"),
+        (("--edges", "200", "--uplink", "10:40Mbit/s"), "HSL"),
+    ],
+)
+def test_the_page_says_where_methods_are_that_were_asked_for(plan, words: tuple[str, ...], methods: str) -> None:
+    """A page with --coverage had no word on HHFL."""
+    code, out, _ = plan("recommend", *FLEET, *words)
+    assert code == 0 and len(out.splitlines()) <= 25 and len(out.split()) <= 220
+    said = [line for line in out.splitlines() if line.startswith("Methods")]
+    assert [" ".join(line.split()) for line in said] == [
+        f"Methods {methods}: not run; bounds: --explain methods"
+    ] * bool(methods)
+
+
+@pytest.mark.usefixtures("unflipped")
+@pytest.mark.parametrize("rounds", [3, 8, 20])
+def test_a_bound_that_says_nothing_leaves_the_trees_their_answer(plan, rounds: int) -> None:
+    """At these rounds a server's bound is above that of the start, and the whole page was refused for it."""
+    fleet = ("--G", "4", "--M", "4", "--pilot", "examples/digits_pilot.json", "--rounds", str(rounds))
+    code, plain, _ = plan("recommend", *fleet, "--json")
+    assert code == 0
+    code, out, err = plan("recommend", *fleet, "--edges", "64", "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["rows"] == json.loads(plain)["rows"] and told["verdict"] == json.loads(plain)["verdict"]
+    hubs = family(told, "hsl")
+    assert (*amounts(hubs), hubs["rounds_from"]) == (None, None, None, "another quantity")
+    assert hubs["why"].startswith("its bound says nothing here: --rounds: what a server's bound reaches in them, ")
+    assert "Give more" not in out
+    alone = plan("hubs", "--nodes", "16", "--edges", "64", "--rounds", str(rounds))
+    assert alone[0] == 1 and "is met at the start" in alone[2]
