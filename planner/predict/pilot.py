@@ -85,9 +85,9 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     if far > FURTHEST:
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
-            f"{pilot.rounds} rounds, and this target would take more than {FURTHEST} times as many, if it is met at "
-            f"all. Give a target nearer to {pilot.targets[-1].value:.3g}, --rounds {FURTHEST * pilot.rounds} or fewer, "
-            f"or run `hfl-plan pilot ... --rounds {8 * pilot.rounds}`."
+            f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "
+            f"nearer to {pilot.targets[-1].value:.3g}, --rounds {FURTHEST * pilot.rounds} or fewer, or run "
+            f"`hfl-plan pilot ... --rounds {8 * pilot.rounds}`."
         )
     return found
 
