@@ -37,7 +37,7 @@ def document(answer: Tuned) -> Document:
                 row.local_steps,
                 *([row.group_rounds] if several else []),
                 *_amounts(row, more),
-                _note(row, chosen, f"K and {answer.tune.passes} as {_origin(answer)}"),
+                _note(row, chosen, _whose(answer)),
             )
             for row in rows
         ),
@@ -73,10 +73,15 @@ def _page_rows(answer: Tuned) -> list[Plan]:
     return [*first, *others]
 
 
-def _origin(answer: Tuned) -> str:
-    """Whether somebody gave the K and P of the present choice."""
-    known = (answer.scenario[name] for name in ("K", answer.tune.passes) if name in answer.scenario)
-    return "assumed" if all(one.origin == "default" for one in known) else "given"
+def _whose(answer: Tuned) -> str:
+    """Which of K and P of the present choice were assumed; that both were given where none was."""
+    names = ("K", answer.tune.passes)
+    assumed = [name for name in names if name in answer.scenario and answer.scenario[name].origin == "default"]
+    return (
+        f"{assumed[0]} assumed"
+        if len(assumed) == 1
+        else f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
+    )
 
 
 def _note(row: Plan, chosen: Plan, whose: str) -> str:

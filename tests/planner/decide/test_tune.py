@@ -561,8 +561,22 @@ def test_passes_of_three_tiers_are_called_by_their_tier(plan, tmp_path) -> None:
     page = " ".join(page.split())
     assert "K = 5, P3 = 1:" in page
     assert "topology K P3 time" in page
-    assert "K and P3 as given" in page
+    assert "<- recommended, P3 assumed" in page  # the file has K alone
     assert not re.search(r"\bP\b", page)
+
+
+def test_the_present_choice_says_which_of_its_numbers_were_assumed(plan) -> None:
+    """P stood as given beside ``P = 1?`` under Assumed, where K alone was."""
+    fleet, table = ("--groups", "12", "--clients-per-group", "25"), "fleet.local_steps=20"
+    for more, said in (
+        ((), "K and P as assumed"),
+        (("--set", table), "P assumed"),
+        (("--set", "fleet.group_rounds=2"), "K assumed"),
+        (("--set", table, "--set", "fleet.group_rounds=2"), "K and P as given"),
+    ):
+        code, page, _ = plan("tune", *fleet, *more)
+        table_of = page.partition("Target:")[2].partition("Rates")[0]
+        assert code == 0 and said in table_of and table_of.count("given") + table_of.count("assumed") == 1
 
 
 def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
