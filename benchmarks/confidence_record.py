@@ -12,6 +12,10 @@ what would be stated; a monotone table from shares to how often they were right 
 family is judged its rows are not in that table either. Rows are judged by rounds, and by time: there a round of each
 topology takes a time of its own, drawn from a lognormal distribution whose logarithm has the standard deviation
 `SPREAD`, and known exactly.
+
+Pilots (`pilot`) are those of 8 rounds and one noise seed of `real_record.py`, judged by the other seed. Their errors
+are drawn as in answers, lognormal and wider beyond their last round; the part of the seeds, which an answer has from
+several, is what other families of problems were off by within it. No more than the share of draws is stated.
 """
 
 from __future__ import annotations
@@ -27,10 +31,12 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import real_record
 
 from planner.decide.verdict import LEVEL, TOLD
 from planner.predict.evidence import predictor_record as record
 from planner.predict.evidence import table
+from planner.predict.predictors.piloted import WIDENING
 
 Array = npt.NDArray[np.float64]
 DATA = Path(__file__).resolve().parents[1] / "planner" / "data"
@@ -40,6 +46,9 @@ SAME = 1e-3  # logarithms of rounds that are the same, from errors and rounds as
 LEAST = 40  # rows that a step of the table averages
 SPREAD = 1.0
 EDGES = (0.0, 0.3, 0.5, 0.7, 0.9, 1.01)
+HORIZON, DRAWS = 8, 2000  # rounds of a pilot; of its errors
+KIND = {"iid": 0, "intra": 1, "inter": 2, "both": 3, "nested": 3}
+MEDIAN = 0.6745  # of the absolute value of a standard normal
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ class Judged:
     Attributes:
         share: Of nearby errors of other families that leave the choice right.
         right: Whether it was.
-        most: What is stated at most: by rounds, the share of those nearby rows in which the choice was right.
+        most: What is stated at most: by rounds, the share of those nearby rows in which the choice was right; of pilots
+            ``share``.
         family, scenario: Of the problems.
         low: Ratio of another topology to the first choice, the 10 % quantile of its draws; the least of the three.
         kind: Which data differ, as of `predictor_record.kind`.
@@ -65,7 +75,9 @@ class Judged:
 
 
 def judged(predictor: str, name: str, by: record.By) -> Judged:
-    """What errors of other families say of every row of a record, by rounds or by time."""
+    """What errors of other families, or a pilot's own, say of every row of a record, by rounds or by time."""
+    if predictor == "pilot":
+        return _pilots(name, by)
     rows, known = table(record.file_of(name)), record.record(name)
     assert known is not None  # noqa: S101 - of those that were found
     errors = np.stack([known.errors[predictor][t] for t in TOPOLOGIES], -1)
@@ -91,6 +103,39 @@ def judged(predictor: str, name: str, by: record.By) -> Judged:
         low[i] = np.exp(others[math.floor((1 - LEVEL) / 2 * (len(lead) - 1))].min())
         shares[i] = (lead.min(1) >= -np.log1p(record.RIGHT)).mean()
     return Judged(shares, right, most, family, np.array([row["scenario"] for row in rows]), low, known.kinds)
+
+
+def _pilots(metric: str, by: record.By) -> Judged:
+    """The same of pilots in all settings on real data."""
+    say, every = real_record.by_pilot(HORIZON, own=True), []
+    for one in real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ROLES):
+        for quantity, after in itertools.product(real_record.METRIC, real_record.TARGETS):
+            if real_record.METRIC[quantity] == metric and after <= one.rounds[-1]:
+                said, runs = say(one, quantity, after), one.rounds_to(quantity, after, slice(1, 2))
+                assert said is not None  # noqa: S101 - a pilot names one always
+                both = [[of[t] / of["star-star"] for t in TOPOLOGIES] for of in (said.rounds, runs)]
+                every.append((one.told, after, *np.log(both)))
+    told, reference, ahead, found = zip(*every, strict=True)
+    predicted, measured, after = np.array(ahead), np.array(found), np.array(reference)
+    errors = np.abs(measured - predicted)[:, 1:]
+    if by == "time":
+        seconds = np.random.default_rng(0).normal(0, SPREAD, predicted.shape)
+        predicted, measured = predicted + seconds, measured + seconds
+    at, first = np.arange(len(every)), predicted.argmin(1)
+    right = measured[at, first] <= measured.min(1) + np.log1p(record.RIGHT)
+    family = np.array([f"{one['data']}-{one['seed']}" for one in told])
+    shares, low, rng = np.empty(len(every)), np.empty(len(every)), np.random.default_rng(0)
+    for i in at:
+        seeds = np.median(errors[(family != family[i]) & (after <= HORIZON)]) / MEDIAN
+        spread = math.hypot(seeds, WIDENING * math.log(max(after[i] / HORIZON, 1.0), 3))
+        drawn = predicted[i] + np.where(np.arange(4) > 0, spread, 0.0) * rng.standard_normal((DRAWS, 4))
+        lead = drawn - drawn[:, [first[i]]]
+        shares[i] = (lead.min(1) >= -np.log1p(record.RIGHT)).mean()
+        others = np.delete(np.sort(lead, axis=0), first[i], 1)
+        low[i] = np.exp(others[math.floor((1 - LEVEL) / 2 * (DRAWS - 1))].min())
+    scenario = np.array(["-".join(one[name] for name in real_record.SETTING[1:]) for one in told])
+    kind = np.array([KIND[one["scheme"]] for one in told])
+    return Judged(shares, right, shares, family, scenario, low, kind)
 
 
 def _first(predicted: Array, measured: Array, regret: Array) -> npt.NDArray[np.intp]:
@@ -165,13 +210,16 @@ def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
 
 
 def recorded() -> Iterator[tuple[str, str, record.By]]:
-    """Every predictor and record that has errors of it, by rounds and by time."""
+    """Every predictor and record that has errors of it, and pilots, by rounds and by time."""
     of_images = (f"{metric}{kind}" for kind in (record.IMAGES, record.FADING) for metric in record.BY_LOSS)
     for name in ("loss", *of_images, "gradient"):
         known = record.record(name)
         for predictor in known.errors if known else ():
             yield predictor, name, "rounds"
             yield predictor, name, "time"
+    for metric in record.BY_LOSS:
+        yield "pilot", metric, "rounds"
+        yield "pilot", metric, "time"
 
 
 def main() -> None:

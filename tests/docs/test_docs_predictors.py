@@ -270,6 +270,41 @@ def test_errors_of_a_row_are_of_other_families(monkeypatch: pytest.MonkeyPatch) 
         assert found.share[i] == pytest.approx(right / len(drawn), abs=0.016)  # one tie of distances
 
 
+def test_shares_of_pilots_are_those_of_normal_errors_and_as_many_are_right_as_by_the_curves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By an integral over the first choice, row by row; what seeds are off by is counted by hand."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    module = importlib.import_module("confidence_record")
+    real = importlib.import_module("real_record")
+    found, rows = module.judged("pilot", "loss", "rounds"), []
+    for one in real.settings(real.ROOT / "measured_curves.csv"):
+        for after in (6, 18, 46):
+            if after > one.rounds[-1]:
+                continue
+            said = real.by_pilot(8)(one, "loss", after).rounds
+            runs = one.rounds_to("loss", after, slice(1, 2))
+            off = [abs(math.log(runs[t] / runs["star-star"] * said["star-star"] / said[t])) for t in TOPOLOGIES[1:]]
+            rows.append((f"{one.told['data']}-{one.told['seed']}", after, said, runs, off))
+    assert len(found.share) == len(rows)
+    for i, (family, after, said, runs, _) in enumerate(rows):
+        first = min(TOPOLOGIES, key=lambda t, said=said: said[t])
+        assert bool(found.right[i]) == (runs[first] <= 1.02 * min(runs.values()))
+        if i % 29 or first == "star-star":
+            continue
+        near = sorted(x for other, target, _, _, off in rows if other != family and target == 6 for x in off)
+        seeds = (near[len(near) // 2] + near[(len(near) - 1) // 2]) / 2 / 0.6745
+        spread = math.hypot(seeds, 0.33 * math.log(max(after / 8, 1.0), 3))
+        share, step = 0.0, 0.01
+        for z in (step * k for k in range(-600, 601)):
+            mine, chance = math.log(said[first]) + spread * z, 1.0
+            for t in {*TOPOLOGIES} - {first}:
+                lead = math.log(said[t]) + math.log(1.02) - mine
+                chance *= float(lead >= 0) if t == "star-star" else (1 + math.erf(lead / spread / math.sqrt(2))) / 2
+            share += step * chance * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        assert found.share[i] == pytest.approx(share, abs=0.045)  # four standard deviations of 2,000 draws
+
+
 def table_of(name: str) -> list[dict[str, str]]:
     with (DATA / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

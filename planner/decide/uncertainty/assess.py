@@ -21,6 +21,7 @@ from planner.decide.uncertainty.draws import DRAWS_TIMED, Totals, draws, p_best,
 from planner.decide.uncertainty.indices import LARGEST_MARGIN, alone, explained
 from planner.decide.uncertainty.proofs import constant_sets
 from planner.io.wording import join, join_with_limit, percent, title
+from planner.predict.evidence import orderings
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
@@ -68,6 +69,7 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         unanswered=float(np.mean(~np.isfinite(found.totals.min(axis=0)))),
         said=(
             *_with_errors(recommended[0], shares, drawn=bool(drawn), known=errors is not None),
+            *([] if errors is None else [orderings.of_pilots(question.metric)]),
             *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], every=every)),
             *_left_out(question, scenario, number),
         ),

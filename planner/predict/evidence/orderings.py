@@ -117,6 +117,15 @@ def _told(question: Question, scenario: Scenario) -> str:
     return "kind" if scenario.ratio_error is None else "labels"
 
 
+def of_pilots(metric: str) -> str:
+    """Say how often pilots were right by this metric."""
+    (row,) = (r for r in table(REAL) if (r["predictor"], r["metric"], r["scheme"]) == ("pilot", metric, "all"))
+    return (
+        f"Pilots of 8 rounds were right in {row['right']} of {row['rows']} cases on real data by {metric}. No "
+        "confidence exceeds how often such shares of draws were right there."
+    )
+
+
 def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:
     """How near to the best its learning rates were where who asked knew as much; None where that is not on record."""
     if question.scatter == 0 and not question.predictor.measured:  # those on record are of networks

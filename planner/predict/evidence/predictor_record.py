@@ -282,14 +282,27 @@ def _factor(errors: tuple[tuple[float, ...], ...]) -> float:
 def calibrated(near: ModelUncertainty, name: str, objective: Objective, share: float) -> float:
     """The probability of being right that goes with a share of draws, where a predictor's share was that by a record.
 
-    By the shares of rows that turned out right, with errors and table from other families of problems; linear between
-    them, and at most `CERTAIN`. Traffic goes by the table of rounds, as topologies send about as much in a round, and
-    all else by that of time. By rounds it is at most the share of the nearest scenarios in which the choice was right.
+    By rounds it is at most the share of the nearest scenarios in which the choice was right.
     """
-    by: By = "rounds" if objective in ("rounds", "traffic") else "time"
-    asked = (near.predictor, name, by)
+    most = near.right / near.scenarios if _by(objective) == "rounds" else CERTAIN
+    return min(_turned_out(near.predictor, name, objective, share), most, CERTAIN)
+
+
+def calibrated_pilot(metric: str, objective: Objective, share: float) -> float:
+    """The same of a pilot's own errors: no more than the share, as a record cannot tell its seeds apart better."""
+    return min(_turned_out("pilot", metric, objective, share), share)
+
+
+def _by(objective: Objective) -> By:
+    """The table: traffic goes by that of rounds, as topologies send about as much in a round, all else by time."""
+    return "rounds" if objective in ("rounds", "traffic") else "time"
+
+
+def _turned_out(predictor: str, name: str, objective: Objective, share: float) -> float:
+    """How often such shares turned out right, with errors and table from other families; linear between them."""
+    asked = (predictor, name, _by(objective))
     rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"], row["by"]) == asked]
-    if rows:
-        stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
-        share = float(np.interp(share, stated, right))
-    return min(share, CERTAIN, near.right / near.scenarios if by == "rounds" else CERTAIN)
+    if not rows:
+        return share
+    stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
+    return float(np.interp(share, stated, right))
