@@ -196,6 +196,23 @@ def test_processes_share_the_work(raced: tuple[Path, str]) -> None:
     assert (folder / "two.json").read_bytes() == (folder / "pilot.json").read_bytes()
 
 
+@pytest.mark.ray
+@pytest.mark.filterwarnings("default")  # Ray's own warnings are not ours
+def test_ray_gives_the_same_file(raced: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    from validation import sweep
+
+    def here(*_: Any) -> int:
+        raise AssertionError("a run was made in this process")
+
+    folder = raced[0]
+    monkeypatch.setattr(sweep, "work", here)
+    monkeypatch.setenv("RAY_ADDRESS", "local")
+    done = run(folder / "hook.py", *QUICK, "--engine", "ray", "--workers", "2", "-o", "ray.json")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "ray.json").read_bytes() == (folder / "pilot.json").read_bytes()
+
+
 def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Path) -> None:
     scope = runpy.run_path(str(raced[0] / "hook.py"))
     whole = read_pilot(raced[0] / "pilot.json")
