@@ -149,7 +149,7 @@ def plan(
         raise ScenarioError(
             f"--topology: the pattern {unknown[0]} cannot be exported; {', '.join(PATTERNS)} can.", code="E005"
         )
-    found, said = (rate, "given") if rate is not None else (row.rate_predicted_raw, _rate_from(scenario, answer))
+    found, said = (rate, "given") if rate is not None else (row.rate_predicted_raw, _rate_from(scenario, answer, sized))
     if found is None:
         raise ScenarioError("--rate: is missing, as nothing predicts a learning rate here. Give it: --rate 0.1")
     if listed is not None:
@@ -185,8 +185,9 @@ def _row(answer: Recommendation, topology: str | None) -> Row:
     raise ScenarioError(f"--topology: {topology!a:.40} is not one of this fleet's. {hint}", code="E020")
 
 
-def _rate_from(scenario: Scenario, answer: Recommendation) -> str:
-    known, rates = scenario.known["L"], answer.recommend.rates_on_record
+def _rate_from(scenario: Scenario, answer: Recommendation, topology: Topology) -> str:
+    rings = any(pattern.id == "ring" for pattern in topology.patterns)  # those on record are of trees with one
+    known, rates = scenario.known["L"], answer.recommend.rates_on_record if rings else None
     if scenario.pilot is not None:
         return "the best of the pilot" + (f"; {rates.in_words('measured')}" if rates else "")
     said = "assumed" if known.origin == "default" else known.origin

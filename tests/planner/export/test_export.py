@@ -529,3 +529,10 @@ def test_an_answer_is_exported_while_its_scenario_gives_it(
         code, out, err = call("export", answer, "-o", tmp_path / "c")
         assert (code, wanted in err) == (2, True), err
     assert not (tmp_path / "c").exists()
+
+
+def test_the_record_of_rates_of_rings_is_told_of_trees_with_a_ring_alone() -> None:
+    scenario = planner.load_scenario(config=Path(__file__).parents[3] / "examples" / "hospitals.toml")
+    said = {name: plan(scenario, name).rate_from for name in ("star-star", "star-ring", "ring-star", "ring-ring")}
+    assert [name for name, text in said.items() if "rates of rings" in text] == ["star-ring", "ring-star", "ring-ring"]
+    assert said["star-star"] == "predicted for smoothness 10 (assumed); search around it"
