@@ -109,12 +109,12 @@ def _pilots(metric: str, by: record.By) -> Judged:
     """The same of pilots in all settings on real data."""
     say, every = real_record.by_pilot(HORIZON, own=True), []
     for one in real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ROLES):
-        for quantity, after in itertools.product(real_record.METRIC, real_record.TARGETS):
-            if real_record.METRIC[quantity] == metric and after <= one.rounds[-1]:
-                said, runs = say(one, quantity, after), one.rounds_to(quantity, after, slice(1, 2))
+        for quantity, target in itertools.product(real_record.METRIC, real_record.TARGETS):
+            if real_record.METRIC[quantity] == metric and target <= one.rounds[-1]:
+                said, runs = say(one, quantity, target), one.rounds_to(quantity, target, slice(1, 2))
                 assert said is not None  # noqa: S101 - a pilot names one always
                 both = [[of[t] / of["star-star"] for t in TOPOLOGIES] for of in (said.rounds, runs)]
-                every.append((one.told, after, *np.log(both)))
+                every.append((one.told, target, *np.log(both)))
     told, reference, ahead, found = zip(*every, strict=True)
     predicted, measured, after = np.array(ahead), np.array(found), np.array(reference)
     errors = np.abs(measured - predicted)[:, 1:]

@@ -5,7 +5,7 @@
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
-    python benchmarks/real_record.py --role kept --one-sigma       # with other defaults
+    python benchmarks/real_record.py --role kept --one-sigma       # with other defaults; also --fading 0.2
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
 
@@ -216,9 +216,11 @@ def labels_of(curves: Curves) -> dict[str, str] | None:
     return {"problem.heterogeneity": told}
 
 
-def kind_of(curves: Curves) -> dict[str, str] | None:
-    """The kind of split; None where it has no preset."""
-    return {"problem.heterogeneity": curves.told["scheme"]} if curves.told["scheme"] in SCHEMES else None
+def kind_of(curves: Curves, fading: str | None = None) -> dict[str, str] | None:
+    """The kind of split, and one fading for all where one is assumed; None where it has no preset."""
+    if curves.told["scheme"] not in SCHEMES:
+        return None
+    return {"problem.heterogeneity": curves.told["scheme"]} | ({"problem.fading": fading} if fading else {})
 
 
 def by(predictor: str, tell: Callable[[Curves], dict[str, str] | None]) -> Callable[[Curves, str, int], Said | None]:
@@ -443,6 +445,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
+    parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
     given = parser.parse_args(arguments)
     if given.errors:
         write_errors(of_roles(given.curves, ROLES), ROOT.parents[1] / "planner" / "data")
@@ -457,7 +460,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = of_roles(given.curves, given.role.split(","))
     print(f"{len(chosen)} settings, {given.role}")
     targets = [int(number) for number in given.after.split(",")]
-    print_tables(CONTESTANTS, chosen, targets, given.by, given.rows)
+    fades = {"`spectrum`, kind of split alone": (by("spectrum", partial(kind_of, fading=given.fading)), slice(None))}
+    print_tables(CONTESTANTS | fades, chosen, targets, given.by, given.rows)
     return 0
 
 

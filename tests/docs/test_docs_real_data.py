@@ -135,3 +135,15 @@ def test_pilots_and_habits_counted_without_the_script() -> None:
             total += 1
             right += rounds["ring-ring"] <= 1.02 * min(rounds.values())
     assert f"| always ring-ring | loss | {total} | {right / total:.0%} " in PAGE
+
+
+def test_where_the_kind_alone_misses_is_what_the_record_says() -> None:
+    with (ROOT / "planner" / "data" / "real_record.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(r["told"], r["scheme"]): r for r in csv.DictReader(file) if r["metric"] == "loss"}
+    every, groups = (rows["kind", scheme] for scheme in ("all", "inter"))
+    others = [int(every[name]) - int(groups[name]) for name in ("right", "rows")]
+    plain = " ".join(PAGE.split())
+    assert f"right in {groups['right']} of {groups['rows']} rows there" in plain
+    assert "in {} of {} elsewhere".format(*others) in plain
+    faded = rows["fading", "inter"]
+    assert f"is right in {faded['right']} of these {faded['rows']} (12 %)" in plain
