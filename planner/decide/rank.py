@@ -18,7 +18,7 @@ from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import nearest_flips
-from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, Row, Uncertainty, Working
+from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, RoundsFrom, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
 from planner.decide.verdict import Standing, shared_takes, standing, standings, verdict
@@ -177,6 +177,12 @@ def _others(question: Question, beside: Sequence[Baseline], shown: Collection[st
     for one in beside:
         if one.question is None and one.id not in shown:
             yield Other(id=one.id, title=one.title, why=one.why, argv=one.argv)
+    untimed = question.predictor.untimed(question)
+    for id_, name, rounds in untimed:
+        whence: RoundsFrom = "measured" if question.predictor.raced(question, id_) else "predicted"
+        why = "raced in the pilot to the same target; a round of it is not timed here"
+        yield Other(id=id_, title=name, rounds=ceil_rounds(rounds), rounds_from=whence, why=why)
+    shown = {*shown, *(id_ for id_, _, _ in untimed)}
     for id_, name, why, argv in OTHERS:
         words: tuple[str, ...] = argv
         if id_ == "hga-fl" and differ_in_speed(question):

@@ -53,6 +53,8 @@ def compared(
                 found = {"why": f"its bound says nothing here: {str(error).partition('. ')[0]}", **ELSEWHERE}
             if found.pop("_comparable", False):
                 rows = (*rows, _row(others.pop(id_), answer, found))
+            elif others[id_].rounds is not None:  # as a pilot raced it, which no bound takes the place of
+                others[id_] = others[id_].replaced(why=f"{others[id_].why}; {found['why']}")
             else:
                 others[id_] = others[id_].replaced(**found)
     warnings = answer.warnings

@@ -102,6 +102,10 @@ class Predictor(ABC):
         """Systems without rounds that were measured: id, title, and tasks of a region and deliveries to the target."""
         return ()
 
+    def untimed(self, question: Question) -> tuple[tuple[str, str, float], ...]:
+        """Systems that were measured, and whose rounds have no time: id, title, rounds to the target."""
+        return ()
+
     def raced(self, question: Question, system: str) -> bool:
         """Whether a system, or a tree, was run itself to the target: no other's rounds, and none beyond the runs."""
         return False

@@ -116,6 +116,11 @@ class Piloted(Predictor):
             found.append((one.id, one.title, tasks, one.deliveries * steps))
         return tuple(found)
 
+    def untimed(self, question: Question) -> tuple[tuple[str, str, float], ...]:
+        """HSL and gossip, which have no global model; their cost model has one local step a round."""
+        found = [(one.id, one.title, self.beside(question, one.id)) for one in self.pilot.beside if one.at_nodes]
+        return tuple((id_, name, n) for id_, name, n in found if n is not None and math.isfinite(n))
+
     def _tasks(self, one: Beside, like: float) -> float:
         """Time to where the reference is after so many rounds, in tasks of a region of slowdown 1."""
         if not math.isfinite(like):

@@ -220,9 +220,14 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield "Measured", " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
-    asked = [one.title.partition(" (")[0] for one in answer.recommend.others if one.rounds_from == "another quantity"]
-    if asked:
-        yield METHODS, f"{', '.join(asked)}: not run; bounds: --explain methods"
+    known: dict[str, list[str]] = {}
+    for one in answer.recommend.others:
+        if one.rounds_from != "not run":
+            how = "not run, bounds alone" if one.rounds_from == "another quantity" else "raced, not timed"
+            known.setdefault(how, []).append(one.title.partition(" (")[0].partition(",")[0])
+    if known:
+        said = "; ".join(f"{', '.join(names)}: {how}" for how, names in known.items())
+        yield METHODS, f"{said} (--explain methods)"
 
 
 def _between_ends(answer: Recommendation) -> str:

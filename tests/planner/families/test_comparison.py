@@ -130,7 +130,7 @@ def test_the_page_says_where_methods_are_that_were_asked_for(plan, words: tuple[
     assert code == 0 and len(out.splitlines()) <= 25 and len(out.split()) <= 220
     said = [line for line in out.splitlines() if line.startswith("Methods")]
     assert [" ".join(line.split()) for line in said] == [
-        f"Methods {methods}: not run; bounds: --explain methods"
+        f"Methods {methods}: not run, bounds alone (--explain methods)"
     ] * bool(methods)
 
 

@@ -406,6 +406,27 @@ def test_hhfl_stands_in_the_table_where_the_pilot_raced_this_coverage(tmp_path: 
     assert "the pilot has another coverage" in other["why"]
 
 
+def test_hubs_and_gossip_have_the_rounds_that_were_measured_and_no_time(tmp_path: Path) -> None:
+    """Their rounds stood under --explain target alone, and HSL "needs edge budgets" beside a pilot that had some."""
+    told = json.loads(with_systems(tmp_path, {"hsl": 0.8, "el-local": 1.6}).read_text())
+    for one, name in zip(told["beside"], ("HSL, 2 hubs, 50 edges", "EL-Local, 64 edges"), strict=True):
+        one |= {"at_nodes": True, "title": name}
+    (file := tmp_path / "pilot.json").write_text(json.dumps(told))
+    fleet = {**FLEET, "objective": "time", "link_sharing": "per-client", "pilot": str(file)}
+    for rounds, numbers in ((4, (5, 3)), (8, (10, 5))):  # over 0.8 and 1.6, as whole rounds
+        answer = planner.recommend(rounds=rounds, **fleet)
+        found = by_id(answer)
+        assert (found["hsl"].rounds, found["el-local"].rounds) == numbers
+        assert found["el-local"].rounds_from == "measured"
+        assert found["hsl"].rounds_from == ("measured" if rounds == 4 else "predicted")  # 10 rounds were not run
+        assert found["hsl"].time_seconds is None is found["hsl"].traffic_bytes
+        assert "Methods HSL, EL-Local: raced, not timed (--explain methods)" in " ".join(str(answer).split())
+    said = " ".join(answer.explain("methods").split())
+    assert "HSL, 2 hubs, 50 edges rounds, time, traffic: 10, -, -; raced in the pilot to the same target" in said
+    with_edges = by_id(planner.recommend(rounds=8, edges=64, **fleet))["hsl"]
+    assert with_edges.rounds == 10 and "not timed here; its bound says nothing here" in with_edges.why
+
+
 def of_overlap(folder: Path, pace: float, wide: float = 1.02, **more: Any) -> Path:
     """A pilot with five edge rounds in which HHFL raced, with a ratio known up to a factor."""
     file = with_systems(folder, {"hhfl": pace}, coverage=COVERAGE)
