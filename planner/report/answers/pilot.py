@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from planner.data.label_counts import read_counts
 from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
+from planner.decide.clocked import BUFFER
 from planner.decide.race import judged, pilot_of_counts
 from planner.errors import ScenarioError
 from planner.harness.pilot import Wanted, on_hook, on_model
@@ -150,8 +152,12 @@ def document(
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
     table = _table(pilot)
-    narrow = table if table.width() <= COLUMNS else table.of(range(len(table.columns) - 1))  # without ratios
+    later = _slower_buffers(pilot)
+    page = _table(pilot, later) if later else table
+    narrow = page if page.width() <= COLUMNS else page.of(range(len(page.columns) - 1))  # without ratios
     blocks: list[Block] = [narrow] * bool(pilot.rounds)
+    if pilot.rounds and later:
+        blocks.append(Sentences(f"{counted(len(later), 'more buffer')}: --explain rows.", indent=2))
     if pilot.rounds and any(one.at_nodes for one in pilot.beside):
         blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
     if pilot.rounds and any(one.times for one in pilot.beside):
@@ -233,7 +239,18 @@ def _clients(pilot: Pilot) -> str:
     return f"{counted(pilot.problem.clients, 'client')} ({fleet.shape}), {by}"
 
 
-def _table(pilot: Pilot) -> Table:
+def _slower_buffers(pilot: Pilot) -> set[str]:
+    """Ids of servers that raced with several buffers, but for the quickest of each rule."""
+    times = pilot.targets[-1].times if pilot.targets else {}
+    taken = {name: math.inf if found is None else found.value for name, found in times.items()}
+    raced = [one for one in pilot.beside if one.id in taken and BUFFER in one.title]
+    best: dict[str, str] = {}
+    for one in sorted(raced, key=lambda one: taken[one.id]):
+        best.setdefault(one.title.partition(BUFFER)[0], one.id)
+    return {one.id for one in raced} - set(best.values())
+
+
+def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
     last = pilot.targets[-1] if pilot.targets else None
     better = -1.0 if pilot.metric == "accuracy" else 1.0
     rows = sorted(pilot.topologies, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
@@ -248,7 +265,8 @@ def _table(pilot: Pilot) -> Table:
             *[Column("tasks", "number")] * bool(last.times),
             Column(f"over {title(pilot.reference)}'s", "number"),
         ]
-    besides = sorted(pilot.beside, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+    shown = [one for one in pilot.beside if one.id not in without]
+    besides = sorted(shown, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
     table = tuple(_row(pilot, one, other if shows else None, last) for one in (*rows, *besides))
     best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
     return Table(tuple(columns), table, indent=2, best=best, label="The race", apart=False)
@@ -337,7 +355,8 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
     if seeds > 1:
         yield (
             f"[ ] are {percent(pilot.level)} intervals over {seeds} seeds of the noise, on the same data and first "
-            "model; rates were chosen with another seed."
+            "model; rates were chosen with another seed. Rounds to the target are that seed's, at the rate which gets "
+            "there first."
         )
     else:
         yield "One seed of the noise: no intervals, and a lead of less than a hundredth of the way counts as none."

@@ -128,7 +128,11 @@ def test_at_equal_speeds_a_buffer_of_all_is_the_mean(tmp_path: Path) -> None:
 def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> None:
     pilot, said = read_pilot(raced[0] / "hga.json"), raced[1]
     rows = [line.split() for line in said.splitlines() if line.strip().startswith("- ")]
-    assert len(rows) == len(IDS)
+    times = {name: pilot.targets[-1].times[name].value for name in ("fedbuff-1", "fedbuff")}
+    quickest = beside(pilot)[min(times, key=lambda name: times[name])]
+    [told] = [line for line in said.splitlines() if "- FedBuff," in line]
+    assert quickest.final is not None and f"{quickest.final.value:.3g} [" in told
+    assert len(rows) == len(IDS) - 1 and "1 more buffer: --explain rows" in said
     assert all(row[-2] == "-" for row in rows if row[1] != "Synchronous")  # rounds, then tasks
     star = next(line.split() for line in said.splitlines() if "Star-Star" in line and "[" in line)
     assert star[-2:] == ["4", "16"]
