@@ -55,7 +55,8 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
                 away = abs(math.log(at / now)) if now and at else math.inf
                 flip = Sensitivity(parameter=name, now=now, unit=each.unit, break_even=at, best_beyond=to, method=way)
                 inside = set(to) <= set(leading)
-                if not inside or (spread is not None and away < spread.reach):
+                # whole rounds, in which rows are told, may have another first than rounds that no step parts
+                if not inside or (spread is not None and 0 < away < spread.reach):
                     found.append((away - NARROWED * inside, flip))
     words = (one for one in other_words(few, scenario) if one[0] != "objective")
     for one in with_other_words(words, scenario, tuple(few.topologies), first):

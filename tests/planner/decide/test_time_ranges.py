@@ -87,3 +87,17 @@ def test_a_range_that_settles_a_toss_up_is_named_and_asked_for() -> None:
     near = planner.recommend(**fleet, step_time="0.01:20s")  # the order does not turn within it
     assert not any(one.parameter == "step_time" and set(one.best_beyond) <= {"star-ring"} for one in near.sensitivity)
     assert ranged.to_json()["next"][0]["argv"] == ["--step-time", "TIME"]
+
+
+def test_no_range_turns_an_order_at_its_middle() -> None:
+    """Rounds that are rounded up led another than those that are not: the turn stood at the present value, twice."""
+    rates = (("continent", 3, "50Mbit/s", "150ms"), ("site", 4, "1Gbit/s", "20ms"), ("machine", 16, "10Gbit/s", "1ms"))
+    tiers = [{"name": n, "count": c, "link": {"up": r, "down": r, "latency": wait}} for n, c, r, wait in rates]
+    told: dict[str, Any] = {"fleet": {"local_steps": 20, "tiers": tiers}, "plan": {"objective": "time", "draws": 0}}
+    told["problem"] = {"heterogeneity": "iid", "rounds": 300}
+    ranged = planner.recommend(told, step_time="0.1:1s", model_size="500MB", link_sharing="per-client")
+    turns = [
+        (one.parameter, one.break_even) for one in ranged.sensitivity if one.break_even and one.method != "setting"
+    ]
+    assert len(turns) == len(set(turns)) > 0
+    assert all(one.break_even != one.now for one in ranged.sensitivity)
