@@ -235,10 +235,10 @@ def amount(one: Assumption) -> str:
 
 
 def _until(parts: Sequence[str], most: int) -> str:
-    """Join as many as fit into so many letters, and say how many are left."""
+    """Join as many as fit into so many letters, at least the first, and say how many are left."""
     kept: list[str] = []
     for part in parts:
-        if len(", ".join([*kept, part])) > most:
+        if kept and len(", ".join([*kept, part])) > most:
             return f"{', '.join(kept)}, {len(parts) - len(kept)} more: --explain"
         kept.append(part)
     return ", ".join(kept)

@@ -48,12 +48,13 @@ SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
 NAMED = {"money": "money (your currency)"}  # columns
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
-RANGED = 2  # of the best, whose times between the ends of ranges are said
+RANGED = 2  # of the best, whose times between the ends of ranges are said; one in each of several cases
 Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
 """How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
 NO_END = "no end]"  # of an interval
 METHODS = "Methods"  # a fact of those that were asked for and have no row
+RANGES = "Ranges"  # a fact of times between the ends of ranges
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -67,8 +68,8 @@ def document(answer: Recommendation) -> Document:
         return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
-    asked = tuple(fact for fact in facts if fact[0] == METHODS)  # the last to go
-    least = ((numbers[-1], len(WIDTHS) - 1, about) for about in (asked, ()))
+    kept = [tuple(fact for fact in facts if fact[0] in last) for last in ((METHODS, RANGES), (METHODS,))]  # go last
+    least = ((numbers[-1], len(WIDTHS) - 1, about) for about in (*kept, ()))
     known = chain(product(numbers, range(len(WIDTHS)), (facts,)), least)
     return first_that_fits(laid(shown, WIDTHS[i:], about) for shown, i, about in known)
 
@@ -215,7 +216,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if measured:
         yield "Measured", ", ".join(measured)
     if ranged := _between_ends(answer):
-        yield "Ranges", ranged
+        yield RANGES, ranged
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
@@ -236,7 +237,7 @@ def _between_ends(answer: Recommendation) -> str:
     said = []
     for value in answer.open_cases or ("",):
         best = next((one.best for one in whole.cases if one.value == value), whole.best)
-        for row in map(answer.row, best[:RANGED]):
+        for row in map(answer.row, best[: 1 if value else RANGED]):
             time = next((one.time for one in row.cases if value and one.value == value), row.time_seconds)
             if time is not None and time.low is not None and time.high is not None:
                 where = f" ({CASES[value]})" if value else ""
