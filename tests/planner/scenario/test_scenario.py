@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import planner
 from hflbounds.topology import tier_symbols
 from planner.data.heterogeneity import parse
 from planner.decide.rank import recommend
@@ -477,3 +478,11 @@ def test_a_target_replaces_the_rounds_that_defined_one(
         assert found.known["R"].value == rounds
         if "problem.target" in options:
             assert found.known["target"].value == 0.148
+
+
+def test_a_range_of_availability_is_refused_with_what_answers_it() -> None:
+    """It was told to be written as 99%."""
+    with pytest.raises(planner.ScenarioError, match=r"No range of it is drawn from\. Ask with either end"):
+        planner.recommend(groups=3, clients_per_group=4, availability="90:99%")
+    for end in ("90%", "99%"):
+        assert planner.recommend(groups=3, clients_per_group=4, availability=end, settings={"plan.draws": 0}).rows
