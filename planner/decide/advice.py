@@ -91,7 +91,8 @@ def steps(
         yield NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
-    narrowed = [one.parameter for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best)]
+    inside = (one for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best))
+    narrowed = [one.parameter for one in inside if one.method != "setting"]
     yield from _asked(scenario, how_sure, narrowed)
     if (
         question.members is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_cli import run
+from test_cli import ROOT, run
 
 import planner
 
@@ -103,3 +103,13 @@ def test_no_range_turns_an_order_at_its_middle() -> None:
     ]
     assert len(turns) == len(set(turns)) > 0
     assert all(one.break_even != one.now for one in ranged.sensitivity)
+
+
+def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
+    answer = planner.recommend(
+        data=ROOT / "examples/consortium_labels.csv", uplink="20Mbit/s", link_sharing="per-client"
+    )
+    assert any(
+        one.method == "setting" and set(one.best_beyond) < set(answer.verdict.best) for one in answer.sensitivity
+    )
+    assert "network.server_link.up=RATE" not in {word for one in answer.next for word in one.argv}
