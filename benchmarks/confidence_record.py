@@ -108,7 +108,7 @@ def judged(predictor: str, name: str, by: record.By) -> Judged:
 def _pilots(metric: str, by: record.By) -> Judged:
     """The same of pilots in all settings on real data."""
     say, every = real_record.by_pilot(HORIZON, own=True), []
-    for one in real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ROLES):
+    for one in real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ANSWERED):
         for quantity, target in itertools.product(real_record.METRIC, real_record.TARGETS):
             if real_record.METRIC[quantity] == metric and target <= one.rounds[-1]:
                 said, runs = say(one, quantity, target), one.rounds_to(quantity, target, slice(1, 2))

@@ -12,10 +12,11 @@ Measured are the training loss of the global model on all training samples and i
 
 Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
 curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; ``kept2``, run after a
-later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; and ``kept4``, mostly
-of groups that differ, half of them data that a network fits, which judges what is said of such data. Written are, for
-each topology, quantity and noise seed, the smoothed least over rates at some rounds and the rate that has it: what
-`benchmarks/real_record.py` reads.
+later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; ``kept4``, mostly
+of groups that differ, half of them data that a network fits, which judges what is said of such data; and ``long``, of
+200 rounds or 2,000, three noise seeds, more group rounds and networks with convolutions, which judges answers that
+draw errors of all others. Written are, for each topology, quantity and noise seed, the smoothed least over rates at
+some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ from validation.store import Store, work
 
 RATES = tuple(0.02 * 1.8**i for i in range(8))  # raw; extended by the same factor
 FURTHER, MOST = 2, 5  # rates more where the best is at an end, and how often
-NOISE = (0, 1)  # seeds that decide how far the grid goes
+NOISE = (0, 1)  # seeds, unless a setting has others
 WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4")
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long")
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
     "satimage": (6400, 1200),
@@ -68,6 +69,7 @@ class Setting:
         drawn: groups and clients of each that take part, None for all.
         order: of rings.
         channels: of the first convolution, 0 for a network without any.
+        noise: seeds, which decide how far the grid goes.
     """
 
     role: str
@@ -80,6 +82,7 @@ class Setting:
     drawn: tuple[int, int] | None = None
     order: str = "fixed"
     channels: int = 0
+    noise: tuple[int, ...] = NOISE
 
     @property
     def problem(self) -> Part:
@@ -182,7 +185,7 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging(), *judging_fits())
+    return (*out, *judging(), *judging_fits(), *judging_longer())
 
 
 def judging() -> Iterator[Setting]:
@@ -206,9 +209,26 @@ def judging_fits() -> Iterator[Setting]:
         yield Setting(role="kept4", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
 
 
-def cell(setting: Setting, topology: str, rates: tuple[float, ...], noise: tuple[int, ...] = NOISE) -> Cell:
-    """All rates and noise seeds of one topology."""
-    algorithm = setting.algorithm(topology)
+def judging_longer() -> Iterator[Setting]:
+    """The settings ``long``, in blocks of four that each have every model, fleet and split once; two runs after one."""
+    models = (("fashion", 48, 0), ("letter", 48, 0), ("mnist5k", 0, 0), ("fashion", 0, 4))
+    fleets = ((6, 5, 5, 2), (5, 4, 10, 2), (4, 8, 8, 1), (8, 5, 3, 4))
+    for block, (i, (data, hidden, channels)) in itertools.product(range(4), enumerate(models)):
+        scheme, fleet = ("inter", "intra", "nested", "both")[(i + block) % 4], fleets[(block - i) % 4]
+        yield Setting(
+            role="long", data=data, hidden=hidden, channels=channels, scheme=scheme, fleet=fleet,
+            seed=71 + 4 * block + i, rounds=200, noise=(0, 1, 2),
+        )  # fmt: skip
+        if (block, i) in ((0, 3), (1, 3)):
+            yield Setting(
+                role="long", data=("fashion", "letter")[block], hidden=48, scheme="inter", fleet=(5, 4, 1, 2),
+                seed=91 + block, rounds=2000, noise=(0, 1, 2),
+            )  # fmt: skip
+
+
+def cell(setting: Setting, topology: str, rates: tuple[float, ...], seeds: tuple[int, ...] | None = None) -> Cell:
+    """All rates and noise seeds of one topology, its own unless others are named."""
+    noise, algorithm = seeds or setting.noise, setting.algorithm(topology)
     chain = make_algorithm(algorithm).local_steps_per_round()
     return Cell(
         setting.problem,
@@ -227,16 +247,16 @@ def run(store: Store, setting: Setting, topology: str) -> dict[tuple[float, ...]
     wanted = RATES
     for _ in range(MOST):
         cells[wanted] = trace = _trace(store, cell(setting, topology, wanted))
-        done |= _means(trace, wanted)
+        done |= _means(trace, wanted, len(setting.noise))
         wanted = missing(done, setting)
         if not wanted:
             break
     return cells
 
 
-def _means(trace: Trace, rates: tuple[float, ...]) -> dict[float, Mapping[str, NDArray[np.float64]]]:
+def _means(trace: Trace, rates: tuple[float, ...], seeds: int) -> dict[float, Mapping[str, NDArray[np.float64]]]:
     """Means over the noise seeds, by rate and quantity."""
-    of = {name: np.array(values.tolist()).reshape(len(rates), len(NOISE), -1) for name, values in trace.values.items()}
+    of = {name: np.array(values.tolist()).reshape(len(rates), seeds, -1) for name, values in trace.values.items()}
     return {rate: {name: values[i].mean(0) for name, values in of.items()} for i, rate in enumerate(rates)}
 
 
@@ -284,10 +304,12 @@ def written(store: Store, setting: Setting, topologies: tuple[str, ...] = TOPOLO
         rates = [rate for one in cells for rate in one]
         for quantity in ("loss", "error"):
             of_seed = [
-                np.concatenate([np.array(t.values[quantity].tolist())[seed :: len(NOISE)] for t in cells.values()])
-                for seed in range(len(NOISE))
+                np.concatenate(
+                    [np.array(t.values[quantity].tolist())[at :: len(setting.noise)] for t in cells.values()]
+                )
+                for at in range(len(setting.noise))
             ]
-            for seed, values in zip(NOISE, of_seed, strict=True):
+            for seed, values in zip(setting.noise, of_seed, strict=True):
                 curves = smoothed(values)
                 best = {setting.moments[i]: f"{rates[curves[:, i].argmin()]:.4g}" for i in kept}
                 yield {
@@ -309,7 +331,7 @@ def _known(store: Store, setting: Setting, topology: str) -> dict[tuple[float, .
         if not store.finished(one) or (trace := store.get(one)) is None:
             return {}
         cells[wanted] = trace
-        done |= _means(trace, wanted)
+        done |= _means(trace, wanted, len(setting.noise))
         wanted = missing(done, setting)
         if not wanted:
             break

@@ -1,7 +1,7 @@
 """What predictors and pilots make of the runs on real data: first choices, ratios of rounds, learning rates.
 
     python benchmarks/real_record.py                 # design settings: what a choice may be made on
-    python benchmarks/real_record.py --role kept     # what judges it; also kept2 to kept4, and several with commas
+    python benchmarks/real_record.py --role kept     # what judges it; also kept2 to kept4, long, and several with commas
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
@@ -52,8 +52,9 @@ TARGETS = (6, 18, 46)  # rounds of Star-Star
 HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
 FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4")
-JUDGED = ROLES[2:]  # of which answers show how often first choices were right
+JUDGED = ("kept", "kept2", "kept3", "kept4")  # of which answers show how often first choices were right
+ANSWERED = ("design", "second", *JUDGED)  # of which answers draw errors
+ROLES = (*ANSWERED, "long")
 GROUPS_DIFFER = ("inter", "nested", "top", "middle", "everywhere")
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
@@ -448,7 +449,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
     given = parser.parse_args(arguments)
     if given.errors:
-        write_errors(of_roles(given.curves, ROLES), ROOT.parents[1] / "planner" / "data")
+        write_errors(of_roles(given.curves, ANSWERED), ROOT.parents[1] / "planner" / "data")
         return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}

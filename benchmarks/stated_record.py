@@ -83,7 +83,7 @@ def on_digits() -> Iterator[Row]:
 def main() -> None:
     """Print a line for what is told and each metric."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--role", choices=ROLES, default=ROLES[-1])
+    parser.add_argument("--role", choices=ROLES, default="kept4")
     parser.add_argument("--digits", action="store_true", help="presets on digits in place of a role")
     options = parser.parse_args()
     rows = list(on_digits() if options.digits else on_curves(options.role))
