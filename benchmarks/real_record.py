@@ -1,7 +1,7 @@
 """What predictors and pilots make of the runs on real data: first choices, ratios of rounds, learning rates.
 
     python benchmarks/real_record.py                 # design settings: what a choice may be made on
-    python benchmarks/real_record.py --role kept     # what judges it; also kept2 to kept4, long, and several with commas
+    python benchmarks/real_record.py --role kept     # what judges it; also kept2 to kept4, long, or several
     python benchmarks/real_record.py --role kept --rows rows.csv   # and every row
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
