@@ -1,6 +1,7 @@
 """What answers state on rows of real data, beside how often the topology they name was right.
 
-    python benchmarks/stated_record.py --role kept   # settings that the record of errors contains, as all roles
+    python benchmarks/stated_record.py --role kept   # settings that the record of errors contains
+    python benchmarks/stated_record.py --role long --after 6,18,46,120   # settings that it does not contain
     python benchmarks/stated_record.py --digits      # presets on scikit-learn's digits, which it does not contain
 
 The probability is that of an answer by rounds: errors of the predictor and of what is not known of the inputs are
@@ -16,7 +17,7 @@ import csv
 import itertools
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -50,10 +51,10 @@ def stated(asked: Scenario, rounds: Mapping[str, float]) -> tuple[float, float] 
     return sure, rounds[next(iter(totals))] / min(rounds.values()) - 1
 
 
-def on_curves(role: str) -> Iterator[Row]:
+def on_curves(role: str, targets: Sequence[int]) -> Iterator[Row]:
     """Rows of the settings of a role."""
     mine = [one for one in settings(ROOT / "measured_curves.csv") if one.told["role"] == role]
-    for curves, after, (told, tell) in itertools.product(mine, TARGETS, TELL.items()):
+    for curves, after, (told, tell) in itertools.product(mine, targets, TELL.items()):
         constants = tell(curves)
         if constants is None or after > curves.rounds[-1]:
             continue
@@ -84,9 +85,11 @@ def main() -> None:
     """Print a line for what is told and each metric."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--role", choices=ROLES, default="kept4")
+    parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--digits", action="store_true", help="presets on digits in place of a role")
     options = parser.parse_args()
-    rows = list(on_digits() if options.digits else on_curves(options.role))
+    targets = [int(number) for number in options.after.split(",")]
+    rows = list(on_digits() if options.digits else on_curves(options.role, targets))
     for told, metric in dict.fromkeys(row[:2] for row in rows):
         sure, regret = np.array([row[2:] for row in rows if row[:2] == (told, metric)]).T
         right, high = regret <= RIGHT, sure > SURE
