@@ -234,6 +234,8 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], 
         )
         if len(each) == 1 and len(best) > 1 and set(row.best_beyond) <= set(best):
             makes = f"settles it for {which}"
+        if row.parameter == "tiers":
+            return f"{'leaving out' if row.break_even == '1' else 'adding'} group servers {makes}"
         return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
     row = nearest or rows[0]
     joint = " " if row.unit or row.method == "setting" else " = "

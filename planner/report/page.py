@@ -225,6 +225,8 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
 NAMED = 6  # letters of a symbol
 LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
+ALONE = " alone"  # of a toss-up
+TIERS = {"1": "no group servers", "2": "group servers"}  # what so many tiers have
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
 
@@ -255,7 +257,8 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
-        own = "own links: " if SHARING in decided and "settles" in found[0] else ""  # the case whose toss-up is meant
+        inside = found[0].endswith(ALONE)  # of the toss-up of one case, which is said
+        own = "own links: " if SHARING in decided and inside else ""
         said = own + "; ".join(found[:most])
         fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
         yield "Changes", said if answer.verdict.cases and fits else said + left
@@ -288,16 +291,16 @@ def change(
 ) -> str:
     """Say one break-even point.
 
-    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or that a setting settles a toss-up.
+    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``no group servers -> Star-Star alone``
+    where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {' or '.join(which) or 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
-    if (one.parameter, even) == ("tiers", "1"):
-        what, even = "one", "tier"
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
-        return f"{what} {even} {beyond.replace('->', 'settles it for') if settles else beyond}"
+        said = TIERS[str(even)] if one.parameter == "tiers" else f"{what} {even}"
+        return f"{said} {beyond}{ALONE * settles}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):
         return f"{what} {format_break_even(even)} or {'more' if even > now else 'less'} {leads}"

@@ -83,7 +83,7 @@ def test_a_change_inside_a_toss_up_settles_it() -> None:
     then = planner.recommend(config="examples/hospitals.toml", link_sharing="per-server").recommended
     assert len(answer.verdict.best) > len(then) == 1
     assert then[0] in answer.verdict.best
-    said = f"link sharing per-server settles it for {answer.row(then[0]).title}"
+    said = f"link sharing per-server -> {answer.row(then[0]).title} alone"
     assert said in " ".join(str(answer).split())
     assert said in " ".join(answer.explain("break-even").split())
 
