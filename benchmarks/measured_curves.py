@@ -210,14 +210,18 @@ def judging_fits() -> Iterator[Setting]:
 
 
 def judging_longer() -> Iterator[Setting]:
-    """The settings ``long``, in blocks of four that each have every model, fleet and split once; two runs after one."""
+    """The settings ``long``, in blocks of four that each have every model and split once; two runs after one.
+
+    Networks with convolutions take a fleet, rounds and seeds for which a topology takes minutes of one core.
+    """
     models = (("fashion", 48, 0), ("letter", 48, 0), ("mnist5k", 0, 0), ("fashion", 0, 4))
     fleets = ((6, 5, 5, 2), (5, 4, 10, 2), (4, 8, 8, 1), (8, 5, 3, 4))
     for block, (i, (data, hidden, channels)) in itertools.product(range(4), enumerate(models)):
         scheme, fleet = ("inter", "intra", "nested", "both")[(i + block) % 4], fleets[(block - i) % 4]
         yield Setting(
-            role="long", data=data, hidden=hidden, channels=channels, scheme=scheme, fleet=fleet,
-            seed=71 + 4 * block + i, rounds=200, noise=(0, 1, 2),
+            role="long", data=data, hidden=hidden, channels=channels, scheme=scheme,
+            fleet=(5, 4, 2, 2) if channels else fleet, seed=71 + 4 * block + i, rounds=80 if channels else 200,
+            noise=NOISE if channels else (0, 1, 2),
         )  # fmt: skip
         if (block, i) in ((0, 3), (1, 3)):
             yield Setting(
