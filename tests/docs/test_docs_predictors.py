@@ -278,7 +278,7 @@ def test_shares_of_pilots_are_those_of_normal_errors_and_as_many_are_right_as_by
     module = importlib.import_module("confidence_record")
     real = importlib.import_module("real_record")
     found, rows = module.judged("pilot", "loss", "rounds"), []
-    for one in real.settings(real.ROOT / "measured_curves.csv"):
+    for one in real.of_roles(real.ROOT / "measured_curves.csv", real.ANSWERED):
         for after in (6, 18, 46):
             if after > one.rounds[-1]:
                 continue
