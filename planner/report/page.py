@@ -226,7 +226,7 @@ NAMED = 6  # letters of a symbol
 LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 ALONE = " alone"  # of a toss-up
-TIERS = {"1": "no group servers", "2": "group servers"}  # what so many tiers have
+TIERS = {"1": "groups without servers", "2": "groups with servers"}  # what so many tiers are
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
 
@@ -291,8 +291,8 @@ def change(
 ) -> str:
     """Say one break-even point.
 
-    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``no group servers -> Star-Star alone``
-    where a setting settles a toss-up.
+    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``server hop relayed -> Star-Star
+    alone`` where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {' or '.join(which) or 'target not reached'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 import sys
 from functools import cache
@@ -149,25 +150,34 @@ def test_where_the_kind_alone_misses_is_what_the_record_says() -> None:
     assert f"is right in {faded['right']} of these {faded['rows']} (12 %)" in plain
 
 
+def test_targets_far_away_are_what_the_curves_say() -> None:
+    far = record.of_roles(record.ROOT / "measured_curves.csv", ("long",))
+    for name in ("`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"):
+        rows = list(record.judged(far, *record.CONTESTANTS[name], [120]))
+        for quantity, metric in record.METRIC.items():
+            told = record.summary([row for row in rows if row["quantity"] == quantity])
+            assert f"| {name} | {metric}, `long`, after 120 {told}" in PAGE
+
+
 def test_what_long_runs_had_after_thousands_of_rounds_is_what_the_curves_say() -> None:
-    """Means over three noise seeds by hand from the file, the least of each column of a row in bold."""
+    """Means over three noise seeds by hand from the file, the least of each quantity in a row in bold."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
         lines = [row for row in csv.DictReader(file) if row["role"] == "long" and row["2000"]]
-    for data, after in (("fashion", (20, 60, 200, 400, 2000)), ("letter", (20, 60, 200, 400, 2000))):
-        for rounds in after:
-            shown = []
-            for quantity, many, unit, digits in (("loss", 1, "", 3), ("error", 100, " %", 1)):
-                seeds = [
-                    [float(row[str(rounds)]) for row in lines if (row["data"], row["quantity"]) == (data, quantity)
-                     and row["topology"] == topology]
-                    for topology in record.TOPOLOGIES
-                ]  # fmt: skip
-                assert [len(some) for some in seeds] == [3] * 4
-                means = [sum(some) / 3 for some in seeds]
-                shown.append([(f"{many * mean:.{digits}f}{unit}", mean == min(means)) for mean in means])
-            cells = [
-                f"**{loss} / {error}**" if first and least else
-                f"{f'**{loss}**' if first else loss} / {f'**{error}**' if least else error}"
-                for (loss, first), (error, least) in zip(*shown, strict=True)
-            ]  # fmt: skip
-            assert f"| {rounds:,} | {' | '.join(cells)} |" in PAGE
+    for data, rounds in itertools.product(("fashion", "letter"), (20, 60, 200, 400, 2000)):
+        means = {}
+        for quantity, topology in itertools.product(record.METRIC, record.TOPOLOGIES):
+            wanted = {"data": data, "quantity": quantity, "topology": topology}
+            seeds = [float(row[str(rounds)]) for row in lines if wanted.items() <= row.items()]
+            assert len(seeds) == 3
+            means[quantity, topology] = sum(seeds) / 3
+        best = {q: min((means[q, t], t) for t in record.TOPOLOGIES)[1] for q in record.METRIC}
+        cells = []
+        for t in record.TOPOLOGIES:
+            loss, error = f"{means['loss', t]:.3f}", f"{100 * means['error', t]:.1f} %"
+            cell = f"{bold(loss, best['loss'] == t)} / {bold(error, best['error'] == t)}"
+            cells.append(cell.replace("** / **", " / "))
+        assert f"| {rounds:,} | {' | '.join(cells)} |" in PAGE
+
+
+def bold(words: str, is_so: bool) -> str:
+    return f"**{words}**" if is_so else words
