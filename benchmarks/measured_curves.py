@@ -15,8 +15,9 @@ curvature a profile gives; ``kept``, which judges it: other fleets, other seeds,
 later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; ``kept4``, mostly
 of groups that differ, half of them data that a network fits, which judges what is said of such data; and ``long``, of
 200 rounds or 2,000, three noise seeds, more group rounds and networks with convolutions, which judges answers that
-draw errors of all others. Written are, for each topology, quantity and noise seed, the smoothed least over rates at
-some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
+draw errors of all others. Each problem of ``steps`` and ``steps2`` is run with 2, 4 and 12 local steps: what is said
+of steps is chosen on the first, and the second judges it. Written are, for each topology, quantity and noise seed, the
+smoothed least over rates at some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long")
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "steps", "steps2")
+STEPS = (2, 4, 12)  # local steps of one problem
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
     "satimage": (6400, 1200),
@@ -185,7 +187,7 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging(), *judging_fits(), *judging_longer())
+    return (*out, *judging(), *judging_fits(), *judging_longer(), *steps())
 
 
 def judging() -> Iterator[Setting]:
@@ -227,6 +229,18 @@ def judging_longer() -> Iterator[Setting]:
             yield Setting(
                 role="long", data=("fashion", "letter")[block], hidden=48, scheme="inter", fleet=(5, 4, 1, 2),
                 seed=91 + block, rounds=2000, noise=(0, 1, 2),
+            )  # fmt: skip
+
+
+def steps() -> Iterator[Setting]:
+    """The settings ``steps`` and ``steps2``: every data set twice in each, with another split and another model."""
+    data = ("fashion", "letter", "mnist5k", "penbased")
+    for half, block, (i, name) in itertools.product(range(2), range(2), enumerate(data)):
+        scheme, fleet = ("intra", "iid", "both", "inter")[(i + 2 * block + half) % 4], ((5, 4), (4, 6))[half]
+        for K in STEPS:
+            yield Setting(
+                role=("steps", "steps2")[half], data=name, hidden=48, scheme=scheme, fleet=(*fleet, 1, K),
+                seed=101 + 8 * half + 4 * block + i, rounds=80,
             )  # fmt: skip
 
 
