@@ -60,26 +60,37 @@ class Baseline:
     rounds_from: Origin = "predicted"  # where they come from
     why: str = ""  # why a number is missing
     argv: tuple[str, ...] = ()  # of the command that would measure it
+    # the same as its rounds are timed: in groups, which keep the link that their clients share; None where it is alone
+    grouped: Question | None = None
+
+    def on(self, network: Network) -> tuple[Question, str]:
+        """What its rounds are timed by with the client link of this network, and the id of its topology there."""
+        assert self.question is not None  # noqa: S101 - only those that can be asked are
+        if self.grouped is None:
+            return self.question.varied(network=network.alone(self.question.depth)), self.topology
+        return self.grouped.varied(network=network.by_group(self.grouped.depth)), self.grouped.reference
 
     def round_cost(self, network: Network) -> RoundCost | None:
         """What one round takes with the client link of this network."""
         if self.question is None:
             return None
-        return self.question.varied(network=network.alone(self.question.depth)).of_a_round(self.topology)
+        timed, topology = self.on(network)
+        return timed.of_a_round(topology)
 
     def at(self, question: Question) -> Baseline:
         """The same with the compute and the model of a question."""
         if self.question is None:
             return self
-        own = self.question.varied(compute=question.compute, model_bytes=question.model_bytes)
-        return replace(self, question=own)
+        given = {"compute": question.compute, "model_bytes": question.model_bytes}
+        grouped = None if self.grouped is None else self.grouped.varied(**given)
+        return replace(self, question=self.question.varied(**given), grouped=grouped)
 
     def amount(self, objective: Objective, network: Network) -> float:
         """What it takes of an objective to the target; ``inf`` where that is not reached."""
         if self.question is None or not math.isfinite(self.rounds):
             return math.inf
-        there = self.question.varied(network=network.alone(self.question.depth))
-        return ceil_rounds(self.rounds) * there.price(self.topology, objective)
+        timed, topology = self.on(network)
+        return ceil_rounds(self.rounds) * timed.price(topology, objective)
 
 
 def beside(question: Question) -> tuple[Baseline, ...]:
@@ -111,8 +122,27 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
         whence: Origin = "bound" if question.predictor.guarantees else "predicted"
         whence = "measured" if question.predictor.raced(question, key) else whence
         rounds = float(alone.rounds()[topology]) if measured is None else measured
-        found.append(Baseline(key, name, alone, topology, rounds, whence))
+        grouped = _by_group(question, alone) if pattern == "star" else None
+        found.append(Baseline(key, name, alone, topology, rounds, whence, grouped=grouped))
     return tuple(found)
+
+
+def _by_group(question: Question, alone: Question) -> Question | None:
+    """A star of everybody as its rounds are timed: in groups, which keep the link that their clients share.
+
+    Nothing is lost to servers in between, of which there are none. None where a round is timed in another way.
+    """
+    if question.network.timer is not None or question.availability is not None or question.cost == "diluted":
+        return None
+    passes = {one.passes: 1.0 for one in question.symbols if one.passes}
+    stars, tree = next(iter(all_topologies(question.depth).items()))
+    return replace(
+        alone,
+        topologies={stars: tree},
+        values={**question.values, **passes, "K": alone.values["K"]},
+        bounds={},
+        members=question.members,
+    )
 
 
 def _taking_part(question: Question) -> float:

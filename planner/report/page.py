@@ -176,7 +176,7 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
 
     The line begins with the advice to use one tier, but where the links of servers take more.
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for where, case in _named(answer.verdict.cases, label):
         if (one := case.baseline) is None:
             continue
@@ -186,9 +186,21 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
         elif one.through is not None:
             why = f"; {times(one.through)} over servers' links"
         each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
-        each.append(f"{times(one.ratio)} ({where}{why})")
+        each.append((f"{times(one.ratio)}", f"{where}{why}"))
     for kind, said in found.items():
-        yield kind, "; ".join(f"{who} {', '.join(each)}" for who, each in said.items())
+        yield kind, "; ".join(f"{who} {', '.join(_joined(each))}" for who, each in said.items())
+
+
+def _joined(ratios: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Ratios with where they are, those of own and of shared links in one: ``0.6x, 0.9x (time, own, shared)``."""
+    own, shared = CASES.values()
+    left = list(ratios)
+    while left:
+        ratio, where = left.pop(0)
+        if left and where.endswith(own) and left[0][1] == where.removesuffix(own) + shared:
+            other, _ = left.pop(0)
+            ratio, where = f"{ratio}, {other}", f"{where.removesuffix(' links')}, {shared.removesuffix(' links')}"
+        yield f"{ratio} ({where})"
 
 
 def assumed(answer: Answer) -> Iterator[tuple[str, str]]:

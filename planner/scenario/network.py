@@ -169,6 +169,10 @@ class Network:
         """The link of the clients alone, in a tree of so many tiers."""
         return Network((*(None for _ in range(depth - 1)), self.client_link), timer=self.timer)
 
+    def by_group(self, depth: int) -> Network:
+        """The link of the clients, each shared by a group as now, with nothing in the way above the groups."""
+        return Network((*(NOTHING for _ in range(depth - 1)), self.client_link))
+
     def through_servers(self, below: Sequence[float]) -> Network:
         """Let clients reach the top over all links, each shared by so many clients below an endpoint, top first."""
         known = [(link, many) for link, many in zip(self.links, below, strict=True) if link is not None]
@@ -320,3 +324,7 @@ PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
     {name: Preset(name, source=row.pop("source"), link=Link(**row)) for name, row in _TABLE.items()}
 )
 """Link presets by name. They are starting points for what nobody measured, and say so in ``source``."""
+
+
+NOTHING = Link(up=1e30, down=1e30, payload_up=1e-30, payload_down=1e-30)
+"""A link that takes no time and carries no bytes that count."""

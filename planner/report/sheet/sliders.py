@@ -92,9 +92,8 @@ def _row(row: Row, question: Question, beside: Mapping[str, Baseline], case: str
     """Return title, rounds and sum of a row; None where its time is none."""
     if row.baseline:
         one = beside[row.id]
-        assert one.question is not None  # noqa: S101 - it has a row
-        network = question.network.alone(one.question.depth)
-        spec = one.question.varied(network=network).round_spec(one.topology)
+        timed, topology = one.on(question.network)
+        spec = timed.round_spec(topology)
     else:
         spec = question.round_spec(row.id)
     found = terms(spec)

@@ -82,3 +82,17 @@ def test_a_chain_of_clients_is_also_timed_over_slower_links_of_servers(up: str, 
     assert sequential.time_seconds < best.time_seconds < seconds
     said = answer.verdict.text.partition("Sequential")[2]
     assert f"{two(seconds / best.time_seconds)}x over the links of servers." in said
+
+
+def test_without_servers_clients_of_a_group_still_share_its_link() -> None:
+    """By hand: 16 models of 25 MB down at 100 Mbit/s and up at 12, in seven groups at once, and 4 steps of 0.1 s."""
+    fleet = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", "uplink": "12Mbit/s"}
+    answer = planner.recommend(**fleet, heterogeneity="intra", link_sharing="per-server")
+    one, stars = (next(row for row in answer.rows if row.id == id_) for id_ in ("fedavg", "star-star"))
+    group = 16 * 25e6 * 8 * (1 / 12e6 + 1 / 100e6) + 0.4
+    assert one.round_seconds == pytest.approx(group, rel=1e-3)
+    assert stars.round_seconds == pytest.approx(group + 2 * 25e6 * 8 / 100e6, rel=1e-2)  # and over links of servers
+    own = planner.recommend(**fleet, heterogeneity="intra", link_sharing="per-client").row("fedavg")
+    assert own.round_seconds == pytest.approx(group / 16, rel=3e-2)
+    assert float(one.traffic_bytes) == pytest.approx(float(own.traffic_bytes), rel=1e-12)
+    assert float(one.traffic_bytes) == pytest.approx(2 * 112 * 25e6 * float(one.rounds), rel=1e-12)
