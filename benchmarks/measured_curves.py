@@ -1,8 +1,9 @@
 """Loss and accuracy of every topology on real data, round by round: what predictions by loss are judged on.
 
     python benchmarks/measured_curves.py --store curves.db               # runs what is missing
-    python benchmarks/measured_curves.py --store curves.db --role design  # a part of it
+    python benchmarks/measured_curves.py --store curves.db --role design,kept  # a part of it
     python benchmarks/measured_curves.py --store curves.db --write docs/evidence/measured_curves.csv  # of what there is
+    python benchmarks/measured_curves.py --store steps.db --role steps,steps2 --write docs/evidence/measured_steps.csv
 
 Fashion-MNIST averaged to 14 x 14 pixels, letters and 5,000 digits of MNIST; softmax regression, a perceptron with 48
 hidden units, a small convolutional network on all 28 x 28 pixels; the four schemes of zhou2026, Appendix B.1 (Dirichlet
@@ -369,17 +370,17 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what the store lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="file of the results; made, or gone on with")
-    parser.add_argument("--role", choices=ROLES, help="only these settings")
+    parser.add_argument("--role", default=",".join(ROLES[:-2]), help=f"settings, of {', '.join(ROLES)}")
     parser.add_argument("--noise", type=int, help="then one run more of everything, with this seed")
     parser.add_argument("--within", type=float, default=float("inf"), help="minutes after which no more is begun")
     parser.add_argument("--write", type=Path, help="run nothing, and write what there is")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     begun = time.monotonic()
-    chosen = [one for one in settings() if given.role in (None, one.role)]
+    chosen = [one for one in settings() if one.role in given.role.split(",")]
     with Store(given.store) as store:
         if given.write:
-            write([row for setting in settings() for row in written(store, setting)], given.write)
+            write([row for setting in chosen for row in written(store, setting)], given.write)
             return 0
         for number, (setting, topology) in enumerate(_all(chosen), 1):
             if time.monotonic() - begun > 60 * given.within:

@@ -2,13 +2,13 @@
 
     python benchmarks/measured_profiles.py --out profiles.jsonl      # one JSON line per setting; goes on where it was
     python benchmarks/measured_profiles.py --out profiles.jsonl --write docs/evidence/measured_profiles.csv
-    python benchmarks/measured_profiles.py --fading    # writes how deviations fade beside constants that lack it
+    python benchmarks/measured_profiles.py --late      # writes how deviations and losses fall beside what lacks it
     python benchmarks/measured_profiles.py --labels    # writes the label shares of every problem beside its constants
     python benchmarks/measured_profiles.py --medians   # of the design settings, by kind of split: what presets are from
 
 Constants are measured at four points of a short run of Star-Star, as by default. Networks with convolutions are left
 out. Written are the largest constant of a run and their mean; of the curvature of the mean loss the geometric mean;
-and the power of the steps as which deviations fall late in a longer run.
+and the powers of the steps as which deviations and the loss fall late in a longer run.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,11 @@ from torch import nn
 from torch.nn import functional
 
 from validation.client_losses import Partitioned
-from validation.estimate import FOLLOWING, estimate, fading
+from validation.estimate import FOLLOWING, descend, estimate
 from validation.experiment import make_problem
 from validation.problems.images import Images
 
+LATE = ("fading", "decay")  # measured by descent that goes on
 SHARES = ("labels", "zeta of shares", "delta of shares")
 PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")
 WRITTEN = Path(__file__).resolve().parents[1] / "docs" / "evidence" / "measured_profiles.csv"
@@ -73,7 +75,7 @@ def profile(setting: Setting) -> dict[str, Any]:
         | {n: one.of(n).estimate for n in ("L", "curvature", "sigma", "zeta", "delta", "gradient")}
         for one in found.points
     ]
-    return {"A": found.A.estimate, "rate": found.rate, "points": points, "fading": found.fading}
+    return {"A": found.A.estimate, "rate": found.rate, "points": points, **asdict(found.followed)}
 
 
 def write(source: Path, path: Path) -> None:
@@ -90,8 +92,7 @@ def write(source: Path, path: Path) -> None:
             row |= {f"{name} largest": f"{max(seen):.4g}", f"{name} mean": f"{sum(seen) / len(seen):.4g}"}
         bent = [math.log(point["curvature"]) for point in found["points"]]
         rows.append(row | {"curvature": f"{math.exp(sum(bent) / len(bent)):.4g}"})
-        if found.get("fading") is not None:
-            rows[-1]["fading"] = f"{found['fading']:.3g}"
+        rows[-1] |= {name: f"{found[name]:.3g}" for name in LATE if found.get(name) is not None}
     new = {_key(row) for row in rows}
     if path.exists():
         with path.open(encoding="utf-8", newline="") as file:
@@ -99,19 +100,19 @@ def write(source: Path, path: Path) -> None:
     _written(rows, path)
 
 
-def write_fading(path: Path = WRITTEN) -> None:
-    """Write how deviations fade for every problem whose constants are written without it, one after the other."""
+def write_late(path: Path = WRITTEN) -> None:
+    """Write how deviations and the loss fall for every problem whose constants lack it, one after the other."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     found = {_key(one): one for one in settings()}
     for row in rows:
-        if row.get("fading"):
+        if row.get("decay"):
             continue
         setting = found[_key(row)]
         images = make_problem(setting.problem)
         if isinstance(images, Images):
-            told = fading(losses(images), float(row["curvature"]), seed=1000 + setting.seed)
-            row["fading"] = "" if told is None else f"{told:.3g}"
+            late = descend(losses(images), float(row["curvature"]), nonnegative=True, seed=1000 + setting.seed)
+            row |= {name: f"{power:.3g}" for name, power in asdict(late).items() if power is not None}
             print(row, file=sys.stderr)
             _written(rows, path)
 
@@ -186,12 +187,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--role", choices=ROLES, help="only settings of this role")
     parser.add_argument("--medians", action="store_true", help="measure nothing, and print medians of what is written")
     parser.add_argument(
-        "--fading", action="store_true", help="measure only how deviations fade, where that is not known"
+        "--late", action="store_true", help="measure only how deviations and the loss fall, where that is not known"
     )
     parser.add_argument("--labels", action="store_true", help="measure nothing, and write label shares too")
     given = parser.parse_args(arguments)
-    if given.fading:
-        write_fading()
+    if given.late:
+        write_late()
         return 0
     if given.labels:
         write_shares()

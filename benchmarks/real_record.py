@@ -8,6 +8,8 @@
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults; also --fading 0.2
     python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
+    python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given
+    python benchmarks/real_record.py --role long --scale   # the same of others, printed
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
 loss, test error) and a target: what Star-Star has after 6, 18 or 46 rounds at its best rate. Rounds are the first at
@@ -28,7 +30,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,7 @@ from planner.scenario.resolve import Scenario, load
 
 Array = npt.NDArray[np.float64]
 ROOT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
+SCALE = ROOT.parents[1] / "planner" / "data" / "scale_record.csv"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 SETTING = ("role", "data", "hidden", "channels", "scheme", "G", "M", "P", "K", "S1", "S2", "order", "seed")
 PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")  # what a profile is of
@@ -193,9 +196,17 @@ def predicted(question: Question) -> Said:
 
 
 def profile_of(
-    curves: Curves, smoothness: str = "curvature", gap: str = "loss", scatter: float = 1.25, fades: bool = False
+    curves: Curves,
+    smoothness: str = "curvature",
+    gap: str = "loss",
+    scatter: float = 1.25,
+    fades: bool = False,
+    decays: bool = False,
 ) -> dict[str, str] | None:
-    """What a profile tells: which curvature, how far the loss can fall, scatter, fading; None where there is none."""
+    """What a profile tells: which curvature, how far the loss can fall, scatter, how deviations and the loss fall.
+
+    None where there is none.
+    """
     found = profiles(ROOT / "measured_profiles.csv").get(tuple(curves.told[name] for name in PROBLEM))
     if found is None:
         return None
@@ -204,6 +215,7 @@ def profile_of(
         "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
         "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
         **({"problem.fading": f"{found['fading']}"} if fades and "fading" in found else {}),
+        **({"problem.decay": f"{found['decay']}"} if decays and "decay" in found else {}),
     }  # fmt: skip
 
 
@@ -366,10 +378,15 @@ def write(path: Path, curves: Sequence[Curves]) -> None:
             "regret_p90": f"{np.quantile(regret, 0.9):.3f}", "regret_mean": f"{regret.mean():.3f}",
             **rates_on_record(mine),
         })  # fmt: skip
+    written(path, lines)
+
+
+def written(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write rows that have the same names."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         out.writeheader()
-        out.writerows(lines)
+        out.writerows(rows)
 
 
 def errors(curves: Curves, quantity: str, after: int, *, fades: bool = False) -> dict[str, object] | None:
@@ -403,11 +420,42 @@ def write_errors(curves: Sequence[Curves], folder: Path) -> None:
     for (quantity, metric), fades in itertools.product(METRIC.items(), (False, True)):
         every = (errors(one, quantity, after, fades=fades) for one in curves for after in TARGETS)
         rows = [row for row in every if row is not None]
-        name = f"record_{metric}_images{'_fading' * fades}.csv"
-        with (folder / name).open("w", encoding="utf-8", newline="") as file:
-            out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            out.writeheader()
-            out.writerows(rows)
+        written(folder / f"record_{metric}_images{'_fading' * fades}.csv", rows)
+
+
+SCALED = {
+    "decay": partial(profile_of, fades=True, decays=True), "profile": partial(profile_of, fades=True),
+    "labels": labels_of, "kind": kind_of,
+}  # fmt: skip
+"""What tells how many rounds a loss takes, a profile with how the loss falls first."""
+
+
+def scales(curves: Curves, tell: Callable[[Curves], dict[str, str] | None]) -> Iterator[dict[str, object]]:
+    """Rounds to what Star-Star has after some, given as a loss, over those predicted; a row for each topology."""
+    for after in TARGETS:
+        if after > curves.rounds[-1] or (constants := tell(curves)) is None:
+            continue
+        rounds, stars = curves.rounds_to("loss", after), curves.topologies[0]
+        loss = float(np.interp(after, curves.rounds, curves.reached("loss", stars)))
+        to_loss = asked(curves, after, "loss", "spectrum", {**constants, "problem.target": f"{loss}"})
+        predicted = replace(to_loss, horizon=None).rounds()
+        for topology, measured in rounds.items():
+            if 1 < measured < curves.rounds[-1]:
+                off = measured / max(float(predicted[topology]), 1.0)
+                yield {**curves.told, "topology": topology, "reference": after, "off": off}
+
+
+def scale_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
+    """Quantiles of how far rounds to a loss are off, by what is told."""
+    found = []
+    for told, tell in SCALED.items():
+        off = [float(str(row["off"])) for one in curves for row in scales(one, tell)]
+        low, median, high = np.quantile(off, (0.1, 0.5, 0.9))
+        found.append({
+            "predictor": "spectrum", "metric": "loss", "told": told, "rows": len(off), "settings": len(curves),
+            "low": f"{low:.3g}", "median": f"{median:.3g}", "high": f"{high:.3g}",
+        })  # fmt: skip
+    return found
 
 
 def print_tables(
@@ -429,16 +477,13 @@ def print_tables(
                 if some:
                     print(f"| {name} | {METRIC[quantity]}{', ' * bool(part)}{part} {summary(some)}")
     if path:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            out = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
-            out.writeheader()
-            out.writerows(everything)
+        written(path, everything)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--role", default="design", help=f"{', '.join(ROLES)}, or several with commas")
+    parser.add_argument("--role", help=f"{', '.join(ROLES)}, or several with commas")
     parser.add_argument("--curves", type=Path, default=ROOT / "measured_curves.csv")
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--by", choices=("scheme", "data", "reference", "order", "fits"), help="a table for each")
@@ -447,7 +492,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
+    parser.add_argument("--scale", action="store_true", help="how far rounds to a loss are off; written without --role")
     given = parser.parse_args(arguments)
+    if given.scale:
+        lines = scale_rows(of_roles(given.curves, given.role.split(",") if given.role else JUDGED))
+        if given.role:
+            print("\n".join(f"| {' | '.join(map(str, line.values()))} |" for line in lines))
+        else:
+            written(SCALE, lines)
+        return 0
+    given.role = given.role or "design"
     if given.errors:
         write_errors(of_roles(given.curves, ANSWERED), ROOT.parents[1] / "planner" / "data")
         return 0

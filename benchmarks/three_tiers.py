@@ -152,7 +152,7 @@ def profile(setting: Setting) -> dict[str, object]:
         **{f"{tier} of shares": one for tier, one in zip(TIERS, shares(images, n), strict=True)},
     }
     numbers = {name: f"{value:.4g}" for name, value in found.items()}
-    return setting.told | numbers | {"fading": "" if seen.fading is None else f"{seen.fading:.3g}"}
+    return setting.told | numbers | {"fading": "" if seen.followed.fading is None else f"{seen.followed.fading:.3g}"}
 
 
 def shares(images: Images, n: Sequence[int]) -> list[float]:

@@ -554,6 +554,33 @@ def log_uniform(decades: float = 4.0, curvatures: int = 32) -> Array:
     return np.asarray(10.0 ** np.linspace(-decades, 0, curvatures))
 
 
+def shares_of_gap(h: Array, decay: float) -> Array:
+    """Split ``A`` over curvatures by a power of them, so that it falls as steps to the power of minus that.
+
+    Args:
+        h: Curvatures over L, uniform in their logarithm.
+        decay: The power; 0 for equal shares.
+    """
+    shares = h**decay
+    return np.asarray(shares / shares.sum())
+
+
+def decay_of(left: float, steps: int, step: float = 0.5) -> float:
+    """Find the power as which the loss falls, from what plain descent leaves of ``A`` on a broad spectrum.
+
+    Args:
+        left: Share of ``A`` that is left, over 0.
+        steps: Of descent without noise.
+        step: Learning rate times L.
+
+    Returns:
+        At least 0, what equal shares of ``A`` would leave, and at most 4.
+    """
+    h, powers = log_uniform(), np.linspace(0, 4, 401)
+    remains = np.log([shares_of_gap(h, power) @ (1 - step * h) ** (2 * steps) for power in powers])
+    return float(np.interp(-np.log(left), -remains, powers))
+
+
 def mean_over(
     h: Array,
     one: AffineRound,

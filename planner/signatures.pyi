@@ -33,6 +33,7 @@ class Common(TypedDict, total=False):
     L: float | str | None
     curvature_scatter: float | str | None
     fading: float | str | None
+    decay: float | str | None
     initial_gap: float | str | None
     A: float | str | None
     rounds: int | str | None

@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hflbounds.tilted import decay_of
 from hflbounds.topology import tier_symbols
 from validation.client_losses import Joint, Labelled, Losses, Square, Tree, to_root, tree_of
 from validation.engine import ValidationError, generator
@@ -31,7 +32,7 @@ EVALUATIONS = 400  # mini-batch gradients of a point, over all clients, unless t
 PRODUCTS = 200  # most Hessian-vector products of a client at a point
 CLOSE_MEAN = 0.25  # the same of the mean loss, whose products go over all data
 CLOSE = 0.05  # a power iteration ends where its interval is this narrow, relatively
-FOLLOWING = 400  # steps after which deviations are measured again, and after a quarter of them, for how they fade
+FOLLOWING = 400  # steps after which deviations are measured again, and after a quarter of them
 MEMORY = 1 << 32  # bytes of gradients held at a time
 Gradients = Literal["full", "batches"]
 Floats = NDArray[np.float64]
@@ -97,6 +98,21 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Followed:
+    """How a longer run of plain descent went on, see `descend`.
+
+    Attributes:
+        fading: the power of the steps as which the square of all deviations fell; None where nothing is told: no steps
+            or curvature, a run that diverges, clients that do not differ. 0 where deviations grow.
+        decay: the power of the steps as which the loss fell, as of `hflbounds.tilted.decay_of`; None where there was no
+            run, the loss did not fall, or the least that it can be is not known.
+    """
+
+    fading: float | None = None
+    decay: float | None = None
+
+
+@dataclass(frozen=True)
 class Estimated:
     """The constants along a run.
 
@@ -115,8 +131,7 @@ class Estimated:
         local_steps: between two averagings.
         seed: of everything random.
         level: probability of the intervals.
-        fading: the power of the steps as which the square of all deviations fell late in a longer run, see `fading`;
-            None where there was none.
+        followed: what plain descent of a longer run showed, see `follow`.
     """
 
     points: tuple[Point, ...]
@@ -131,7 +146,7 @@ class Estimated:
     local_steps: int
     seed: int
     level: float
-    fading: float | None = None
+    followed: Followed = Followed()
 
     def largest(self, name: str) -> Interval:
         """The largest value along the run: what a bound needs at least; the interval is that of the maximum."""
@@ -179,7 +194,7 @@ def estimate(  # reason: one keyword for each option of the command
         gradients: ``full`` for gradients on all data, ``batches`` for means over mini-batches.
         curved: clients whose curvature is measured, drawn at random if there are more.
         close: relative width of the interval of a curvature at which it is settled.
-        follow: steps of the longer run that says how deviations fade; 0 for none.
+        follow: steps of the longer run that says how deviations and the loss fall; 0 for none.
         nonnegative: whether losses are known not to be negative.
         level: probability of the intervals.
         seed: of everything random.
@@ -221,30 +236,33 @@ def estimate(  # reason: one keyword for each option of the command
         if step in moments:
             measure(step)
     bent = _geometric_mean([point.curvature.estimate for point in seen])
-    fades = fading(losses, bent, steps=follow, gradients=gradients, batches=each, seed=seed, progress=tell)
+    late = descend(
+        losses, bent, steps=follow, gradients=gradients, batches=each, nonnegative=nonnegative, seed=seed, progress=tell
+    )
     tell("")
     first, lowest = seen[0].loss, min(point.loss for point in seen)
     gap = Interval(first - lowest, first - lowest, first if nonnegative else math.inf, len(seen))
     labels = tuple(losses.labels) if isinstance(losses, Labelled) else ()
     return Estimated(
-        tuple(seen), gap, tree, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level, fades
+        tuple(seen), gap, tree, labels, chosen, each, gradients, pace, moments[-1], local_steps, seed, level, late
     )
 
 
-def fading(
+def descend(
     losses: Losses,
     curvature: float,
     *,
     steps: int = FOLLOWING,
     gradients: Gradients = "full",
     batches: int = 3,
+    nonnegative: bool = False,
     seed: int = 0,
     progress: Callable[[str], object] | None = None,
-) -> float | None:
-    """Measure as which power of the steps the square of all deviations falls, late in descent of the objective.
+) -> Followed:
+    """Measure as which powers of the steps deviations and the loss fall, late in descent of the objective.
 
     Gradient descent from the start, on a mini-batch of every client in each step, at half of 1 / ``curvature``.
-    The sum over tiers is taken after a quarter of the steps and after all; it falls as ``steps ** -fading``.
+    The squares of all tiers together are taken after a quarter of the steps and after all.
 
     Args:
         losses: of clients.
@@ -252,17 +270,14 @@ def fading(
         steps: of the run; 0 for none.
         gradients: as of `estimate`.
         batches: mini-batches of each client for ``batches``.
+        nonnegative: whether losses are known not to be negative, as needs to be known of ``decay``.
         seed: of mini-batches.
         progress: told what is being done.
-
-    Returns:
-        None where nothing is told: no steps or curvature, a run that diverges, clients that do not differ. 0 where
-        deviations grow.
     """
     tree = tree_of(losses)
     x, weights, early = losses.start().detach(), _weights(tree), max(1, steps // 4)
     at_point = _Measurement(losses, tree, weights, batches, gradients, (), CLOSE, 1 - LEVEL, seed)
-    squares = []
+    seen, squares = [_mean_loss(losses, weights, x)], []
     for step in range(1, steps + 1 if curvature else 1):
         if progress and step % 20 == 1:
             progress(f"following the mean loss, step {step} of {steps}")
@@ -270,9 +285,13 @@ def fading(
         x = x - _slope(_objective(losses, tree, leaf, partial(generator, seed, FOLLOWED, step)), leaf) / (2 * curvature)
         if step in (early, steps) and bool(torch.isfinite(x).all()):
             squares.append(at_point.deviations(x, step))
-    if len(squares) < 2 or not all(0 < square < math.inf for square in squares):
-        return None
-    return max(0.0, math.log(squares[0] / squares[1]) / math.log(steps / early))
+            seen.append(_mean_loss(losses, weights, x))
+    if len(squares) < 2 or not all(map(math.isfinite, seen)):
+        return Followed()
+    fades = all(0 < square < math.inf for square in squares)
+    fading = max(0.0, math.log(squares[0] / squares[1]) / math.log(steps / early)) if fades else None
+    left = seen[-1] / seen[0] if nonnegative and seen[0] else 0.0
+    return Followed(fading, decay_of(left, steps) if 0 < left < 1 else None)
 
 
 def curvature(
@@ -516,6 +535,12 @@ def _objective(losses: Losses, tree: Tree, x: Tensor, dice: Callable[[int], torc
             yield from (part / one for part in losses.batches(members, x, [dice(c) for c in members]))
         else:
             yield from (losses.batch(c, x, dice(c)) / len(members) / one for c in members)
+
+
+def _mean_loss(losses: Losses, weights: Floats, x: Tensor) -> float:
+    """The objective on all data, finite or not."""
+    with torch.no_grad():
+        return float(sum(w * float(sum(map(float, losses.pieces(c, x)))) for c, w in enumerate(weights)))
 
 
 def _value(losses: Losses, client: int, x: Tensor, step: int) -> float:

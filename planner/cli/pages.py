@@ -23,8 +23,8 @@ GUIDES = {
 RARE = frozenset(
     (
         *("--clients", "--groups-per-round", "--clients-per-round", "--order", "--tiers", "--sigma", "--smoothness"),
-        *("--curvature-scatter", "--fading", "--initial-gap", "--downlink", "--latency", "--hop", "--straggler"),
-        *("--on-failure", "--predictor", "--bounds", "--cap", "--cost", "--resolution"),
+        *("--curvature-scatter", "--fading", "--decay", "--initial-gap", "--downlink", "--latency", "--hop"),
+        *("--straggler", "--on-failure", "--predictor", "--bounds", "--cap", "--cost", "--resolution"),
     )
 )
 """Options of a scenario that ``--help all`` lists, and ``--help`` leaves out."""

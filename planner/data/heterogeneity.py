@@ -317,8 +317,10 @@ def _by_loss(profile: Profile) -> dict[str, float]:
     found = {"L": curvature.value}
     if gap is not None and (lowest := gap.high or gap.value):
         found["A"] = lowest
-    if (fading := profile.constants.fading) is not None and fading.value is not None:
-        found["fading"] = fading.value
+    for name in ("fading", "decay"):
+        power: Range | None = getattr(profile.constants, name)
+        if power is not None and power.value is not None:
+            found[name] = power.value
     return found
 
 

@@ -63,6 +63,9 @@ class Constants(Part):
         "the power of rate times steps as which squared deviations fall late in training, for predictions by loss",
         default=None,
     )
+    decay: Range | None = field(
+        "the power of the steps as which the loss falls late in plain descent, for predictions by loss", default=None
+    )
 
 
 class Concentrations(Part):

@@ -12,8 +12,8 @@ from planner.io.wording import UNNAMED, a, percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
-UNASKED = {"R", "tiers", "scatter", "fading", "target", "L"}  # of the target, or without effect on a ranking
-IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading"}  # with deviations: change nothing of what was measured
+UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
+IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "decay"}  # with deviations: change nothing of what was measured
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up", "client_link.down"), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("server_link.",), "How fast are the links of the group servers?", ("--set", "network.server_link.up=RATE")),

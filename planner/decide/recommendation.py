@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from planner.io.answers import Answer, Quantity, Rows, Text, Verdict
 from planner.io.parts import Part, field
-from planner.predict.statements import ModelUncertainty, Presence, RatesOnRecord
+from planner.predict.statements import ModelUncertainty, Presence, RatesOnRecord, ScaleOnRecord
 from planner.scenario.fields import CostMethod
 
 SHARING: Final = "client_link.sharing"
@@ -261,6 +261,9 @@ class Working(Part):
     flips_searched: str = field("which inputs were looked at for break-even points, and how far", default="")
     rates_on_record: RatesOnRecord | None = field(
         "how near to the best predicted or measured rates were; null without a record", default=None
+    )
+    scale: ScaleOnRecord | None = field(
+        "how far rounds to a loss that was given were off; null for other targets, and without a record", default=None
     )
     notes: tuple[Text, ...] = field("about the prediction and participation", default=())
     uncertainty: Uncertainty | None = field("null where no draws were asked for", default=None)

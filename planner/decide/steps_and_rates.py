@@ -23,6 +23,7 @@ from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
+from planner.predict.statements import StepsOnRecord
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_size
 
@@ -190,6 +191,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates and rates.replaced(on_record=orderings.of_rates(asked, scenario)),
+            steps_on_record=_saved_on_record(asked, scenario, given, better),
         ),
         details={
             "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),
@@ -262,6 +264,16 @@ def _one_tier(
         return ""
     at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
     return one_tier(at, scenario, aim, chosen.amount(aim), [one.topology for one in tied or (chosen,)])
+
+
+def _saved_on_record(
+    question: Question, scenario: Scenario, given: Choice | None, better: Choice
+) -> StepsOnRecord | None:
+    """What more local steps than the present ones saved on record, where nothing else changes."""
+    if given is None or (given.topology, given.P) != (better.topology, better.P) or not better.rounds:
+        return None
+    saved = given.rounds / better.rounds
+    return orderings.of_steps(question, scenario, better.topology, (given.K, better.K), saved)
 
 
 def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 from planner.decide.tuning import Aim
 from planner.io.answers import Quantity, Told
 from planner.io.parts import Part, field
-from planner.predict.statements import RatesOnRecord
+from planner.predict.statements import RatesOnRecord, StepsOnRecord
 from planner.scenario.units import format_energy, format_mass
 
 MOST_SAID = 0.99  # of a share that is predicted
@@ -97,6 +97,9 @@ class Searched(Part):
         "local steps of a client in a global round that a measured run had at most; null for a guarantee", default=None
     )
     rates: Rates | None = field("null where no bound or predictor names one")
+    steps_on_record: StepsOnRecord | None = field(
+        "what more local steps saved; null where the topology changes too, and without a record", default=None
+    )
 
 
 class Tuned(Told):

@@ -27,6 +27,7 @@ NAMES = {
     "cost": "time model",
     "scatter": "curvature scatter",
     "fading": "fading of deviations",
+    "decay": "decay of the loss",
     "H": "deviation H of nodes",
     "per_hub": "most models of a hub",
 }

@@ -62,6 +62,7 @@ class Question:
     metric: Metric  # what is to get small, where the predictor knows more than one
     scatter: float = 0.0  # of a mini-batch's curvature, over the curvature
     fading: float | None = None  # the power of training time as which squares of deviations fall; None if unknown
+    decay: float | None = None  # the power of training time as which the loss falls; None if unknown
     partial: bool = False  # whether only some of the fleet are asked
     availability: Availability | None = None  # of those asked; None where everyone takes part
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
@@ -385,6 +386,7 @@ def ask(scenario: Scenario) -> Question:
         metric=metric,
         scatter=float(scenario.number("scatter")),
         fading=None if scenario.known["fading"].value is None else scenario.number("fading"),
+        decay=None if scenario.known["decay"].value is None else scenario.number("decay"),
         partial=scenario.partial,
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
         rates=scenario.rates,

@@ -643,6 +643,14 @@ FIELDS: Final = (
         "fading",
     ),
     Field(
+        "problem.decay",
+        FROM_ZERO,
+        "how the loss falls late in plain descent, as steps to the power of minus so much; by loss",
+        "unknown, taken as 0: as slowly as a logarithm",
+        "--decay",
+        "decay",
+    ),
+    Field(
         "problem.initial_gap", POSITIVE, "initial gap of the loss, F(x0) - F*", _usual("A"), "--initial-gap --A", "A"
     ),
     Field(

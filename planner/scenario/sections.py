@@ -175,7 +175,7 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
 PILOTS = "the pilot's"
 MEASURED_IN_A_PILOT = (
     *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.curvature_scatter"),
-    *("problem.fading", "problem.initial_gap"),
+    *("problem.fading", "problem.decay", "problem.initial_gap"),
 )
 """Keys of what a pilot ran with, whatever is written beside it."""
 
@@ -320,6 +320,7 @@ BY_LOSS = {
     "L": "curvature of the mean loss",
     "A": "how far the loss can fall at most",
     "fading": "how deviations fell late in a run",
+    "decay": "how the loss fell in plain descent",
 }
 """What a profile says for predictions by loss."""
 
@@ -336,6 +337,7 @@ def _problem(written: Written, measured: heterogeneity.FromFile | None, known: T
     for symbol, key, note in rows:
         known[symbol] = Known.of(written.get(f"problem.{key}"), heterogeneity.PROBLEM[symbol], note)
     known["fading"] = Known.of(written.get("problem.fading"), None, "taken to stay")
+    known["decay"] = Known.of(written.get("problem.decay"), None, "taken to fall as slowly as a logarithm")
     by_gradient = written.get("plan.metric") == "gradient" or written.get("plan.predictor") not in (None, "spectrum")
     by_gradient |= any(written.get(key) is not None for key in ("plan.bounds", "plan.cap"))
     for symbol, number in (measured.constants if measured else {}).items():

@@ -78,6 +78,72 @@ def test_errors_that_answers_draw_are_of_the_curves(fades: bool) -> None:
         assert wanted == len(told) == 408
 
 
+@pytest.mark.parametrize(("words", "roles"), [("`design`, `second`", ("design", "second")), ("`long`", ("long",))])
+def test_rounds_to_a_given_loss_are_off_as_the_page_says(words: str, roles: tuple[str, ...]) -> None:
+    """Rounds by hand from the curves, and of who was asked for a loss."""
+    for told, decays in (("profile with fading and decay", True), ("the same without decay", False)):
+        off = []
+        for one in record.of_roles(record.ROOT / "measured_curves.csv", roles):
+            constants = record.profile_of(one, fades=True, decays=decays)
+            if constants is None:  # networks with convolutions
+                continue
+            assert ("problem.decay" in constants) == decays
+            for after in (6, 18, 46):
+                stars = one.best["loss", "star-star"].mean(0)
+                loss = float(np.interp(after, one.rounds, np.minimum.accumulate(stars)))
+                said = record.asked(one, 200, "loss", "spectrum", {**constants, "problem.target": str(loss)})
+                for topology in record.TOPOLOGIES:
+                    reached = np.minimum.accumulate(one.best["loss", topology].mean(0))
+                    n = record.crossing(one.rounds, reached, loss)
+                    if 1 < n < one.rounds[-1]:
+                        predicted = said.predictor.rounds_to(said, topology, loss, said.values)
+                        off.append(n / max(1.0, float(predicted)))
+        low, median, high = np.quantile(off, (0.1, 0.5, 0.9))
+        assert f"| {told} | {words} | {len(off)} | {low:.3g} | {median:.3g} | {high:.3g} |" in PAGE
+
+
+def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
+    names = ("profile with fading and decay", "the same without decay", "label counts", "kind of split alone")
+    with record.SCALE.open(encoding="utf-8", newline="") as file:
+        for name, row in zip(names, csv.DictReader(file), strict=True):
+            numbers = " | ".join(row[key] for key in ("rows", "low", "median", "high"))
+            assert f"| {name} | all that judge | {numbers} |" in PAGE
+
+
+def test_what_more_local_steps_saved_is_what_the_curves_say() -> None:
+    """Rounds with 2 local steps over those with 12, by hand from the file, where both are within the run."""
+    with (ROOT / "docs" / "evidence" / "measured_steps.csv").open(encoding="utf-8", newline="") as file:
+        lines = [row for row in csv.DictReader(file) if row["quantity"] == "loss"]
+    at = [name for name in lines[0] if name.isdigit() and lines[0][name]]
+    curves: dict[tuple[str, ...], list[list[float]]] = {}
+    for row in lines:
+        key = (row["scheme"], row["data"], row["seed"], row["topology"], row["K"])
+        curves.setdefault(key, []).append([float(row[name]) for name in at])
+    rounds, least = np.array(at, float), {key: np.minimum.accumulate(np.mean(one, 0)) for key, one in curves.items()}
+    with (ROOT / "planner" / "data" / "steps_record.csv").open(encoding="utf-8", newline="") as file:
+        told = [row for row in csv.DictReader(file) if row["told"] == "profile"]
+    assert len(told) == 16 and {row["problems"] for row in told} == {"4"}
+    stars = []
+    for row in told:
+        gains = []
+        for scheme, data, seed, topology, K in least:
+            if (scheme, topology, K) != (row["scheme"], row["topology"], "2"):
+                continue
+            for after in (18, 46):
+                loss = np.interp(after, rounds, least[scheme, data, seed, "star-star", "2"])
+                few, many = (record.crossing(rounds, least[scheme, data, seed, topology, k], loss) for k in ("2", "12"))
+                if few < 80 and 1 < many < 80:
+                    gains.append(few / many)
+        assert len(gains) == int(row["rows"]) and float(row["measured"]) == pytest.approx(np.median(gains), rel=5e-3)
+        stars += gains if row["topology"] == "star-star" else []
+        off = math.log(np.median(gains) / float(row["predicted"])) / math.log(6)
+        assert float(row["low"]) - 0.05 < off < float(row["high"]) + 0.05
+    assert len(stars) == 32 and 1 < min(stars) < 1.1 and 3.9 < max(stars) < 4  # of all sixteen problems
+    for scheme in ("iid", "intra", "inter", "both"):
+        cells = [f"{row['measured']} of {row['predicted']}" for row in told if row["scheme"] == scheme]
+        assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
+
+
 def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
     """What is fitted by hand from the file: the least mean training loss of two noise seeds up to round 98."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:

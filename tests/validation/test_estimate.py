@@ -22,7 +22,7 @@ from planner.data.label_counts import read_gram  # noqa: E402
 from planner.data.profile import read_profile  # noqa: E402
 from validation.client_losses import Joint, Labelled, partitioned  # noqa: E402
 from validation.engine import ValidationError, generator  # noqa: E402
-from validation.estimate import STEPS, Estimated, curvature, estimate, fading  # noqa: E402
+from validation.estimate import STEPS, Estimated, Followed, curvature, descend, estimate  # noqa: E402
 from validation.problems.controlled import Controlled, controlled  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits_hook.py"
@@ -410,6 +410,8 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     assert read.constants.A is not None and read.constants.A.high is not None
     assert read.constants.fading is not None
     assert read.constants.fading.value == pytest.approx(document["fading"], rel=1e-4)
+    assert read.constants.decay is not None
+    assert read.constants.decay.value == pytest.approx(document["decay"], rel=1e-4)
     assert "fading" in json.loads(plan("recommend", "--heterogeneity", profile, "--json")[1])["scenario"]
     ratios = [(point["zeta"]["value"] / point["delta"]["value"]) ** 2 for point in document["points"]]
     assert read.ratio.low == pytest.approx(min(ratios), rel=1e-4)
@@ -606,19 +608,50 @@ class Bowls:
         return sum(self.pieces(client, x))
 
 
+def faded(losses: Any, curvature: float, **options: Any) -> float | None:
+    return descend(losses, curvature, **options).fading
+
+
 def test_deviations_fade_as_the_square_of_the_distance_to_a_minimum_that_all_clients_share() -> None:
     """Gradients are a_c x, and x halves in every step at half of one over the mean curvature: 2^-2 a step."""
     losses = Bowls((1.0, 2.0, 3.0, 4.0), (0.0,) * 4)
-    assert fading(losses, 2.5, steps=8) == pytest.approx(2 * (8 - 2) * math.log(2) / math.log(8 / 2), rel=1e-9)
-    assert fading(Bowls((1.0,) * 4, (1.0, -1.0, 3.0, -3.0)), 1.0, steps=8) == 0  # tilts stay
+    assert faded(losses, 2.5, steps=8) == pytest.approx(2 * (8 - 2) * math.log(2) / math.log(8 / 2), rel=1e-9)
+    assert faded(Bowls((1.0,) * 4, (1.0, -1.0, 3.0, -3.0)), 1.0, steps=8) == 0  # tilts stay
 
 
 def test_nothing_is_said_of_deviations_without_steps_of_clients_that_do_not_differ_and_of_runs_that_diverge() -> None:
     differ = Bowls((1.0, 2.0, 3.0, 4.0), (0.0,) * 4)
-    assert fading(differ, 2.5, steps=0) is None
-    assert fading(Bowls((1.0,) * 4, (0.0,) * 4), 1.0, steps=8) is None
-    assert fading(differ, 0.01, steps=400) is None
-    assert fading(differ, 0.5, steps=8) == 0  # x grows by a half in each step
+    assert faded(differ, 2.5, steps=0) is None
+    assert faded(Bowls((1.0,) * 4, (0.0,) * 4), 1.0, steps=8) is None
+    assert faded(differ, 0.01, steps=400) is None
+    assert faded(differ, 0.5, steps=8) == 0  # x grows by a half in each step
+
+
+class Spread:
+    """One loss for all, whose start has the same share of A in every curvature of a broad spectrum, or as its root."""
+
+    groups = (0, 0, 1, 1)
+
+    def __init__(self, power: float) -> None:
+        self.h = torch.logspace(-4, 0, 32, dtype=torch.float64)
+        self.first = (2 * self.h ** (power - 1)).sqrt()
+
+    def start(self) -> Any:
+        return self.first
+
+    def pieces(self, client: int, x: Any) -> Iterator[Any]:
+        yield (self.h * x**2 / 2).sum()
+
+    def batch(self, client: int, x: Any, dice: Any) -> Any:
+        return sum(self.pieces(client, x))
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.5])
+def test_the_loss_decays_as_the_power_of_curvatures_as_which_it_lies_in_them(power: float) -> None:
+    found = descend(Spread(power), 1.0, steps=400, nonnegative=True)
+    assert found.decay == pytest.approx(power, abs=1e-4) and found.fading is None
+    assert descend(Spread(power), 1.0, steps=400).decay is None  # the least that the loss can be is not known
+    assert descend(Spread(power), 0.1, steps=400, nonnegative=True) == Followed()  # diverges
 
 
 @pytest.mark.parametrize("gradients", ["full", "batches"])
@@ -636,6 +669,6 @@ def test_mini_batches_of_many_clients_in_one_call_are_those_of_each(gradients: A
         groups, start, pieces, batch = losses.groups, losses.start, losses.pieces, losses.batch
 
     assert not isinstance(Single(), Joint) and isinstance(losses, Joint)
-    together, alone = (fading(one, 2.0, steps=12, gradients=gradients, seed=4) for one in (losses, Single()))
+    together, alone = (faded(one, 2.0, steps=12, gradients=gradients, seed=4) for one in (losses, Single()))
     assert together == pytest.approx(alone, rel=1e-4)
     assert together is not None and together > 0

@@ -21,7 +21,7 @@ from scipy.stats import binom  # noqa: E402
 from planner.data.profile import read_profile  # noqa: E402
 from validation.client_losses import Joint, Nested, Partitioned, partitioned, tree_of  # noqa: E402
 from validation.engine import ValidationError, generator  # noqa: E402
-from validation.estimate import STEPS, estimate, fading  # noqa: E402
+from validation.estimate import STEPS, descend, estimate  # noqa: E402
 
 EQUAL = [[(0, 1, 2), (3, 4, 5)], [(6, 7, 8), (9, 10, 11)], [(12, 13, 14), (15, 16, 17)]]
 UNEQUAL = [[(0, 5), (3, 11, 7, 2)], [(6, 8, 9)], [(1,), (4, 10), (12, 13, 14)]]
@@ -141,7 +141,7 @@ def test_a_tree_of_one_region_is_that_of_two_tiers_and_a_tier_of_single_children
     above = estimate(losses, gradients=gradients, **options)
     losses.above = []
     two = estimate(losses, gradients=gradients, **options)
-    assert above.fading == two.fading
+    assert above.followed == two.followed
     for high, low in zip(above.points, two.points, strict=True):
         assert high.tiers == (replace(high.tiers[0], estimate=0.0, low=0.0, high=0.0), *low.tiers)
         assert (high.loss, high.sigma2, high.L, high.gradient2) == (low.loss, low.sigma2, low.L, low.gradient2)
@@ -180,7 +180,7 @@ class Scaled(Tilted):
 def test_deviations_of_all_tiers_fade_together_on_the_objective_of_the_tree() -> None:
     """The mean curvature is that of the tree; x halves in every step at half of one over it, and all squares by 4."""
     mean = float(mean_of(UNEQUAL, lambda c: np.array([c + 1.0]))[0])
-    found = fading(Scaled(UNEQUAL), mean, steps=8)
+    found = descend(Scaled(UNEQUAL), mean, steps=8).fading
     assert found == pytest.approx(2 * (8 - 2) * math.log(2) / math.log(8 / 2), rel=1e-9)
 
 
@@ -264,7 +264,7 @@ def test_mini_batches_of_many_clients_in_one_call_weigh_as_in_the_tree(gradients
         groups, above, start, pieces, batch = losses.groups, losses.above, losses.start, losses.pieces, losses.batch
 
     assert not isinstance(Single(), Joint)
-    together, alone = (fading(one, 2.0, steps=8, gradients=gradients, seed=4) for one in (losses, Single()))
+    together, alone = (descend(one, 2.0, steps=8, gradients=gradients, seed=4).fading for one in (losses, Single()))
     assert together == pytest.approx(alone, rel=1e-6) and together is not None
 
 

@@ -19,12 +19,14 @@ from planner.io.answers import Evidence
 from planner.predict.evidence import predictor_record, table
 from planner.predict.predictors import RECORD
 from planner.predict.question import Question
-from planner.predict.statements import ModelUncertainty, RatesOnRecord
+from planner.predict.statements import ModelUncertainty, RatesOnRecord, ScaleOnRecord, StepsOnRecord
 from planner.scenario.resolve import Scenario
 
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
 REAL = "real_record.csv"
+SCALE = "scale_record.csv"
+STEPS = "steps_record.csv"
 KINDS = ("IID", "Non-IID")
 UNEQUAL = (
     "No run on record had groups of unequal sizes. In six races of such rounds were off by {0:g}x in the median, {1:g}"
@@ -124,6 +126,53 @@ def of_pilots(metric: str) -> str:
         f"Pilots of 8 rounds were right in {row['right']} of {row['rows']} cases on real data by {metric}. No "
         "confidence exceeds how often such shares of draws were right there."
     )
+
+
+def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
+    """How far rounds to a loss that was given were off where who asked knew as much; None for other questions."""
+    by_loss = question.metric == "loss" and question.scatter > 0 and question.depth == 2
+    if not by_loss or scenario.known["target"].origin != "given":
+        return None
+    rows = {row["told"]: row for row in table(SCALE) if row["predictor"] == question.predictor.id}
+    if not rows:
+        return None
+    told = {"fading": "profile"}.get(known := _told(question, scenario), known)
+    if told == "profile" and scenario.known["L"].origin == "default":
+        told = "labels"
+    row, best = rows["decay" if told == "profile" and question.decay is not None else told], rows["decay"]
+    low, median, high = (float(row[name]) for name in ("low", "median", "high"))
+    return ScaleOnRecord(
+        low=low,
+        median=median,
+        high=high,
+        of=int(row["rows"]),
+        best_low=float(best["low"]),
+        best_high=float(best["high"]),
+    )
+
+
+def of_steps(
+    question: Question, scenario: Scenario, topology: str, steps: tuple[int, int], predicted: float
+) -> StepsOnRecord | None:
+    """What more local steps in place of few saved on record, where so much was predicted; None without a record."""
+    few, more = steps
+    if question.scatter == 0 or question.depth != 2 or question.metric != "loss" or more <= few:
+        return None
+    told = "profile" if _told(question, scenario) in ("profile", "fading") else "kind"
+    asked = (question.predictor.id, told, _split(question), topology)
+    for row in table(STEPS):
+        if (row["predictor"], row["told"], row["scheme"], row["topology"]) == asked:
+            low, median, high = ((more / few) ** float(row[name]) * predicted for name in ("low", "median", "high"))
+            return StepsOnRecord(
+                few=few,
+                more=more,
+                predicted=predicted,
+                low=low,
+                median=median,
+                high=high,
+                problems=int(row["problems"]),
+            )
+    return None
 
 
 def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:

@@ -96,7 +96,7 @@ def place(values: Mapping[str, Any], target: Any, drawn: Any) -> Array:
 def _here(question: Question) -> Array:
     values = question.values
     drawn = question.order == "random" or values["S1"] < values["G"] or values["S2"] < values["M"]
-    return place(values, float(question.goal()), drawn)
+    return place(values, float(question.predictor.on_record(question, question.goal(), values)), drawn)
 
 
 def file_of(name: str) -> str:

@@ -86,6 +86,10 @@ class Predictor(ABC):
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         """Rounds after which it is at most the target, which need not be whole; infinite where there are none."""
 
+    def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
+        """The target as records have it, which were made without how the loss falls."""
+        return target
+
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         """Best effective learning rate for so many rounds, where to start a search; None if it names none."""
         return None

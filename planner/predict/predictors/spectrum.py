@@ -23,6 +23,10 @@ all clients at once.
 The width of the broad spectrum and what is the clients' own were chosen by networks on images, the narrow spectrum by
 runs of `benchmarks/measured_losses.py`, `measured_pilots.py` and `measured_kinds.py`. Fixed orders are shuffled once.
 
+How much of the loss lies in large curvatures may be measured, as the power of the steps as which plain descent makes it
+fall. It says how many rounds a loss takes, which equal shares get wrong by far, and moves that scale alone: a loss
+stands for that which stars alone have, with equal shares, after the rounds that they take to it with those measured.
+
 Heterogeneity stays, unless the question says how it fades: by loss, squares of deviations fall as a power of training
 time, rate times steps, beyond `LATE` over L. Along runs of networks and softmax regression on images and tables the
 square of a deviation was about the curvature times the loss, so that it vanishes where a network fits all data.
@@ -38,8 +42,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_uniform, mean_over
-from hflbounds.topology import Tier, TierSymbols, Topology
+from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_uniform, mean_over, shares_of_gap
+from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes
 from planner.predict.envelopes import FADED, Array, EnvelopePredictor
@@ -70,6 +74,7 @@ class Fleet(envelopes.Fleet):
     measure: Measure = "loss"
     scatter: float = 0.0  # of the curvature of a mini-batch, over the curvature; by loss alone
     fading: float = 0.0  # the power of training time as which squares of deviations fall; by loss alone
+    decay: float = 0.0  # the power of curvatures as which shares of A grow; by loss, where curvatures scatter
 
     @property
     def shape(self) -> tuple[int, float]:
@@ -105,13 +110,13 @@ class Fleet(envelopes.Fleet):
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         steps, alone = self.steps, self.scatter > 0
-        h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, None)
+        h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, shares_of_gap(BROAD, self.decay))
         one = _round(self.topology, self.K, self.narrow, self.miscounts)
         found = mean_over(h, one, rounds, steps, self.measure, of_gap=of_gap, tiers_alone=alone)
         if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
             with np.errstate(over="ignore"):
-                start = np.exp(rounds * log_factor).mean(-1)
+                start = np.exp(rounds * log_factor) @ of_gap
                 moved = (np.expm1(rounds * base) * noise) @ (BROAD / 2 / BROAD.size) * steps**2
             found = np.concatenate([np.minimum((start, moved), TOP), found])
         depth = self.topology.depth
@@ -221,10 +226,27 @@ class _Spectrum(EnvelopePredictor):
         return STARTS[measure] * values["A"] * (1.0 if measure == "loss" else values["L"])
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
-        return super().reached(question, topology, rounds, values) / _unit(question, values)
+        unit, plain = _unit(question, values), _plain(question)
+        left = super().reached(plain, topology, rounds, values)
+        if plain is question:
+            return left / unit
+        stars, of_stars, as_measured = _of_stars(question)
+        like = super().rounds_to(of_stars, stars, left, values)
+        return super().reached(as_measured, stars, like, values) / unit
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
-        return super().rounds_to(question, topology, target * _unit(question, values), values)
+        goal = self.on_record(question, target, values) * _unit(question, values)
+        return super().rounds_to(_plain(question), topology, goal, values)
+
+    def rate(self, question: Question, topology: str, rounds: float) -> float | None:
+        return super().rate(_plain(question), topology, rounds)
+
+    def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
+        if _plain(question) is question:
+            return target
+        (stars, of_stars, as_measured), unit = _of_stars(question), _unit(question, values)
+        like = super().rounds_to(as_measured, stars, target * unit, values)
+        return super().reached(of_stars, stars, like, values) / unit
 
     def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
         """Not where clients that differ more make groups differ less: in all deviations but the top one."""
@@ -235,8 +257,23 @@ class _Spectrum(EnvelopePredictor):
 
     def _fleet(self, question: Question, topology: str, values: Mapping[str, Any]) -> Fleet:
         measure = _measure(question.metric)
+        scatter = _scatter(question)
         fading = question.fading or 0.0 if measure == "loss" else 0.0
-        return _made(question.sized(topology, values), int(values["K"]), measure, _scatter(question), fading)
+        decay = question.decay or 0.0 if scatter else 0.0
+        return _made(question.sized(topology, values), int(values["K"]), measure, scatter, fading, decay)
+
+
+def _plain(question: Question) -> Question:
+    """The question as if the loss had equal shares in all curvatures, itself where nothing else is known or counts."""
+    counts = question.decay and _scatter(question)
+    return replace(question, decay=None) if counts else question
+
+
+def _of_stars(question: Question) -> tuple[str, Question, Question]:
+    """Stars alone, by id, where all curvatures have equal shares of the loss, and where they have those measured."""
+    stars, tree = next(iter(all_topologies(question.depth).items()))
+    asked = replace(question, topologies={stars: tree})
+    return stars, _plain(asked), asked
 
 
 def _scatter(question: Question) -> float:
@@ -272,8 +309,8 @@ def _unit(question: Question, values: Mapping[str, Any]) -> Any:
 
 
 @lru_cache(maxsize=KEPT)
-def _made(tree: Topology, K: int, measure: Measure, scatter: float, fading: float) -> Fleet:
-    return Fleet(tree, K, measure=measure, scatter=scatter, fading=fading)
+def _made(tree: Topology, K: int, measure: Measure, scatter: float, fading: float, decay: float) -> Fleet:
+    return Fleet(tree, K, measure=measure, scatter=scatter, fading=fading, decay=decay)
 
 
 PREDICTOR = _Spectrum()

@@ -25,6 +25,8 @@ from planner.report.page import brief
 if TYPE_CHECKING:
     from planner.harness.estimate import Estimated, Interval, Partitioned
 
+STAYS = 0.05  # power of the steps below which something stays
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -210,7 +212,7 @@ def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Pro
             L=_range(found.largest("L")),
             curvature=_range(found.typical("curvature")),
             A=_range(found.A) if found.A.estimate or _rose(found) else None,
-            fading=None if found.fading is None else Range(value=found.fading),
+            **{name: Range(value=power) for name, power in asdict(found.followed).items() if power is not None},
         ),
         parameters=len(losses.start()),
         warnings=(run, *notes),
@@ -256,7 +258,7 @@ def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, An
             "level": found.level,
         },
         "A": _interval(found.A),
-        "fading": found.fading,
+        **asdict(found.followed),
         "curvature_of_the_mean_loss": _interval(found.typical("curvature")),
         **{
             name: {"largest": _interval(found.largest(name)), "smallest": _interval(found.smallest(name))}
@@ -329,7 +331,7 @@ def _page(
             f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
         ),
         ("Gap A", gap),
-        *((("Fading", _faded(found)),) if found.fading is not None else ()),
+        *((("Late", late),) if (late := _late(found)) else ()),
         ("Use", "predictions by loss take L of the mean loss and the most that A can be; theorems the others"),
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
@@ -374,11 +376,15 @@ def _clients(found: Estimated) -> str:
     return f"{sum(sizes)} clients: {shape(_children(found))}"
 
 
-def _faded(found: Estimated) -> str:
-    """What happens to deviations late in training."""
-    if not found.fading or found.fading < 0.05:
-        return f"none: late in training {join(_deviations(found))} stay"
-    return f"late in training {_sum(found)} falls as steps^-{found.fading:.2g}"
+def _late(found: Estimated) -> str:
+    """What happens to deviations and to the loss late in training; empty where nothing is known."""
+    said, late = [], found.followed
+    if late.fading is not None:
+        falls = f"{_sum(found)} falls as steps^-{late.fading:.2g}"
+        said.append(f"{join(_deviations(found))} stay" if late.fading < STAYS else falls)
+    if late.decay is not None:
+        said.append(f"the loss falls as steps^-{late.decay:.2g}")
+    return "; ".join(said)
 
 
 def _verdict(found: Estimated) -> str:

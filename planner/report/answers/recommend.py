@@ -55,6 +55,8 @@ WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True
 NO_END = "no end]"  # of an interval
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
+SCALE = "Rounds"  # a fact of how far they may be off as a whole
+LAST = (METHODS, RANGES, SCALE)  # facts that go last
 LISTED = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -68,7 +70,9 @@ def document(answer: Recommendation) -> Document:
         return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
-    kept = [tuple(fact for fact in facts if fact[0] in last) for last in ((METHODS, RANGES), (METHODS,))]  # go last
+    kept = [
+        tuple(fact for fact in facts if fact[0] in last) for last in ((METHODS, RANGES, SCALE), (METHODS, SCALE))
+    ]  # go last
     least = ((numbers[-1], len(WIDTHS) - 1, about) for about in (*kept, ()))
     known = chain(product(numbers, range(len(WIDTHS)), (facts,)), least)
     return first_that_fits(laid(shown, WIDTHS[i:], about) for shown, i, about in known)
@@ -217,6 +221,8 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         yield "Measured", ", ".join(measured)
     if ranged := _between_ends(answer):
         yield RANGES, ranged
+    if answer.recommend.scale is not None:
+        yield SCALE, answer.recommend.scale.in_words()
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:

@@ -132,6 +132,9 @@ def _evidence(answer: Tuned) -> str:
         return "none: no record of this predictor covers these choices"
     if not answer.tune.near:
         return f"none near these choices: a gain of less than {times(error)} is a toss-up"
+    if (saved := answer.tune.steps_on_record) is not None:
+        holds = (ratio or 1.0) * saved.low / saved.predicted > 1 + answer.tune.resolution
+        return f"{'fair' if holds else 'weak'}: {saved.in_words()}"
     off = f"the predictor's error, {times(error)} in the median"
     if ratio is None:
         return f"ratios of rounds are off by {times(error)} in the median of measured cases"

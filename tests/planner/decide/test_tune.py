@@ -20,6 +20,7 @@ from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
 from planner.decide.tuning import Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.evidence import table
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
@@ -657,3 +658,33 @@ def test_a_refusal_names_local_steps_beyond_the_record_where_they_keep_to_the_bu
     assert (plan(*words, "--local-steps", "1:64")[0] == 0) == helps
     code, _, err = plan(*words, "--local-steps", "1:12")
     assert code == 1 and "Allow more" in err and said not in err
+
+
+@pytest.mark.parametrize(("kind", "grade", "low", "high"), [("iid", "fair", 2.9, 3.4), ("both", "fair", 1.2, 2.3)])
+def test_evidence_of_more_local_steps_is_what_they_saved_on_record(plan, kind, grade, low, high) -> None:
+    """The ratio of the record at 12 steps in place of 2, times what is predicted here: 6^off of the data file."""
+    words = ("tune", "-G", "7", "-M", "16", "-H", kind, "--link-sharing", "per-client", "--model-size", "25MB")
+    found = json.loads(plan(*words, "--uplink", "12Mbit/s", "--json")[1])
+    given, best = (next(row for row in found["rows"] if row[mark]) for mark in ("given", "recommended"))
+    assert (given["topology"], best["topology"], given["local_steps"], best["local_steps"]) == (
+        *["star-star"] * 2,
+        2,
+        12,
+    )
+    said = found["tune"]["steps_on_record"]
+    assert said["predicted"] == pytest.approx(given["rounds"]["value"] / best["rounds"]["value"])
+    (row,) = (
+        r for r in table("steps_record.csv") if (r["told"], r["scheme"], r["topology"]) == ("kind", kind, "star-star")
+    )
+    for name, shown in (("low", low), ("high", high)):
+        assert said[name] == pytest.approx(6 ** float(row[name]) * said["predicted"])
+        assert said[name] == pytest.approx(shown, rel=0.05)
+    page = " ".join(plan(*words, "--uplink", "12Mbit/s")[1].split())
+    assert f"Evidence {grade}: where 3x fewer rounds are predicted for more local steps, runs took {low:.2g}x" in page
+
+
+def test_more_local_steps_whose_record_saves_nothing_have_weak_evidence(plan) -> None:
+    """Time of steps that cost as much as a round: six times the work for the rounds that the record saves."""
+    words = ("tune", "-G", "7", "-M", "16", "-H", "both", "--link-sharing", "per-client", "--local-steps", "2,12")
+    page = " ".join(plan(*words, "--step-time", "0.8s")[1].split())
+    assert "Evidence weak: where 3x fewer rounds are predicted" in page

@@ -138,3 +138,21 @@ def test_rates_of_a_pilot_are_called_measured_and_have_the_record_of_pilots() ->
     said = " ".join(str(answer.explain("rates")).split())
     assert "effective, measured" in said and "redicted" not in said
     assert "On record 95 % of measured rates of rings were within 2x of the best." in said
+
+
+def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing() -> None:
+    fleet = {"groups": 6, "clients_per_group": 5}
+    constants = {"heterogeneity": "zeta=1,delta=2", "smoothness": 7, "sigma": 1.5, "initial_gap": 2.3}
+    rows = {row["told"]: row for row in table("scale_record.csv")}
+    for told, known in (
+        ("kind", {"heterogeneity": "inter"}), ("profile", constants), ("decay", {**constants, "decay": 0.2}),
+    ):  # fmt: skip
+        answer = planner.recommend(**fleet, **known, target=0.5)
+        found, row = answer.recommend.scale, rows[told]
+        assert found is not None and (found.low, found.high) == (float(row["low"]), float(row["high"]))
+        assert (found.best_low, found.best_high) == (float(rows["decay"]["low"]), float(rows["decay"]["high"]))
+        said = "0.7x to 4x these in 80 % of runs to a given loss"
+        assert (f"Rounds    {said}" in str(answer.explain())) or told != "decay"
+        assert planner.recommend(**fleet, **known, rounds=50).recommend.scale is None
+        for other in ({"metric": "gradient"}, {"curvature_scatter": 0}):
+            assert planner.recommend(**fleet, **known, target=0.05, **other).recommend.scale is None

@@ -511,3 +511,48 @@ def test_clients_that_differ_more_may_make_rounds_fewer_and_nothing_else_does() 
     assert still.predictor.monotone_in(still, {"zeta", "delta"})
     rounds = [more.rounds(zeta=2.0, delta=delta)["ring-ring"] for delta in np.geomspace(0.1, 10, 60)]
     assert (np.diff(rounds) >= -1e-9 * np.array(rounds[1:])).all()
+
+
+# --- losses that lie in large curvatures ---------------------------------------------------------------------------
+
+
+def test_without_noise_a_star_is_plain_descent_on_each_curvature_and_its_share_of_the_loss() -> None:
+    """Run by hand: 32 curvatures, from 1e-4 to 1 in equal ratios, the loss in them as a power of each."""
+    h = np.array([10 ** (4 * i / 31 - 4) for i in range(32)])
+    shares = h**0.7 / (h**0.7).sum()
+    fleet = Fleet(Topology((Tier("star", size=3), Tier("star", size=2))), 2, measure="loss", scatter=1e-9, decay=0.7)
+    for place, rate in enumerate(fleet.steps):
+        x = np.sqrt(2 * shares / h)
+        for _ in range(5 * 2):
+            x = x - rate * h * x
+        assert fleet.coefficients(5.0)[0, place] == pytest.approx((h * x**2 / 2).sum(), rel=1e-9)
+
+
+def test_the_more_of_a_loss_lies_in_large_curvatures_the_fewer_rounds_it_takes_and_nothing_else_changes() -> None:
+    fleet = {"fleet__groups": 6, "fleet__clients_per_group": 5, "problem__target": "0.3"}
+    rounds = [asked(**fleet, problem__decay=decay).rounds() for decay in (0, 0.2, 0.6)]
+    for slow, fast in itertools.pairwise(rounds):
+        assert all(fast[topology] < slow[topology] for topology in TOPOLOGIES)
+    assert rounds[0] == asked(**fleet).rounds()
+    for other in ({"plan__metric": "gradient"}, {"problem__curvature_scatter": 0}):
+        assert asked(**fleet, **other, problem__decay=0.6).rounds() == asked(**fleet, **other).rounds()
+
+
+def test_how_the_loss_falls_moves_the_scale_and_no_order() -> None:
+    """Rounds to what stars have after so many do not change, and are those to a loss that stars take so long to."""
+    fleet = {"fleet__groups": 6, "fleet__clients_per_group": 5, "problem__heterogeneity": "zeta=1,delta=2"}
+    for predicted in ({}, {"problem__fading": 0.4}):
+        plain = asked(**fleet, **predicted, problem__rounds=40).rounds()
+        assert asked(**fleet, **predicted, problem__rounds=40, problem__decay=0.6).rounds() == pytest.approx(plain)
+        stars, *_ = asked(**fleet, **predicted, problem__target="0.2", problem__decay=0.6).rounds().values()
+        table = Fleet(
+            Topology((Tier("star", size=6), Tier("star", size=5))), 2, measure="loss", scatter=1.25, decay=0.6
+        )
+        constants = {"L": 10, "A": 2.3, "sigma": 1.9, "zeta": 1, "delta": 2, "delta by chance": 0}
+        constants = {name: np.array(float(one)) for name, one in constants.items()}
+        if not predicted:
+            assert stars == pytest.approx(float(table.rounds_to(0.2 * 10, constants)), rel=1e-6)
+        to_loss = asked(**fleet, **predicted, problem__target="0.2", problem__decay=0.6).rounds()
+        as_stars = asked(**fleet, **predicted, problem__rounds=round(stars)).rounds()
+        for topology in TOPOLOGIES:
+            assert to_loss[topology] / stars == pytest.approx(as_stars[topology] / round(stars), rel=0.05)

@@ -49,16 +49,17 @@ def test_by_gradient_it_is_the_largest_of_a_client_as_theorems_need(tmp_path: Pa
     assert numbers(resolved(tmp_path, PROFILE, **options))[:3] == (20.0, 1.2, 1.5)
 
 
-def test_how_deviations_fade_is_measured_or_given_and_they_stay_in_older_profiles_and_by_gradient(
-    tmp_path: Path,
+@pytest.mark.parametrize("power", ["fading", "decay"])
+def test_how_deviations_and_losses_fall_is_measured_or_given_and_unknown_in_older_profiles_and_by_gradient(
+    tmp_path: Path, power: str
 ) -> None:
-    fades = PROFILE | {"constants": PROFILE["constants"] | {"fading": {"value": 0.7}}}
-    measured = resolved(tmp_path, fades).known["fading"]
+    falls = PROFILE | {"constants": PROFILE["constants"] | {power: {"value": 0.7}}}
+    measured = resolved(tmp_path, falls).known[power]
     assert (measured.value, measured.origin) == (0.7, "estimated")
-    given = resolved(tmp_path, fades, problem__fading="0.2").known["fading"]
+    given = resolved(tmp_path, falls, **{f"problem__{power}": "0.2"}).known[power]
     assert (given.value, given.origin) == (0.2, "given")
-    for scenario in (resolved(tmp_path, PROFILE), resolved(tmp_path, fades, plan__metric="gradient")):
-        assert (scenario.known["fading"].value, scenario.known["fading"].origin) == (None, "default")
+    for scenario in (resolved(tmp_path, PROFILE), resolved(tmp_path, falls, plan__metric="gradient")):
+        assert (scenario.known[power].value, scenario.known[power].origin) == (None, "default")
 
 
 def test_what_is_given_and_profiles_without_that_curvature_are_as_they_say(tmp_path: Path) -> None:
