@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.errors import ScenarioError
+from planner.io.text import suggest
 from planner.predict.question import Question
-from planner.scenario.fields import CLOCKED, LARGEST_COUNT, LARGEST_ROUNDS, Objective
+from planner.scenario.fields import CLOCKED, FIELDS, LARGEST_COUNT, LARGEST_ROUNDS, Objective
 
 Array = NDArray[np.float64]
 
@@ -25,16 +28,34 @@ NICKNAMES = {
     "server_uplink": "server_link.up",
     "server_downlink": "server_link.down",
     "server_latency": "server_link.latency",
-    "model-size": "model_size",
-    "step-time": "step_time",
     "zeta/delta": "zeta^2/delta^2",
 }
+OPTIONS = {option.lstrip("-"): field.symbol for field in FIELDS for option in field.options if field.symbol}
+MEANT = {
+    r"heterogeneity|data|skew": r"(zeta|delta\d?)(/sigma)?|.*\^2/.*",
+    r"bandwidth|rates?|speed": r".*\.(up|down)",
+    r".*(link|network).*": r".*link.*\.(up|down|latency)",
+    r"availability.*": r"absence\..*",
+}
+"""Words for several inputs, and what their names are like."""
 
 
-def input_name(word: str) -> str:
-    """Return the name of an input that goes by other names too, such as ``uplink`` for ``client_link.up``."""
+def input_named(word: str, known: Collection[str], option: str) -> str:
+    """Return the name of an input that goes by other names too, such as ``uplink`` for ``client_link.up``.
+
+    Raises:
+        ScenarioError: If none of those known is called so; with those that may be meant.
+    """
     word = word.strip().removeprefix("network.")
-    return NICKNAMES.get(word, word)
+    others = {other: name for other, name in {**OPTIONS, **NICKNAMES}.items() if name in known}
+    if (name := others.get(word, word)) in known:
+        return name
+    meant = next((like for said, like in MEANT.items() if re.fullmatch(said, word.lower())), "")
+    near = [name for name in known if re.fullmatch(meant, name)]
+    help_ = f"Did you mean {' or '.join(near)}?" if near else suggest(word, [*known, *others])
+    raise ScenarioError(
+        f"{option}: {word!a:.40} is not one of {', '.join(known)}. {help_ or 'Give one of them.'}", code="E020"
+    )
 
 
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around

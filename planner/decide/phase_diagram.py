@@ -16,7 +16,7 @@ from planner.decide.parameters import (
     Input,
     Perturbed,
     in_sigmas,
-    input_name,
+    input_named,
     inputs,
     is_drawn,
     is_quick,
@@ -304,13 +304,11 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
     found = []
     for part in parts:
         name, _, span = part.partition("=")
-        name = input_name(name)
+        name = input_named(name, {**every, **inputs(question, "time")}, "--map")
         if name not in every:
-            if name in inputs(question, "time"):
-                raise ScenarioError(
-                    f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."
-                )
-            raise ScenarioError(f"--map: {name!a:.40} is not one of {', '.join(every)}.", code="E020")
+            raise ScenarioError(
+                f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."
+            )
         found.append((every[name], span.strip()))
     if found[0][0].name == found[1][0].name:
         raise ScenarioError(f"--map: {found[0][0].name} is both axes. Name two inputs.")

@@ -19,7 +19,7 @@ from planner.decide.parameters import (
     Input,
     Perturbed,
     deviations,
-    input_name,
+    input_named,
     inputs,
     is_drawn,
     is_quick,
@@ -307,7 +307,7 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     """Ask what decides; a map of the two inputs with the nearest changes, and all details."""
     if any(_decides(row) and row.parameter == SHARING for row in rows):
         yield ask_sharing(scenario)
-    short = {name: word for word, name in NICKNAMES.items() if "-" not in word}
+    short = {name: word for word, name in NICKNAMES.items()}
     counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
     numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
     numbers = [name for name in numbers if not name.startswith("absence.")]  # no option is named so
@@ -347,10 +347,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     """The inputs to follow, and why others are not."""
     found = inputs(question, objective)
     every = {**found, **inputs(question, "time")}
-    only = [input_name(name) for name in only]
-    unknown = [name for name in only if name not in every]
-    if unknown:
-        raise ScenarioError(f"--parameter: {unknown[0]!a:.40} is not one of {', '.join(every)}.")
+    only = [input_named(name, every, "--parameter") for name in only]
     unmoved = {}
     if objective not in CLOCKED and not question.partly_available:
         why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"

@@ -263,6 +263,14 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         return [Known.of(count, own, PILOTS, origin="derived") for count, own in zip(given, fleet.sizes, strict=True)]
     if measured is None:
         if None in given:
+            if said := [i for i, count in enumerate(given) if count is not None]:
+                missing = ("--groups (-G)", "--clients-per-group (-M)")[1 - said[0]]
+                both = (f"-G 10 -M {given[1]}", f"-G {given[0]} -M 10")[1 - said[0]]
+                raise ScenarioError(
+                    f"{written.name(written.key_of(said[0], 'count'))}: {given[said[0]]}, and {missing} is missing. "
+                    f"Give both, such as {both}.",
+                    code="E026",
+                )
             raise ScenarioError(
                 "how many groups of how many clients? Give --groups and --clients-per-group, "
                 "--clients to search for them, a scenario file with --config, label counts with "
@@ -285,11 +293,22 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         Known.of(count, of_file, "counted in the file of heterogeneity", origin="derived")
         for count, of_file in zip(given, counted, strict=True)
     ]
-    if [one.value for one in found] != counted:
-        there = f"{counted[0]} groups of {counted[1]} clients" if len(counted) == 2 else "/".join(map(str, counted))
+    if (asked := [one.value for one in found]) != counted:
+        sizes, of_file = (
+            f"{many[0]} groups of {many[1]} clients" if len(many) == 2 else "/".join(map(str, many))
+            for many in (asked, counted)
+        )
+        source = written.get("problem.heterogeneity").text
+        if measured.table is not None:
+            names = [written.name(written.key_of(i, "count")) for i, count in enumerate(given) if count is not None]
+            raise ScenarioError(
+                f"{join(names)}: {source} has {of_file}, not {sizes}. Leave the numbers out, or give those of the file; "
+                f"`hfl-plan group {source} --groups N` forms others. For its deviations in another fleet: "
+                f"`hfl-plan measure {source} -o profile.json` and --data profile.json.",
+                code="E002",
+            )
         warnings.append(
-            f"The file of heterogeneity has {there}, and other numbers are given: regrouping changes the deviations, "
-            "and those of the file are used."
+            f"This is for {sizes}, with the deviations of {of_file}. Those are in {source}; regrouping changes them."
         )
     elif len(counted) > 2 and (least != most or counted != list(measured.children)):
         warnings.append(

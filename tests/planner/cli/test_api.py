@@ -161,7 +161,7 @@ def test_limits_that_cannot_be_are_refused_as_scenarios_are() -> None:
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [
-        ({"G": 3}, "how many groups of how many clients"),
+        ({}, "how many groups of how many clients"),
         ({"G": True, "M": 3}, "^G: True is not a whole number"),
         ({"G": 3, "M": 3, "uplink": 20}, "^uplink: "),
         ({"G": 3, "M": 3, "settings": {"network.tierz": 1}}, r"settings\['network.tierz'\].*Did you mean tiers"),

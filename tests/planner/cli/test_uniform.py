@@ -154,6 +154,17 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         ("schema recomend", "E020", "Did you mean recommend?"),
         ("recommend -G 3 -M 3 --target 1e-300", "E021", "help: Write a loss above the least, from 1e-100 to 1e+100"),
         ("recommend -G 0 -M 3", "E022", "help: Give 1 or more."),
+        ("flip -G 7 -M 5 -p heterogeneity", "E020", "Did you mean zeta or delta or zeta^2/delta^2?"),
+        ("flip -G 7 -M 5 -p availability", "E020", "help: Give one of them."),
+        ("flip -G 7 -M 5 --map bandwidth,M", "E020", "mean client_link.up or client_link.down or server_link.up or"),
+        ("flip -G 7 -M 5 -p uplnk", "E020", "Did you mean uplink?"),
+        ("recommend -G 7", "E026", "--clients-per-group (-M) is missing\n  help: Give both, such as -G 7 -M 10."),
+        ("recommend -M 7", "E026", "--groups (-G) is missing\n  help: Give both, such as -G 10 -M 7."),
+        (
+            "recommend --data examples/hospitals.csv -G 5",
+            "E002",
+            "has 4 groups of 8 clients, not 5 groups of 8 clients",
+        ),
         ("recommend -G 3 -M 3 --objective zz", "E020", "help: Give one of them."),
     ],
 )

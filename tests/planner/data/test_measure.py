@@ -573,11 +573,18 @@ def test_constants_of_a_profile_are_used_where_none_are_given(plan, tmp_path: Pa
 
 def test_other_counts_of_groups_and_unequal_ones_are_said(plan, tmp_path: Path, counts: LabelCounts) -> None:
     file = write(tmp_path, counts)
-    answer = own(plan("recommend", "--heterogeneity", str(file), "--G", "9", "--json")[1])
+    code, out, err = plan("recommend", "--heterogeneity", str(file), "--G", "9")
+    assert (code, out) == (2, "")
+    assert "has 5 groups of 6 clients, not 9 groups of 6 clients" in err
+    assert plan("recommend", "--heterogeneity", str(file), "--G", "5", "--M", "6")[0] == 0
+    profile = tmp_path / "profile.json"
+    plan("measure", str(file), "--output", str(profile))
+    answer = own(plan("recommend", "--heterogeneity", str(profile), "--G", "9", "--json")[1])
     assert answer["scenario"]["G"] == {"value": 9, "origin": "given", "unit": "", "source": "", "reading": ""}
-    assert any("5 groups of 6 clients" in warning for warning in answer["warnings"])
+    assert any("9 groups of 6 clients, with the deviations of 5 groups of 6" in one for one in answer["warnings"])
+    profile.unlink()
     group_of = np.array([0] * 10 + [1] * 20)
-    file, profile = write(tmp_path, table(counts.counts, group_of)), tmp_path / "profile.json"
+    file = write(tmp_path, table(counts.counts, group_of))
     answer = own(plan("recommend", "--heterogeneity", str(file), "--json")[1])
     assert (answer["scenario"]["M"]["value"], answer["scenario"]["weights"]["value"]) == (15, "equal")
     assert not any("10 to 20 clients" in warning for warning in answer["warnings"])  # they are taken as they are

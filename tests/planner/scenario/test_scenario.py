@@ -82,6 +82,8 @@ def test_contradictions_name_both_values() -> None:
 
 def test_what_is_missing_is_asked_for() -> None:
     with pytest.raises(ScenarioError, match="--groups and --clients-per-group"):
+        load(options={})
+    with pytest.raises(ScenarioError, match=r"^--groups: 3, and --clients-per-group \(-M\) is missing"):
         load(options={"fleet.groups": ("--groups", "3")})
 
 
