@@ -19,6 +19,7 @@ from hflbounds.core.quantities import ABOUT, eta_eff
 from hflbounds.errors import ComparisonError, DomainError, MissingExtraError
 from hflbounds.evaluate.along import Line
 from hflbounds.evaluate.tuning import Cap
+from hflbounds.extras import install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,7 +167,7 @@ def needs_matplotlib() -> None:
         MissingExtraError: with the command that installs it.
     """
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("a picture needs matplotlib, which is not installed: pip install 'hfl-plan[plots]'")
+        raise MissingExtraError(f"a picture needs matplotlib, which is not installed: {install('plots')}")
 
 
 def plot(

@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
+from hflbounds.extras import install
 from validation import compiled
 from validation.claims import Claim, Judgement, Size, Traces, drive
 from validation.engine import Trace, ValidationError, device_of, free_memory, one_of
@@ -252,7 +253,7 @@ def _on_ray(
     try:
         import ray
     except ImportError:
-        raise ValidationError("Ray is not installed. Install hfl-plan[ray], or use --engine local.") from None
+        raise ValidationError(f"Ray is not installed. Run {install('ray')}, or use --engine local.") from None
     began = not ray.is_initialized()
     if began:
         _join(ray, workers)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hflbounds.errors import HflBoundsError
+from hflbounds.extras import install
 from hflbounds.worst.program import Program
 from hflbounds.worst.symmetry import blocks, of_forms, orbits
 
@@ -51,9 +52,7 @@ def solve(program: Program, margin: float = 0.0) -> Solution:
     try:
         import clarabel
     except ImportError as missing:
-        raise SolverError(
-            "The conic solver clarabel is not installed. Run: pip install 'hfl-plan[certificates]'."
-        ) from missing
+        raise SolverError(f"The conic solver clarabel is not installed. Run: {install('certificates')}.") from missing
 
     from scipy import sparse
 

@@ -130,7 +130,9 @@ def filed(
         for option, file in reports.items():
             atomic.write(file, page, asked.force, option)
         if find_spec("matplotlib") is None:
-            told("the report has no pictures. To have them: pip install 'hfl-plan[plots]', and the same command again.")
+            from hflbounds.extras import install
+
+            told(f"the report has no pictures. To have them: {install('plots')}, and the same command again.")
     if asked.file is not None and "--output" not in reports:
         suffix = asked.file.suffix.lower()
         content = result.files.get(suffix)

@@ -25,8 +25,10 @@ def need(command: str, *modules: str) -> None:
         NoAnswerError: With the way out.
     """
     if any(importlib.util.find_spec(module) is None for module in modules):
+        from hflbounds.extras import install
+
         raise NoAnswerError(
-            f"{command}: {' or '.join(modules)} is not installed. Run pip install 'hfl-plan[validation]'.", code="N004"
+            f"{command}: {' or '.join(modules)} is not installed. Run {install('validation')}.", code="N004"
         )
 
 

@@ -486,8 +486,10 @@ def _read_graph(path: Path, filling: Filling) -> Linked:
     try:
         import networkx
     except ImportError:
+        from hflbounds.extras import install
+
         raise ScenarioError(
-            f"{path}: GML and GraphML are read by networkx. Install it with `pip install 'hfl-plan[networks]'`, "
+            f"{path}: GML and GraphML are read by networkx. Install it with `{install('networks')}`, "
             "or write a list of links as CSV."
         ) from None
     try:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import hflbounds.figure
+from hflbounds.extras import install
 from hflbounds.topology import all_topologies
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import place, write
@@ -123,7 +124,7 @@ def style() -> Iterator[None]:
         import matplotlib
     except ImportError:
         raise NoAnswerError(
-            "a picture needs matplotlib, which is not installed. Run pip install 'hfl-plan[plots]'.",
+            f"a picture needs matplotlib, which is not installed. Run {install('plots')}.",
             code="N004",
         ) from None
     with matplotlib.rc_context():

@@ -302,7 +302,7 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         if measured.table is not None:
             names = [written.name(written.key_of(i, "count")) for i, count in enumerate(given) if count is not None]
             raise ScenarioError(
-                f"{join(names)}: {source} has {of_file}, not {sizes}. Leave the numbers out, or give those of the file; "
+                f"{join(names)}: {source} has {of_file}, not {sizes}. Leave these out, or give those of the file; "
                 f"`hfl-plan group {source} --groups N` forms others. For its deviations in another fleet: "
                 f"`hfl-plan measure {source} -o profile.json` and --data profile.json.",
                 code="E002",

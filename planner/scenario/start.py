@@ -23,8 +23,14 @@ FLEET: Final = re.compile(r"\s*([0-9]{1,7})\s*(?:x|X|\*|by|,|\s)\s*([0-9]{1,7})\
 PARAMETERS: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|M|G|B|)\s*(?:parameters?)?\s*", re.ASCII)
 SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 BYTES: Final = 4  # of a parameter in single precision
-KINDS: Final = {"none": "iid", "clients": "intra", "groups": "inter", "both": "both"}
-SHARED: Final = {"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": ""}
+KINDS: Final = {
+    **{"none": "iid", "clients": "intra", "groups": "inter", "both": "both"},
+    **{kind: kind for kind in ("iid", "intra", "inter")},  # as --heterogeneity has them
+}
+SHARED: Final = {
+    **{"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": ""},
+    **{sharing: sharing for sharing in ("per-client", "per-server")},  # as --link-sharing has them
+}
 AIMS: Final = ("time", "traffic", "rounds")
 
 
@@ -72,7 +78,7 @@ def _shared(answer: str) -> dict[str, Any]:
 
 
 def _data(answer: str) -> dict[str, Any]:
-    if answer.lower().endswith((".csv", ".json")):
+    if not answer.isalpha():  # a file, or numbers as --heterogeneity has them
         return {"problem.heterogeneity": checked("problem.heterogeneity", answer)}
     return {"problem.heterogeneity": KINDS[one_of(answer.lower(), tuple(KINDS), "data")]}
 

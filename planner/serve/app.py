@@ -61,8 +61,10 @@ def application(hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         from starlette.middleware import Middleware
         from starlette.routing import Route
     except ImportError:
+        from hflbounds.extras import install
+
         raise NoAnswerError(
-            "the page needs starlette and uvicorn, which are not installed.\nInstall them: pip install 'hfl-plan[web]'",
+            f"the page needs starlette and uvicorn, which are not installed.\nInstall them: {install('web')}",
             code="N004",
         ) from None
 

@@ -55,8 +55,10 @@ class WhatIf:
         try:
             import ipywidgets
         except ImportError:
+            from hflbounds.extras import install
+
             raise NoAnswerError(
-                "the sliders need ipywidgets, which is not installed.\nInstall it: pip install 'hfl-plan[notebook]'",
+                f"the sliders need ipywidgets, which is not installed.\nInstall it: {install('notebook')}",
                 code="N004",
             ) from None
         self.tables: Tables = copy.deepcopy(dict(tables))

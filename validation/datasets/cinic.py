@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from hflbounds.extras import install
 from validation.datasets import CLASSES, Bytes, Dataset, damaged, dataset, found, verified
 from validation.engine import ValidationError
 
@@ -90,9 +91,7 @@ def _decoded(name: str, told: bytes) -> Bytes:
     try:
         from PIL import Image, UnidentifiedImageError
     except ImportError:
-        raise ValidationError(
-            f"{TITLE} is read with Pillow, which is not installed: pip install 'hfl-plan[plots]'."
-        ) from None
+        raise ValidationError(f"{TITLE} is read with Pillow, which is not installed: {install('plots')}.") from None
     try:
         with Image.open(io.BytesIO(told), formats=["PNG"]) as picture:
             if picture.size != (SIDE, SIDE):  # before anything is decoded

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from hflbounds.extras import install
 from validation import compiled
 from validation.compiled import Stack
 from validation.compiled.program import Program
@@ -229,7 +230,7 @@ def digits() -> tuple[Tensor, Tensor]:
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        raise ValidationError("the digits come with scikit-learn: pip install 'hfl-plan[validation]'.") from None
+        raise ValidationError(f"the digits come with scikit-learn: {install('validation')}.") from None
     found = load_digits()
     return torch.from_numpy(found.data / 16), torch.from_numpy(found.target.astype(np.int64))
 

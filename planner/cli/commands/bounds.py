@@ -129,7 +129,7 @@ def plot(  # reason: one parameter for every option
 ) -> Listing:
     """Draw bounds against a quantity, each at its best step.
 
-    A step that is set, or drawn against, is kept. Needs matplotlib: pip install 'hfl-plan[plots]'.
+    A step that is set, or drawn against, is kept. Needs matplotlib (extra plots).
 
     Examples:
         hfl-plan bounds plot devos2023.beta-local devos2023.beta-oracle --over s --set n_s=32 --output bounds.svg
@@ -212,8 +212,8 @@ def worst_case(  # reason: one parameter for every option
 ) -> Listing:
     """Compute the exact worst case of a small tree, beside its bounds.
 
-    Semidefinite programming, with a certificate in whole numbers. Needs clarabel:
-    pip install 'hfl-plan[certificates]'.
+    Semidefinite programming, with a certificate in whole numbers. Needs clarabel
+    (extra certificates).
 
     Examples:
         hfl-plan bounds worst-case hflbounds.exact.star-star

@@ -49,7 +49,7 @@ def estimate(  # reason: one parameter for every option
 
     HOOK.py is imported and RUN, as `python HOOK.py` would; nothing is unpickled. It has model(), which returns an
     nn.Module, and clients(), which returns a list of (group, X, y). Groups that are tuples, ("north", "ward 3"), make
-    trees of more tiers, whose deviations are delta1, delta2 ... Needs torch: pip install 'hfl-plan[validation]'.
+    trees of more tiers, whose deviations are delta1, delta2 ... Needs torch (extra validation).
 
     Examples:
         hfl-plan estimate examples/digits_hook.py --output profile.json

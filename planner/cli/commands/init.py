@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -95,5 +96,6 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
             return dict(question.read(line.strip())) if line.strip() else question.unanswered()
         except PlannerError as error:
             if not sys.stdin.isatty():
-                raise
+                sys.stderr.write("\n")
+                raise ScenarioError(f"question {number}, {re.split('[:?]', question.text)[0]}: {error}") from None
             sys.stderr.write(f"{' '.join(filter(None, error.parts))}\n")

@@ -37,8 +37,8 @@ def picture(
 
     bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
     devices. front: time against traffic. grouping: label shares before and after. links: what a round waits for.
-    tornado: sensitivity of the lead. `flip --map` draws phase diagrams. docs/pictures.md shows all. Needs matplotlib:
-    pip install 'hfl-plan[plots]'.
+    tornado: sensitivity of the lead. `flip --map` draws phase diagrams. docs/pictures.md shows all. Needs matplotlib
+    (extra plots).
 
     Examples:
         hfl-plan picture tornado --config examples/phones.toml --output tornado.svg

@@ -85,7 +85,7 @@ def pilot(  # reason: one parameter for every option
 
     HOOK.py is that of `estimate`; with test(), which returns (X, y), accuracy is measured too. Groups that are
     tuples, ("north", "ward 3"), make trees of more tiers. With label counts alone give --data and --proxy instead.
-    Needs torch: pip install 'hfl-plan[validation]'.
+    Needs torch (extra validation).
 
     Examples:
         hfl-plan pilot examples/digits_hook.py --rounds 8 --output pilot.json

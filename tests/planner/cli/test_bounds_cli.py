@@ -17,6 +17,7 @@ from hflbounds.audit import checks as audit
 from hflbounds.core.bound import Bound
 from hflbounds.errors import MissingExtraError
 from hflbounds.export import Style, formats, render
+from hflbounds.extras import install
 from planner.report.answers import bounds_check
 from planner.report.render import formats as document_formats
 
@@ -290,9 +291,9 @@ def test_plot_without_matplotlib_says_what_to_install(plan, tmp_path: Path, monk
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = plan("plot", RING, "--x", "zeta", *ALL, "-o", str(tmp_path / "a.svg"))
     assert (code, out) == (1, "")
-    assert "pip install 'hfl-plan[plots]'" in err
+    assert install("plots") in err
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="hfl-plan"):
+    with pytest.raises(MissingExtraError, match=re.escape(install("plots"))):
         get(RING).plot(x="zeta")
     assert not [*tmp_path.iterdir()]
 

@@ -249,7 +249,6 @@ def answers(*lines: str) -> str:
 
 def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path: Path, monkeypatch) -> None:
     import io
-    import tomllib
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", io.StringIO(answers("12 x 25", "11.2M", "5Mbit/s", "y", "groups", "traffic")))
@@ -293,7 +292,18 @@ def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, t
     assert "groups = 3 " in text
     assert '# sharing = "per-client"' in text  # open, so it is left to the answer
     monkeypatch.setattr(sys, "stdin", io.StringIO("many\n"))
-    assert "E022" in plan("init", "-o", "b.toml")[2]
+    err = plan("init", "-o", "b.toml")[2]
+    assert "\nerror[E022]: question 1, Groups x clients per group: groups x clients: 'many' is not two whole" in err
+    for sharing, kind, wanted in (
+        ("maybe", "", "4, Is the uplink shared within a group"),
+        ("y", "foo", "5, Which data"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answers("3x4", "", "", sharing, kind, "")))
+        assert f"error[E020]: question {wanted}" in plan("init", "-o", "b.toml")[2]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("3x4", "", "", "per-client", "inter", "")))
+    out = plan("init", "-o", "-")[1]
+    assert tomllib.loads(out)["network"]["client_link"]["sharing"] == "per-client"
+    assert tomllib.loads(out)["problem"]["heterogeneity"] == "inter"
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert "--yes" in plan("init", "-o", "b.toml")[2]
     assert not (tmp_path / "b.toml").exists()

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from hflbounds.extras import install
 from planner.cli import app as cli
 
 pytest.importorskip("torch")
@@ -294,9 +295,7 @@ def test_without_torch_the_way_out_is_named(validate: Any, monkeypatch: pytest.M
     )
     code, out, err = validate("run", "--store", str(tmp_path / "x.db"))
     assert (code, out) == (1, "")
-    assert err == (
-        "no answer[N004]: validate: torch is not installed\n  help: Run pip install 'hfl-plan[validation]'.\n"
-    )
+    assert err == f"no answer[N004]: validate: torch is not installed\n  help: Run {install('validation')}.\n"
     assert not (tmp_path / "x.db").exists()
 
 
@@ -310,8 +309,7 @@ def test_without_matplotlib_the_way_out_is_named(
     code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
     assert (code, out) == (1, "")
     assert err == (
-        "no answer[N004]: a picture needs matplotlib, which is not installed\n"
-        "  help: Run pip install 'hfl-plan[plots]'.\n"
+        f"no answer[N004]: a picture needs matplotlib, which is not installed\n  help: Run {install('plots')}.\n"
     )
     assert not (tmp_path / "p").exists()
 

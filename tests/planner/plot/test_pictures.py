@@ -18,6 +18,7 @@ from test_cli import ROOT
 from test_docs import assert_shown, consoles
 
 import planner
+from hflbounds.extras import install
 from hflbounds.topology import all_topologies
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
@@ -127,7 +128,7 @@ def test_without_matplotlib_two_lines_say_how_to_get_it(monkeypatch: pytest.Monk
     code, out, err = plan("picture", "bound", *WORDS, "--output", str(tmp_path / "a.svg"))
     assert (code, out) == (1, "")
     assert err.count("\n") == 2
-    assert "pip install 'hfl-plan[plots]'" in err
+    assert install("plots") in err
     assert list(tmp_path.iterdir()) == []
 
 

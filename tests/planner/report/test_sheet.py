@@ -19,6 +19,7 @@ from test_cli import ROOT
 from test_document import HOSTILE, WHOLE
 from test_uniform import leaves, parameters
 
+from hflbounds.extras import install
 from planner.io.wording import two
 from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
 from planner.report.render import render
@@ -313,7 +314,7 @@ def test_without_matplotlib_who_makes_the_report_is_told_how_to_get_pictures(
     file = tmp_path / "r.html"
     code, _, err = plan("recommend", "-G", "4", "-M", "4", "-H", "inter", "--report", str(file))
     assert code == 0
-    assert "the report has no pictures. To have them: pip install 'hfl-plan[plots]'" in err
+    assert f"the report has no pictures. To have them: {install('plots')}" in err
     reader = assert_alone(file.read_text(encoding="utf-8"))
     assert "pip install" not in reader.seen()  # of no use to who gets it
     assert reader.of("figure") == []
