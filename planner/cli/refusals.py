@@ -32,6 +32,12 @@ MEANT = {
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
 }
 """Commands and options that there are not, and what does their work."""
+KEYS = {
+    "--server-uplink": "network.server_link.up=1Gbit/s",
+    "--server-downlink": "network.server_link.down=1Gbit/s",
+    "--server-latency": "network.server_link.latency=20ms",
+}
+"""Options that there are not, and the keys of a scenario that say the same."""
 OPTIONS = {
     ".toml": ("--config", "A scenario"),
     ".csv": ("--heterogeneity", "A file of label counts"),
@@ -112,9 +118,9 @@ def of_command_line(error: Any) -> int:
     fact, help_ = parted(error.format_message().removeprefix("Invalid value: ").removeprefix("Invalid value for "))
     if kind == "NoSuchOption":
         fact = f"there is no option {error.option_name}"
-        help_ = (
-            MEANT.get(error.option_name) or suggest(error.option_name, known) or f"`{path} --help` lists the options."
-        )
+        key = KEYS.get(error.option_name) if "--set" in known else None
+        help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
+        help_ = help_ or suggest(error.option_name, known) or f"`{path} --help` lists the options."
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
         fact = f"there is no command {word!a:.60}"

@@ -121,7 +121,7 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
 
 
 PROVENANCE = "provenance"  # where every value comes from, assumptions included
-WARNINGS = "warnings"  # a section of answers that have some
+WARNINGS = "warnings"  # a section of every answer, also of one that has none
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
@@ -135,8 +135,7 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
     known = {one.id: one for one in document.sections}
     if section == "assumptions" and PROVENANCE in known:  # the line of a page that sends here is called so
         section = PROVENANCE
-    if section == WARNINGS and section not in known:
-        raise ScenarioError(f"{asked_by}: there are no warnings here. Leave it out, or write all.", code="E020")
+    known.setdefault(WARNINGS, Section(WARNINGS, "Warnings", (Sentences("None.", indent=2),)))
     if section != ALL and section not in known:
         names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
         raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
