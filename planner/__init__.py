@@ -232,7 +232,7 @@ def pilot(  # reason: a keyword for each option of the command
         coverage: For hhfl: a file, or a layout in words.
         edges: For hsl and gossip: models sent over an edge in a round, in all.
         slowdowns: For hga: how many times as long a task of each region takes, ``[1, 1, 2, 5]``.
-        speed_ratio: Or the slowest region's time over the fastest's, in equal ratios between.
+        speed_ratio: Or the last region's time over the first's, each slower than the one before.
         buffer: Updates in a step of an asynchronous server, ``2`` or ``"1,2,5"``; None for half of the regions, and for
             FedBuff a quarter and three quarters too.
         rates: How many rates the first grid has, or raw rates.

@@ -68,7 +68,7 @@ OUTPUT: Mapping[str, Any] = {
     "explain": Annotated[
         str | None, Option("--explain", metavar="[SECTION]", help="all details, or those of one section")
     ],
-    "quiet": Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes")],
+    "quiet": Annotated[bool, Option("--quiet", "-q", help="the verdict alone, without notes; json and csv have all")],
     "force": Annotated[bool, Option("--force", help="overwrite files that exist")],
     "report": Annotated[
         str | None,

@@ -44,11 +44,11 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     ('server uplink', 'step time')
     >>> input_words("n2", ("region", "edge server", "phone")), input_words("link1.up", ("region", "site", "phone"))
     ('edge servers of a region', 'region uplink')
-    >>> input_words("link1.up")
-    'tier 1 uplink'
+    >>> input_words("link1.up"), input_words("link1.sharing")
+    ('tier 1 uplink', 'sharing of tier 1 links')
     """
-    if named := re.fullmatch(r"link(\d)\.(up|down|latency)", parameter) if not tiers else None:
-        return f"tier {named[1]} {LINK_PARTS[named[2]]}"
+    if named := re.fullmatch(r"link(\d)\.(up|down|latency|sharing|hop)", parameter) if not tiers else None:
+        return NAMES[f"server_link.{named[2]}"].replace("server", f"tier {named[1]}")
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))
 
 

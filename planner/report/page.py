@@ -214,7 +214,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
     for one in answer.assumptions:
         link, dot, part = one.key.partition(".")
         if part in ("up", "down"):
-            rates.setdefault(link.replace("_", " "), {})[part] = amount(one)
+            rates.setdefault(link, {})[part] = amount(one)
         elif isinstance(one.value, int | float) and not dot:
             alike.setdefault((amount(one), isinstance(one.value, int)), []).append(answer.words(one.key))
     numbers = [
@@ -222,7 +222,8 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
     ]
     links = []
     for link, known in rates.items():
-        which = link if len(known) == 2 else f"{link.removesuffix(' link')} {'up' if 'up' in known else 'down'}link"
+        which = answer.words(f"{link}.{'up' if 'up' in known else 'down'}")
+        which = which.replace(" uplink", " link") if len(known) == 2 else which
         same = len(set(known.values())) == 1
         ends = [known["down"]] if same and "down" in known else [f"{rate} {part}" for part, rate in known.items()]
         links.append(f"{which} {', '.join(ends)}?")

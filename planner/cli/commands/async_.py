@@ -17,10 +17,11 @@ def async_(  # reason: one parameter for every option
         str | None, Option("--region-times", help="time of a task in each region, transfers included: 10s,12s,80s")
     ] = None,
     slowdowns: Annotated[
-        str | None, Option("--slowdowns", help="factors on a region's own time by the scenario: 1,1.2,8")
+        str | None, Option("--slowdowns", help="factors on a region's own time by the scenario; one slow region: 1,1,8")
     ] = None,
     speed_ratio: Annotated[
-        str | None, Option("--speed-ratio", help="slowest region over fastest, in equal ratios between: 8")
+        str | None,
+        Option("--speed-ratio", help="last region's time over the first's, each slower than the one before: 8"),
     ] = None,
     jitter: Annotated[
         float, Option("--jitter", help="standard deviation of the logarithm of a task's time", min=0, max=3)

@@ -59,7 +59,8 @@ def pilot(  # reason: one parameter for every option
         str | None, Option("--slowdowns", help="for hga: how many times as long the task of each region takes: 1,1.2,8")
     ] = None,
     speed_ratio: Annotated[
-        str | None, Option("--speed-ratio", help="the same as slowest region over fastest, in equal ratios between: 8")
+        str | None,
+        Option("--speed-ratio", help="the same as the last region over the first, each slower than the one before: 8"),
     ] = None,
     buffer: Annotated[
         str | None,

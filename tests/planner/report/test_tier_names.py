@@ -49,4 +49,14 @@ def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
     assert asked == "Does a group share one link?"  # as of two tiers, in one line with its options
     turned = planner.recommend(tiers="4/5/20", settings={"plan.draws": 0})
     assert "link1.up" in {one.parameter for one in turned.sensitivity if one.break_even}
+    given = {
+        "uplink": "20Mbit/s",
+        "downlink": "1Gbit/s",
+        "link_sharing": "per-client",
+        "heterogeneity": "1/1/1",
+        "sigma": 1,
+        "A": 2,
+    }
+    told = " ".join(str(planner.recommend(tiers="4/5/20", model_size="45MB", step_time="0.1s", K=2, **given)).split())
+    assert "tier 1 link 100 Mbit/s?" in told and "link1" not in told
     assert "tier 1 uplink below" in turned.explain("break-even") and "link1" not in str(turned)
