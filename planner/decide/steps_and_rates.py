@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, get_args
 
+from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.compression import about_compression
@@ -24,7 +25,7 @@ from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
 from planner.predict.statements import StepsOnRecord
-from planner.scenario.resolve import Scenario
+from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import parse_duration, parse_size
 
 MOST = 20_000  # choices that are looked at
@@ -98,7 +99,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             "--clients: tune needs the groups. Give --groups and --clients-per-group; `hfl-plan recommend --clients` "
             "searches for them."
         )
-    scenario = with_default_order(scenario)
+    scenario = _told(with_default_order(scenario), wanted)
     asked = ask(scenario)
     participation.check(asked)
     tried, budget = _tried(asked, wanted), wanted.budget()
@@ -379,6 +380,18 @@ def _change(now: float, before: float, what: str, resolution: float) -> str:
 def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
     several = ("--group-rounds", str(chosen.P)) if chosen.P > 1 and question.depth == 2 else ()
     return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
+
+
+def _told(scenario: Scenario, wanted: Wanted) -> Scenario:
+    """Take one number to try as that of the scenario, which other choices are compared with, where that has none."""
+    known = dict(scenario.known)
+    passes = tier_symbols(scenario.depth)[-1].passes
+    tried = (("K", "--local-steps", wanted.local_steps), (passes, "--group-rounds", wanted.group_rounds))
+    for symbol, option, text in tried:
+        numbers = tuning.whole_numbers(option, text, ())
+        if symbol and len(numbers) == 1 and known[symbol].origin == "default":
+            known[symbol] = Known.given(numbers[0])
+    return replace(scenario, known=known)
 
 
 def _tried(asked: Question, wanted: Wanted) -> _Tried:

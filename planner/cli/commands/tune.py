@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 def tune(  # reason: one parameter for every option
     scenario: Scenario,
     local_steps: Annotated[
-        str | None, Option("--local-steps", "--K", "-K", help="local steps to try: 5, or 1,2,5, or 1:64")
+        str | None, Option("--local-steps", "--K", "-K", help="local steps to try: 5 (then yours), or 1,2,5, or 1:64")
     ] = None,
     group_rounds: Annotated[
-        str | None, Option("--group-rounds", "--P", "-P", help="group rounds to try: 1, or 1,2,4, or 1:16")
+        str | None, Option("--group-rounds", "--P", "-P", help="group rounds to try: 1 (then yours), or 1,2,4, or 1:16")
     ] = None,
     topology: Annotated[
         str | None, Option("--topology", help="topology: star-star, star-ring, ring-star, ring-ring [all]")
@@ -35,7 +35,8 @@ def tune(  # reason: one parameter for every option
 ) -> Tuned:
     """Choose local steps K and group rounds P to a target.
 
-    All choices are compared at one target: the given one, or what the scenario's own K and P reach.
+    All choices are compared at one target: the given one, or what the scenario's own K and P reach. One number to try
+    is the scenario's own where that has none.
 
     Examples:
         hfl-plan tune --config examples/hospitals.toml

@@ -353,6 +353,22 @@ def test_choices_left_open_stay_within_what_measured_runs_had(plan) -> None:
     assert max(proved["tune"]["local_steps"]) == 128
 
 
+@pytest.mark.parametrize(
+    ("words", "present", "origins"),
+    [
+        (["-K", "4"], (4, 1), ("given", "default")),
+        (["-P", "3", "-K", "4"], (4, 3), ("given", "given")),
+        (["-K", "4,5"], (2, 1), ("default", "default")),
+        (["-K", "4", "--set", "fleet.local_steps=3"], (3, 1), ("given", "default")),
+    ],
+)
+def test_one_number_to_try_is_that_of_the_scenario_where_it_has_none(plan, words, present, origins) -> None:
+    told = asked(plan, "tune", "-G", "4", "-M", "5", "-H", "inter", *words)
+    row = next(row for row in told["rows"] if row["given"])
+    assert (row["local_steps"], row["group_rounds"]) == present
+    assert tuple(told["scenario"][name]["origin"] for name in "KP") == origins
+
+
 @pytest.mark.parametrize("words", [["-K", "7"], ["-K", "50"], ["--set", "fleet.local_steps=20"]])
 def test_recommend_is_as_unsure_beyond_measured_runs_as_tune(plan, words: list[str]) -> None:
     fleet = ["recommend", "--config", str(ROOT / "examples/phones.toml"), "-P", "2"]
