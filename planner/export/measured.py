@@ -82,6 +82,8 @@ class Comparison(Part):
     topology: str
     rounds: int = field("that were run")
     rounds_predicted: int | None = field("to the scenario's target")
+    predicted_to: str = field("the scenario's target, in words")
+    metric_first: float = field("after the first of them")
     metric: float = field("after the last of them")
     rows: tuple[Against, ...]
     corrections: tuple[Correction, ...]
@@ -148,6 +150,8 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
         topology=topology,
         rounds=len(measured.rounds),
         rounds_predicted=None if row.rounds is None else int(row.rounds),
+        predicted_to="" if answer.target is None else answer.target.defined_by,
+        metric_first=measured.rounds[0].metric,
         metric=measured.rounds[-1].metric,
         rows=(
             *(

@@ -20,7 +20,10 @@ def document(answer: Comparison) -> Listing:
     ran = (
         f"{title(answer.topology)}, run by {answer.target} for {counted(answer.rounds, 'round')}"
         + (f" of {answer.rounds_predicted:,} predicted" if answer.rounds_predicted else "")
-        + f"; the metric is {answer.metric:.4g}."
+        + f"; its metric went from {answer.metric_first:.4g} to {answer.metric:.4g}."
+    )
+    target = (
+        f"{answer.predicted_to}. The metric of task.py is your own, so whether and when it was met is yours to say."
     )
     rows: list[tuple[Cell, ...]] = [
         (
@@ -42,7 +45,7 @@ def document(answer: Comparison) -> Listing:
         indent=2,
     )
     settings = [f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections]
-    facts = [("Run", ran), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]
+    facts = [("Run", ran), ("Target", target), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]
     own = answer.to_json()
     shared = {"rows": own.pop("rows"), "warnings": own.pop("notes")}
     found = listing("compare-measured", verdict, own, best=answer.best_corrected, **shared)

@@ -181,4 +181,8 @@ def test_a_project_that_ran_is_compared(
     code, out, err = run("compare", str(file), str(folder / "measured.json"), capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
     assert "Ring-Star, run by python for 2 rounds" in out
+    first, last = (one["metric"] for one in json.loads((folder / "measured.json").read_text())["rounds"])
+    said = " ".join(out.split())
+    assert f"its metric went from {first:.4g} to {last:.4g}." in said
+    assert "Target the training loss that Star-Star reaches after 200 rounds. The metric of task.py is your own" in said
     assert "--set compute.step_time=" in out
