@@ -56,13 +56,15 @@ def document(found: Validation) -> Listing:
     names = ("claim", "verdict", "for", "against", "undecided")
     columns = tuple(Column(name, "count" if i > 1 else "text") for i, name in enumerate(names))
     table = Table(columns, tuple(sorted(rows, key=lambda row: row[1] == "not run")), indent=2)
-    by = _metrics(found.findings)
-    facts = [("By metric" if not i else "", f"{_count(metric, found.findings)}.") for i, metric in enumerate(by[1:])]
-    facts += [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
+    facts = [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
     lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
     records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)
-    verdict = f"{_count(by[0], found.findings)}." if judged else "No claim was run."
-    answer = listing("validate", verdict, {"machines": list(found.machines)}, map(_data, found.findings))
+    said = "; by ".join(_count(metric, found.findings) for metric in _metrics(found.findings))
+    verdict = f"By {said}." if judged else "No claim was run."
+    following = ("... --explain CLAIM", "hfl-plan validate list")
+    answer = listing(
+        "validate", verdict, {"machines": list(found.machines)}, map(_data, found.findings), next=following
+    )
     return brief(answer, table, facts=facts, sections=sections, records=records, kind="Claims")
 
 
@@ -99,7 +101,7 @@ def _metrics(findings: Sequence[Finding]) -> tuple[str, ...]:
 def _count(metric: str, findings: Sequence[Finding]) -> str:
     verdicts = Counter(by.verdict for one in findings for by in one.by if by.metric == metric)
     holds, fails = verdicts["holds"], verdicts["fails"]
-    said = f"By {metric} {counted(holds, 'claim')} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, "
+    said = f"{metric} {counted(holds, 'claim')} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, "
     return f"{said}{verdicts['cannot tell']} cannot be told"
 
 
