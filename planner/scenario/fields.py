@@ -232,7 +232,7 @@ def _probability(value: Any, field: str) -> Probability:
         if share == 0:
             hint = "Then no client ever comes, and no round is completed. " + hint
         elif ":" in str(value):
-            hint = "It takes one number, and no range is drawn from. Ask with either end; `hfl-plan flip` says where answers change."
+            hint = "It takes one number, and no range. Ask with either end; `hfl-plan flip` says where answers change."
         elif not percent and 1 < share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
         raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}", code="E021")
