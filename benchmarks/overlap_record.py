@@ -53,8 +53,8 @@ def row(coverage: str, E: int, Ge: int, zeta: float, delta: float) -> dict[str, 
     ratio = paired_ratio(found[APART].values.tolist(), found[coverage].values.tolist())
     mu, smooth = 0.1, 1.0
     task = Task(E, Ge, 1.0, mu, smooth, 5.0, (zeta**2 + delta**2) / (2 * mu))
-    told = gains(read_layout(coverage), Gaps(zeta, delta), task, None, 500 / (E * Ge), np.ones((1, 5)))
-    numbers = {"gain": ratio.estimate, "low": ratio.low, "high": ratio.high, "bound": float(told[0])}
+    told = gains([read_layout(coverage)], Gaps(zeta, delta), task, None, 500 / (E * Ge), np.ones((1, 5)))
+    numbers = {"gain": ratio.estimate, "low": ratio.low, "high": ratio.high, "bound": float(told[0, 0])}
     names = {"coverage": coverage, "E": E, "Ge": Ge, "zeta": zeta, "delta": delta}
     return {**names, **{name: f"{value:.4g}" for name, value in numbers.items()}}
 

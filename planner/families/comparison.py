@@ -121,9 +121,9 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
     if (task.E, task.Ge) != (hhfl.ASSUMED, hhfl.ASSUMED):
         alone = {key: (option, str(hhfl.ASSUMED)) for key, (option, _) in steps.items()}
         there = hhfl.solve(hhfl.pose(coverage, config, {**said, **alone}, objective=objective))
-        other = f", {hhfl.in_words(there.verdict)} with {hhfl.ASSUMED} of each, as `overlap` alone assumes"
+        other = f", {there.best.said} with {hhfl.ASSUMED} of each, as `overlap` alone assumes"
     why = (
-        f"by the bound, {hhfl.in_words(found.verdict)} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and "
+        f"by the bound, {found.best.said} for {objective} at E = {task.E} and Ge = {task.Ge} (-K and "
         f"-P){other}. One server for each client needs {found.apart.rounds:,} rounds to the same loss. The bound is on "
         "the loss of strongly convex problems"
     )

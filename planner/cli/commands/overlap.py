@@ -63,4 +63,4 @@ def overlap(  # reason: one parameter for every option
             coverage, said.config, said.options, convexity=convexity, target=target, upload=upload, objective=objective
         )
     )
-    return Result(answers.answered(answer), {".csv": answers.links_as_csv(answer.kept.layout)})
+    return Result(answers.answered(answer), {".csv": answers.links_as_csv(answer.best.kept.layout)})

@@ -14,6 +14,7 @@ schedule ``beta/(t + alpha)`` is the best for each coverage. Every client counts
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -34,6 +35,8 @@ BETAS = 1 + np.geomspace(1e-3, 1, 40)  # beta mu: above 1 for the theorem, and m
 MAX_ROUNDS = 1e15  # cloud rounds; more than that is never reached
 
 Upload = Literal["each", "once"]
+Objective = Literal["airtime", "time", "traffic"]
+PRICE: Mapping[Objective, str] = {"airtime": "airtime_seconds", "time": "seconds", "traffic": "bytes"}  # of an `Option`
 Mask = NDArray[np.bool_]
 
 
@@ -267,14 +270,19 @@ class Airtime:
         are its server's, no two transfers of one client or of one server go on at once, and the shortest schedule
         takes as long as the busiest of all clients and servers (an open shop with interruptions).
         """
-        link = self.network.client_link
-        down = float(layout.airtime.sum(axis=1).max())
-        up = float(self.sent(layout.airtime).max())
-        if link.sharing == "per-server":
-            channel = float(layout.airtime.sum(axis=0).max())
-            up, down = max(up, channel), max(down, channel)
-        edge = E * self.compute.step_time + self.exchange(up, down) + 2 * link.latency
+        up, down, _ = self.pace(layout.airtime)
+        edge = E * self.compute.step_time + self.exchange(up, down) + 2 * self.network.client_link.latency
         return Ge * edge + self._cloud(int(layout.links.any(axis=0).sum()))
+
+    def pace(self, airtime: Floats) -> tuple[float, float, Mask]:
+        """Plain transfers of an exchange up and down, and the links of the clients and servers that set its pace."""
+        of_clients, of_servers = (self.sent(airtime), airtime.sum(axis=1)), airtime.sum(axis=0)
+        if self.network.client_link.sharing != "per-server":
+            of_servers = np.zeros_like(of_servers)
+        up, down = (max(float(each.max()), float(of_servers.max())) for each in of_clients)
+        busy = [each >= most * (1 - 1e-12) for each, most in zip(of_clients, (up, down), strict=True)]
+        servers = of_servers >= min(up, down) * (1 - 1e-12)
+        return up, down, (airtime > 0) & ((busy[0] | busy[1])[:, None] | servers)
 
     def _cloud(self, servers: int) -> float:
         link = self.network.links[0]
@@ -289,6 +297,15 @@ class Airtime:
         uploads = links if self.upload == "each" else len(layout.clients)
         top = 0 if self.network.links[0] is None else 2 * int(layout.links.any(axis=0).sum())
         return self.model_bytes * (Ge * (links + uploads) + top)
+
+    def break_even(self, layout: Layout, E: int, Ge: int) -> dict[Objective, float]:
+        """Divide what a cloud round takes by what it takes without overlap, by every objective."""
+        alone = layout.apart()
+        return {
+            "airtime": self.of_a_round(layout, Ge) / self.of_a_round(alone, Ge),
+            "time": self.seconds(layout, E, Ge) / self.seconds(alone, E, Ge),
+            "traffic": self.bytes(layout, Ge) / self.bytes(alone, Ge),
+        }
 
 
 # ---------------------------------------------------------------- the answer
@@ -418,11 +435,14 @@ def spectral_ratio(task: Task, hfl: float, hhfl: float) -> float:
     return above / below if below else math.inf if above else 1.0
 
 
-def gains(layout: Layout, gaps: Gaps, task: Task, target: float | None, rounds: float, factors: Floats) -> Floats:
+def gains(
+    layouts: Sequence[Layout], gaps: Gaps, task: Task, target: float | None, rounds: float, factors: Floats
+) -> Floats:
     """Divide rounds of HFL by those of HHFL where sigma, zeta, delta, mu and A are multiplied by factors.
 
-    Factors are of shape (draws, 5), in that order. The target is a loss above its minimum; None for what HFL's bound
-    reaches in ``rounds`` cloud rounds. NaN where it is met at the start.
+    Layouts have the same homes. Factors are of shape (draws, 5), in that order; gains of shape (layouts, draws). The
+    target is a loss above its minimum; None for what HFL's bound reaches in ``rounds`` cloud rounds. NaN where it is
+    met at the start.
     """
     sigma, zeta, delta, mu, A = factors.T
     if gaps.points is not None:
@@ -437,11 +457,9 @@ def gains(layout: Layout, gaps: Gaps, task: Task, target: float | None, rounds: 
         "A": task.A * A,
         "Gamma": task.Gamma * whole / (2 * mu) / least if least else np.zeros_like(mu),
     }
-    found = []
-    for one in (layout.apart(), layout):
-        drifts = drift(modes(one, gaps), squares, task, known["sigma"])
-        found.append(Schedules.of(drifts, 1 / len(layout.clients), task, **known))
-    goal = found[0].reached(rounds * task.E * task.Ge) if target is None else np.full(len(factors), target)
-    apart, together = (schedule.steps(goal) for schedule in found)
+    drifts = [drift(modes(one, gaps), squares, task, known["sigma"]) for one in (layouts[0].apart(), *layouts)]
+    found = Schedules.of(np.array(drifts), 1 / len(layouts[0].clients), task, **known)
+    goal = found.reached(rounds * task.E * task.Ge)[0] if target is None else np.full(len(factors), target)
+    steps = found.steps(goal)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(together > 0, apart / together, np.nan)
+        return np.where(steps[1:] > 0, steps[0] / steps[1:], np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
@@ -17,8 +17,20 @@ from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.framing import Frame, form, label_gradients
 from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run, record
-from planner.families.hhfl.model import Airtime, Gaps, Option, Task, Upload, gains, priced, reached_apart
-from planner.families.hhfl.thinning import Thinned, thin
+from planner.families.hhfl.model import (
+    PRICE,
+    Airtime,
+    Gaps,
+    Mask,
+    Objective,
+    Option,
+    Task,
+    Upload,
+    gains,
+    priced,
+    reached_apart,
+)
+from planner.families.hhfl.thinning import Dropped, Thinned, thin
 from planner.io.text import number, one_of
 from planner.io.wording import counted, percent
 from planner.predict.evidence.claims import evidence
@@ -32,8 +44,8 @@ STEPS = ("fleet.local_steps", "fleet.group_rounds")
 BY_DEFAULT = "by default"
 ASSUMED = 5  # of either, as in liu2026
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
-Objective = Literal["airtime", "time", "traffic"]
 Verdict = Literal["worth it", "race first", "not worth it", "cannot tell", "nothing to weigh"]
+MOST_TRIED = 6  # coverages with links dropped that a change of an input is looked at with
 CLAIMS = "hhfl-"  # that ids of claims about overlap begin with
 
 
@@ -70,7 +82,17 @@ class Question:
 
     def gains(self, factors: Floats) -> Floats:
         """Gains of the bound where sigma, both gaps, mu and A are multiplied by factors."""
-        return gains(self.layout, self.gaps, self.task, self.target, self.rounds, factors)
+        return np.asarray(gains([self.layout], self.gaps, self.task, self.target, self.rounds, factors)[0])
+
+    @property
+    def break_even(self) -> dict[Objective, float]:
+        """Cost of a round of HHFL in rounds of HFL, by every objective."""
+        return self.cost.break_even(self.layout, self.task.E, self.task.Ge)
+
+    @property
+    def expected(self) -> float:
+        """Gain that runs let expect."""
+        return float(self.gain ** self.calibration.power(self.unevenness))
 
 
 def pose(
@@ -247,6 +269,34 @@ class Gain:
 
 
 @dataclass(frozen=True, eq=False)
+class Best:
+    """The best use of overlap by one objective: with all links, or without some."""
+
+    objective: Objective
+    thinned: Thinned  # links dropped one by one
+    # layout that is weighed against HFL: all links, or fewer where they take less than these and than HFL, ties apart
+    weighed: Option
+    kept: Option  # the same, or HFL where that takes no more
+    dropped: int  # number of links that what is weighed does without
+    gain: Gain  # of what is weighed
+    break_even: Mapping[Objective, float]  # cost of its round in rounds of HFL, by every objective
+    # share of draws in which the gain is above what is needed; None where everything was given
+    probability: float | None
+    verdict: Verdict
+    reasons: tuple[str, ...]  # sentences of the verdict
+
+    @property
+    def said(self) -> str:
+        """The verdict as it stands in a sentence."""
+        return f"{in_words(self.verdict)}{self.without}"
+
+    @property
+    def without(self) -> str:
+        """The links that it does without, in words after a verdict."""
+        return f" with {counted(self.dropped, 'link')} dropped" if self.dropped else ""
+
+
+@dataclass(frozen=True, eq=False)
 class Answer:
     """Both ways to attach the clients, and the best in between."""
 
@@ -254,21 +304,13 @@ class Answer:
     target: float  # loss above its minimum that all are asked for
     apart: Option  # apart, hybrid: HFL and HHFL, as runs let expect
     hybrid: Option
-    thinned: Thinned  # links of HHFL dropped one by one
-    dropped: int  # number of them without which airtime is least
-    kept: Option  # layout without those
-    gain: Gain  # gain of HHFL, which is held to the ``runs``
-    gain_below: float  # the same to a tenth of the loss gap at the start
-    runs: tuple[Run, ...]
-    break_even: Mapping[str, float]  # cost of a round of HHFL in rounds of HFL, by every objective
-    # share of draws in which the gain is above what is needed; None where everything was given
-    probability: float | None
+    best: Best  # by the objective
+    also: Best  # by time, or by airtime where time decides
+    gain_below: float  # gain of the best to a tenth of the loss gap at the start
+    runs: tuple[Run, ...]  # that gains are held to
     flip: float | None  # gap between servers over sigma from which overlap is worth it
     # the nearest numbers of local steps (E) and of edge rounds (Ge) at which the gain is on the break-even's other side
     flips: Mapping[str, int]
-    verdict: Verdict
-    also: tuple[Objective, Verdict]  # by time, or by airtime where time decides
-    reasons: tuple[str, ...]  # sentences of the verdict
 
 
 def solve(question: Question) -> Answer:
@@ -278,42 +320,62 @@ def solve(question: Question) -> Answer:
         NoAnswerError: If the target is met at the start, or takes too long.
     """
     layout, gaps, task, cost = question.layout, question.gaps, question.task, question.cost
-    alone, goal = layout.apart(), _goal(question)
-    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (alone, layout))
-    calibration = question.calibration
-    power = float(calibration.power(question.unevenness))
-    found = thin(layout, gaps, task, goal, cost, power)
+    goal, power = _goal(question), float(question.calibration.power(question.unevenness))
+    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart(), layout))
     hybrid = hybrid.expected(apart, power)
-    totals = [hybrid.airtime_seconds, *(step.airtime_seconds for step in found.path)]
-    best = min(range(len(totals)), key=lambda k: (totals[k], k))
-    kept = priced(found.after(best), gaps, task, goal, cost).expected(apart, power) if best else hybrid
-    bound = question.gain
-    low, high = sorted(bound ** float(calibration.power(question.unevenness, end)) for end in ("low", "high"))
-    gain = Gain(bound, bound**power, low, high)
-    break_even = _break_even(question, task)
-    needed = break_even[question.objective]
-    drawn = _drawn_gains(question)
-    probability = _above(drawn, needed)
-    verdict, reasons = _verdict(question, gain, needed, probability, hybrid.parts)
+    ways = [thin(layout, gaps, task, goal, cost, power, by_pace=by_pace) for by_pace in (False, True)]
     other: Objective = "time" if question.objective != "time" else "airtime"
-    also, _ = _verdict(question, gain, break_even[other], _above(drawn, break_even[other]), hybrid.parts)
+    best, also = (
+        _best(replace(question, objective=one), goal, apart, hybrid, ways) for one in (question.objective, other)
+    )
+    weighed, open_ = replace(question, layout=best.weighed.layout), best.verdict != "nothing to weigh"
     return Answer(
         question=question,
         target=goal,
         apart=apart,
         hybrid=hybrid,
+        best=best,
+        also=also,
+        gain_below=replace(weighed, target=task.A / 10).expected,
+        runs=question.calibration.neighbours(question.unevenness),
+        flip=_flip(question, best) if open_ else None,
+        flips=_flips(question, best) if open_ else {},
+    )
+
+
+def _best(question: Question, goal: float, apart: Option, hybrid: Option, ways: Sequence[Thinned]) -> Best:
+    """Find which links to do without by the objective, and weigh what is left against HFL."""
+    gaps, task, cost, objective = question.gaps, question.task, question.cost, question.objective
+    calibration, uneven = question.calibration, question.unevenness
+    power = float(calibration.power(uneven))
+
+    def total(one: Option | Dropped) -> float:
+        return float(getattr(one, PRICE[objective]))
+
+    def least(way: Thinned) -> tuple[float, int]:
+        left: tuple[Option | Dropped, ...] = (hybrid, *way.path)
+        return min((total(one), k) for k, one in enumerate(left))
+
+    found = min(ways[::-1] if objective == "time" else ways, key=least)
+    lowest, dropped = least(found)
+    if lowest * (1 + question.scenario.resolution) >= min(total(hybrid), total(apart)):
+        dropped = 0
+    weighed = priced(found.after(dropped), gaps, task, goal, cost).expected(apart, power) if dropped else hybrid
+    of = replace(question, layout=weighed.layout)
+    bound, needed = of.gain, of.break_even[objective]
+    low, high = sorted(bound ** float(calibration.power(uneven, end)) for end in ("low", "high"))
+    gain, probability = Gain(bound, bound**power, low, high), _above(_drawn_gains(of), needed)
+    verdict, reasons = _verdict(of, gain, needed, probability, weighed.parts)
+    return Best(
+        objective=objective,
         thinned=found,
-        dropped=best,
-        kept=kept,
+        weighed=weighed,
+        kept=weighed if total(weighed) < total(apart) else apart,
+        dropped=dropped,
         gain=gain,
-        gain_below=replace(question, target=task.A / 10).gain ** power,
-        runs=calibration.neighbours(question.unevenness),
-        break_even=break_even,
+        break_even=of.break_even,
         probability=probability,
-        flip=_flip(question, needed) if verdict != "nothing to weigh" else None,
-        flips=_flips(question) if verdict != "nothing to weigh" else {},
         verdict=verdict,
-        also=(other, also),
         reasons=tuple(reasons),
     )
 
@@ -404,24 +466,29 @@ def _verdict(
     return "cannot tell", reasons
 
 
-def _break_even(question: Question, task: Task) -> dict[str, float]:
-    """Cost of a round of HHFL in rounds of HFL, by every objective."""
-    cost, both = question.cost, (question.layout, question.layout.apart())
-    airtime, time, traffic = zip(
-        *((cost.of_a_round(x, task.Ge), cost.seconds(x, task.E, task.Ge), cost.bytes(x, task.Ge)) for x in both),
-        strict=True,
-    )
-    return {"airtime": airtime[0] / airtime[1], "time": time[0] / time[1], "traffic": traffic[0] / traffic[1]}
+def _worth(question: Question, best: Best, factors: Floats, power: Floats | float) -> Mask:
+    """Whether HHFL takes less than HFL where inputs are multiplied by factors.
+
+    Looked at are all links, what is weighed, and some with fewer links dropped and with more, as in `_best`.
+    """
+    task, found = question.task, best.thinned
+    some = np.unique(np.linspace(0, len(found.path), MOST_TRIED).astype(int))[1:-1].tolist()
+    layouts = [question.layout, best.weighed.layout, *map(found.after, some)]
+    needed = np.array([question.cost.break_even(one, task.E, task.Ge)[question.objective] for one in layouts])
+    needed[1:] *= 1 + question.scenario.resolution
+    above = gains(layouts, question.gaps, task, question.target, question.rounds, factors) ** power > needed[:, None]
+    return np.asarray(above.any(axis=0))
 
 
-def _flips(question: Question) -> dict[str, int]:
+def _flips(question: Question, best: Best) -> dict[str, int]:
     """Local steps and edge rounds, each alone, at which it is the other way round, as far as runs say anything."""
 
     def worth(task: Task) -> bool | None:
         one = replace(question, task=task)
         if one.calibration.extrapolation > MAX_EXTRAPOLATION:
             return None
-        return bool(one.gain ** float(one.calibration.power(one.unevenness)) > _break_even(one, task)[one.objective])
+        power = float(one.calibration.power(one.unevenness))
+        return bool(_worth(one, best, np.ones((1, len(DRAWN))), power)[0])
 
     now, found = worth(question.task), {}
     for name in ("E", "Ge") if now is not None else ():
@@ -434,7 +501,7 @@ def _flips(question: Question) -> dict[str, int]:
     return found
 
 
-def _flip(question: Question, needed: float) -> float | None:
+def _flip(question: Question, best: Best) -> float | None:
     """The gap between servers over sigma from which overlap is worth it, all else as it is; None without one."""
     task, layout, gaps = question.task, question.layout, question.gaps
     if not task.sigma or gaps.points is not None or len(np.unique(layout.home)) == 1 or task.Ge == 1:
@@ -444,6 +511,6 @@ def _flip(question: Question, needed: float) -> float | None:
     factors[:, 2] = at
     gaps = Gaps(gaps.zeta, task.sigma)
     task = replace(task, Gamma=(gaps.zeta**2 + gaps.delta**2) / (2 * task.mu))
-    bound = replace(question, gaps=gaps, task=task).gains(factors)
-    above = bound ** question.calibration.power(at) > needed
+    one, power = replace(question, gaps=gaps, task=task), question.calibration.power(at)
+    above = _worth(one, best, factors, power)
     return float(at[int(np.argmax(above))]) if above.any() and not above[0] else None

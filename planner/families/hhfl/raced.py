@@ -15,8 +15,8 @@ from typing import Any, cast, get_args
 from planner.data.coverage import Layout, read_layout
 from planner.data.pilot import Beside, Pilot
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.hhfl.model import Airtime, Upload
-from planner.families.hhfl.question import Objective, Verdict
+from planner.families.hhfl.model import Airtime, Objective, Upload
+from planner.families.hhfl.question import Verdict
 from planner.families.raced import at_home, rows_of
 from planner.families.scenario import load
 from planner.io.text import one_of
@@ -39,7 +39,7 @@ class Raced:
     objective: Objective
     rounds: Mapping[str, float]  # of HFL and of HHFL
     gain: tuple[float, float, float]  # rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds
-    break_even: Mapping[str, float]  # cost of a round of HHFL in rounds of HFL, by every objective
+    break_even: Mapping[Objective, float]  # cost of a round of HHFL in rounds of HFL, by every objective
 
     @property
     def steps(self) -> tuple[int, int]:
@@ -86,7 +86,7 @@ def solve(
             )
     question = ask(with_default_order(scenario))
     cost = Airtime(scenario.network, scenario.compute, scenario.number("model_size"), cast(Upload, upload))
-    alone, E, Ge = layout.apart(), int(question.values["K"]), int(question.values["P"])
+    E, Ge = int(question.values["K"]), int(question.values["P"])
     hfl, hhfl = float(question.rounds()[HFL]), question.predictor.beside(question, HHFL)
     if hhfl is None or not math.isfinite(hhfl):
         raise NoAnswerError("--pilot: HHFL came no nearer to the target in it. Run `hfl-plan pilot` with more rounds.")
@@ -100,11 +100,7 @@ def solve(
         objective=cast(Objective, objective),
         rounds={"hfl": float(f"{hfl:.9g}"), "hhfl": hhfl},
         gain=(gain, gain / seeds, gain * seeds),
-        break_even={
-            "airtime": cost.of_a_round(layout, Ge) / cost.of_a_round(alone, Ge),
-            "time": cost.seconds(layout, E, Ge) / cost.seconds(alone, E, Ge),
-            "traffic": cost.bytes(layout, Ge) / cost.bytes(alone, Ge),
-        },
+        break_even=cost.break_even(layout, E, Ge),
     )
 
 

@@ -23,7 +23,9 @@ class Dropped:
     server: int
     links: int  # number of those that are left
     local_steps: float  # local steps to the target without it and those before, as runs let expect
-    airtime_seconds: float  # transmission of all of them [s]
+    airtime_seconds: float  # airtime_seconds, seconds, bytes: what all of them take to the target
+    seconds: float
+    bytes: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +45,21 @@ class Thinned:
         return self.layout.without(gone)
 
 
-def thin(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime, power: float = 1.0) -> Thinned:
+def thin(
+    layout: Layout,
+    gaps: Gaps,
+    task: Task,
+    target: float,
+    cost: Airtime,
+    power: float = 1.0,
+    *,
+    by_pace: bool = False,
+) -> Thinned:
     """Drop links one by one.
 
     Every client keeps its home, so that the way ends at HFL, and every step evaluates the bound of what would be left.
-    Links of clients that differ in nothing are one case. ``power`` is that of `Option.expected`.
+    Links of clients that differ in nothing are one case. ``power`` is that of `Option.expected`. ``by_pace``, those
+    go first that set the pace of a round: no others save time.
     """
     servers, clients = len(layout.servers), len(layout.clients)
     links = layout.links.copy()
@@ -65,6 +77,9 @@ def thin(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime, p
     now = float(apart * (steps_of(modes(layout, gaps)) / apart) ** power)
     for _ in range(steps):
         cases = _cases(links, kinds, layout)
+        if by_pace:
+            slow = cost.pace(np.where(links, layout.airtime, 0))[2][tuple(cases.T)]
+            cases = cases[slow] if slow.any() else cases
         if len(cases) > each:
             cases = cases[np.linspace(0, len(cases) - 1, each).astype(int)]
             complete = False
@@ -80,8 +95,9 @@ def thin(layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime, p
         links[i, n] = False
         now = float(after[best])
         left = replace(layout, airtime=np.where(links, layout.airtime, 0))
-        airtime = cloud_rounds(now, task.E * task.Ge) * cost.of_a_round(left, task.Ge)
-        path.append(Dropped(i, n, int(links.sum()), now, airtime))
+        taken = cost.of_a_round(left, task.Ge), cost.seconds(left, task.E, task.Ge), cost.bytes(left, task.Ge)
+        rounds = cloud_rounds(now, task.E * task.Ge)
+        path.append(Dropped(i, n, int(links.sum()), now, *(rounds * one for one in taken)))
     return Thinned(layout, tuple(path), tried, complete)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,8 @@ import numpy as np
 from planner.data.coverage import Layout
 from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
-from planner.families.hhfl.question import CLAIMS, DRAWS, FACTOR, Answer, in_words
+from planner.families.hhfl.model import PRICE
+from planner.families.hhfl.question import CLAIMS, DRAWS, FACTOR, Answer, Best, Question, in_words
 from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Target, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
@@ -23,6 +24,8 @@ from planner.report.page import cell, change, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
 LONGEST = 30  # letters of a coverage that a command is given
+KEPT = "kept.csv"  # of a command that writes the links to keep
+LEAST = 0.01  # of a share of draws that is stated, and of one that is not
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
@@ -50,8 +53,13 @@ def answered(found: Answer) -> Overlap:
     question = found.question
     changes = tuple(_changes(found))
     options = [("hfl", "HFL", found.apart), ("hhfl", "HHFL", found.hybrid)]
-    options += [("thinned", "HHFL, links dropped", found.kept)] * bool(found.dropped)
+    if found.best.dropped:
+        options.append(("thinned", f"HHFL, {counted(found.best.dropped, 'link')} dropped", found.best.weighed))
+    if _differs(found):
+        title = f"HHFL, {found.also.dropped} dropped for {found.also.objective}"
+        options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
+    how = "ratios to HFL, as it exceeds the loss at the start" if _met(found) else WORST
     return Overlap(
         **parts(
             question.scenario,
@@ -70,7 +78,7 @@ def answered(found: Answer) -> Overlap:
         target=Target(
             value=found.target,
             metric="loss gap",
-            defined_by=f"{defined or f'a loss gap of {found.target:.3g}'}; {WORST}",
+            defined_by=f"{defined or f'a loss gap of {found.target:.3g}'}; {how}",
         ),
         verdict=_verdict(found),
         rows=tuple(
@@ -91,19 +99,42 @@ def answered(found: Answer) -> Overlap:
     )
 
 
+def _met(found: Answer) -> bool:
+    """Whether the target exceeds the loss gap at the start, so that counts to it mean nothing."""
+    return found.target > found.question.task.A
+
+
+def _differs(found: Answer) -> bool:
+    """Whether other links are dropped for the other objective."""
+    ours, others = (one.weighed.layout.links for one in (found.best, found.also))
+    return bool(found.also.dropped) and not np.array_equal(ours, others)
+
+
 def _next(found: Answer) -> Iterator[NextStep]:
     """Ask for what decides and nobody gave: heterogeneity, then how often edges exchange, then convexity; then race."""
     known, why = found.question.scenario.known, "what decides"
-    if "race first" in (found.verdict, found.also[1]):
-        yield raced(found.question.layout, found.question.task.E, found.question.task.Ge)
+    predicted = [one for one in (found.best, found.also) if one.verdict == "race first"]
+    race = tuple(_race(found.question, (*predicted, found.best)[0]))
+    if predicted:
+        yield from race
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
         yield NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why=why)
     elif known["Ge"].origin == "default":
         yield NextStep(argv=("...", "--edge-rounds", "NUMBER", "--local-steps", "NUMBER"), why=why)
     elif known["mu"].origin == "default":
         yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
-    if "race first" not in (found.verdict, found.also[1]):
-        yield raced(found.question.layout, found.question.task.E, found.question.task.Ge)
+    if not predicted:
+        yield from race
+
+
+def _race(question: Question, best: Best) -> Iterator[NextStep]:
+    """Race what is weighed; without some links, from a file that is written first."""
+    layout = best.weighed.layout
+    if best.dropped:
+        objective = ("--objective", best.objective) if best.objective != question.objective else ()
+        yield NextStep(argv=("...", *objective, "--output", KEPT), why="writes the links to keep")
+        layout = replace(layout, source=KEPT)
+    yield raced(layout, question.task.E, question.task.Ge)
 
 
 def raced(layout: Layout, local_steps: int, edge_rounds: int) -> NextStep:
@@ -114,39 +145,43 @@ def raced(layout: Layout, local_steps: int, edge_rounds: int) -> NextStep:
     return NextStep(argv=race + steps, why="measures overlap on your own model and data")
 
 
+def _ratio(found: Answer, best: Best) -> Quantity:
+    """What the best use of overlap takes over HFL."""
+    price = PRICE[best.objective]
+    return Quantity(getattr(best.weighed, price) / getattr(found.apart, price))
+
+
 def _verdict(found: Answer) -> Verdict:
-    ratios = {
-        "airtime": found.hybrid.airtime_seconds / found.apart.airtime_seconds,
-        "time": found.hybrid.seconds / found.apart.seconds,
-        "traffic": found.hybrid.bytes / found.apart.bytes,
-    }
-    aim = found.question.objective
-    ratio = Quantity(ratios[aim])
-    if found.verdict == "nothing to weigh":
+    best, aim = found.best, found.question.objective
+    own, ratio = "thinned" if best.dropped else "hhfl", _ratio(found, best)
+    if best.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
-    if found.verdict == "cannot tell":
-        text = f"Toss-up for {aim}: HHFL takes {times(ratio)} of HFL's {aim}."
-        return Verdict(status="toss-up", best=("hhfl", "hfl"), ratio=ratio, text=text)
-    known, (other, by_other) = found.question.scenario.known, found.also
-    said, also = in_words(found.verdict), in_words(by_other).removeprefix("a ")
-    text = f"{said} for {aim} ({times(ratio)}), {also} for {other} ({times(ratios[other])})"
-    text = f"P{text[1:]}" if found.verdict == "race first" else f"By the bound, {text}"
-    text += ": race it before you build it." if "race first" in (found.verdict, by_other) else "."
-    if found.verdict == "not worth it":
+    if best.verdict == "cannot tell":
+        text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}."
+        return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
+    text, also = (
+        f"{in_words(one.verdict)} for {one.objective} ({times(_ratio(found, one))}{one.without})"
+        for one in (best, found.also)
+    )
+    text += f", {also.removeprefix('a ')}"
+    predicted = "race first" in (best.verdict, found.also.verdict)
+    text = f"P{text[1:]}" if best.verdict == "race first" else f"By the bound, {text}"
+    text += ": race it before you build it." if predicted else "."
+    if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
-    if known["Ge"].origin == "default":
+    if found.question.scenario.known["Ge"].origin == "default":
         text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
-    status: Status = "race-first" if found.verdict == "race first" else "best"
-    return Verdict(status=status, best=("hhfl",), ratio=ratio, text=text)
+    status: Status = "race-first" if best.verdict == "race first" else "best"
+    return Verdict(status=status, best=(own,), ratio=ratio, text=text)
 
 
 def _changes(found: Answer) -> Iterator[Sensitivity]:
     """The gap between servers, the local steps and the edge rounds from which it is the other way round."""
     question, flip = found.question, found.flip
-    gap, gain = question.unevenness, found.gain.expected
+    gap, best = question.unevenness, found.best
     if flip is not None and gap > flip:
         yield Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
-    other = "hfl" if gain > found.break_even[question.objective] else "hhfl"
+    other = "hfl" if best.gain.expected > best.break_even[question.objective] else "hhfl"
     for name, value in sorted(found.flips.items(), reverse=True):
         now = getattr(question.task, name)
         yield Sensitivity(parameter=name, now=now, break_even=value, best_beyond=(other,), method="searched")
@@ -158,17 +193,7 @@ def document(answer: Overlap) -> Document:
         Column("method"),
         *(Column(name, "number") for name in ("links", "airtime", "time", "rounds", "traffic")),
     )
-    rows = tuple(
-        (
-            row.title,
-            f"{row.links:,}",
-            cell(duration, row.airtime_seconds),
-            cell(duration, row.time_seconds),
-            f"{row.rounds:.3g}" if row.rounds and row.rounds.origin == "measured" else cell(count, row.rounds),
-            cell(size, row.traffic_bytes),
-        )
-        for row in answer.rows
-    )
+    rows = tuple((row.title, f"{row.links:,}", *_cells(answer, row)) for row in answer.rows)
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
@@ -177,20 +202,46 @@ def document(answer: Overlap) -> Document:
     said = f"{needed:.3g}x fewer rounds; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
-        said += f"; above it in {percent(min(max(share, 0.01), 0.99))} of draws of what is assumed"
+        said += f"; above it in {_share(share)} of draws of what is assumed"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 
 
+def _cells(answer: Overlap, row: Attached) -> Iterator[str]:
+    """What a way takes: amounts, or ratios to HFL where the target is met at the start."""
+    amounts = (row.airtime_seconds, row.time_seconds, row.rounds, row.traffic_bytes)
+    if answer.overlap.get("met_at_start"):
+        first = answer.rows[0]
+        of_hfl = (first.airtime_seconds, first.time_seconds, first.rounds, first.traffic_bytes)
+        for amount, one in zip(amounts, of_hfl, strict=True):
+            assert amount is not None and one is not None  # noqa: S101 - of a bound: see `answered`
+            yield "1x" if row is first else cell(times, Quantity(amount / one))
+        return
+    for amount, write in zip(amounts, (duration, duration, count, size), strict=True):
+        measured = write is count and amount is not None and amount.origin == "measured"
+        yield f"{amount:.3g}" if measured else cell(write, amount)
+
+
+def _share(share: float) -> str:
+    """A share of draws in words, of which no draw proves all or none."""
+    return percent(min(max(share, LEAST), 1 - LEAST))
+
+
 def links_as_csv(layout: Layout) -> str:
-    """Write the links in a form that is read again."""
+    """Write links and homes in a form that is read again; where airtimes are alike, servers keep their order."""
+    homes = [layout.servers[n] for n in layout.home]
+    if {*layout.airtime.flat} <= {0.0, 1.0} and not {"client", "server", "home"} & {*layout.servers}:
+        marks = layout.links.astype(int).tolist()
+        rows = ((client, *row, home) for client, row, home in zip(layout.clients, marks, homes, strict=True))
+        return csv_text([("client", *layout.servers, "home"), *rows])
     links = np.argwhere(layout.links).tolist()
-    rows = ((layout.clients[i], layout.servers[n], f"{layout.airtime[i, n]:.12g}") for i, n in links)
-    return csv_text([("client", "server", "airtime"), *rows])
+    pairs = ((layout.clients[i], layout.servers[n], f"{layout.airtime[i, n]:.12g}", homes[i]) for i, n in links)
+    return csv_text([("client", "server", "airtime", "home"), *pairs])
 
 
 def _data(answer: Answer) -> dict[str, Any]:
-    question, layout, apart, hybrid = answer.question, answer.question.layout, answer.apart, answer.hybrid
+    question, best, apart, hybrid = answer.question, answer.best, answer.apart, answer.hybrid
+    layout, weighed = question.layout, best.weighed
     return {
         "coverage": layout.source,
         "clients": len(layout.clients),
@@ -198,35 +249,47 @@ def _data(answer: Answer) -> dict[str, Any]:
         "links": hybrid.links,
         "overlapping_clients": int((layout.links.sum(axis=1) > 1).sum()),
         "homes": "given" if layout.home_given else "derived",
-        "verdict": answer.verdict,
-        "reasons": list(answer.reasons),
+        "met_at_start": _met(answer),
+        "verdict": best.verdict,
+        "reasons": list(best.reasons),
+        "weighed_links": weighed.links,
         "break_even": {
-            "links_per_client": hybrid.links / len(layout.clients),
-            "airtime": answer.break_even["airtime"],
-            "objective": answer.break_even[question.objective],
+            "links_per_client": weighed.links / len(layout.clients),
+            "airtime": best.break_even["airtime"],
+            "objective": best.break_even[question.objective],
         },
         "gain": {
-            **asdict(answer.gain),
+            **asdict(best.gain),
             "runs": [asdict(run) for run in answer.runs],
             "worth_from_delta_over_sigma": answer.flip,
-            "p_above_break_even": answer.probability,
-            "draws": 0 if answer.probability is None else DRAWS,
+            "p_above_break_even": best.probability,
+            "draws": 0 if best.probability is None else DRAWS,
+        },
+        "also": {
+            "objective": answer.also.objective,
+            "verdict": answer.also.verdict,
+            "ratio": float(_ratio(answer, answer.also)),
+            "weighed_links": answer.also.weighed.links,
         },
         "drift": {
-            "two_levels": hybrid.drift / apart.drift if apart.drift else None,
-            "second_eigenvalue": 1 / model.spectral_ratio(question.task, apart.lambda2, hybrid.lambda2),
+            "two_levels": weighed.drift / apart.drift if apart.drift else None,
+            "second_eigenvalue": 1 / model.spectral_ratio(question.task, apart.lambda2, weighed.lambda2),
         },
         "bound": model.BOUND,
         "options": {
             name: {part: getattr(option, part) for part in OPTION}
             | {"spectrum": [value._asdict() for value in option.spectrum]}
-            for name, option in (("hfl", apart), ("hhfl", hybrid), ("thinned", answer.kept))
+            for name, option in (("hfl", apart), ("hhfl", hybrid), ("thinned", best.kept))
         },
         "drop": [
             asdict(step) | {"client": layout.clients[step.client], "server": layout.servers[step.server]}
-            for step in answer.thinned.path
+            for step in best.thinned.path
         ],
-        "drop_search": {"tried": answer.thinned.tried, "complete": answer.thinned.complete, "best": answer.dropped},
+        "drop_search": {
+            "tried": best.thinned.tried,
+            "complete": best.thinned.complete,
+            "best": hybrid.links - best.kept.links,
+        },
     }
 
 
@@ -234,51 +297,54 @@ def _data(answer: Answer) -> dict[str, Any]:
 
 
 def _reasons(answer: Answer) -> Iterator[str]:
-    layout, hybrid, clients = answer.question.layout, answer.hybrid, len(answer.question.layout.clients)
-    yield f"{in_words(answer.verdict).capitalize()}. {answer.reasons[0]}"
-    yield from answer.reasons[1:]
-    links = (
-        f"{counted(hybrid.links, 'link')} for {counted(clients, 'client')} of {counted(len(layout.servers), 'server')}"
-    )
-    ratio, airtime = hybrid.links / clients, answer.break_even["airtime"]
-    weighed = f", by airtime as given at {airtime:.3g}" if abs(airtime / ratio - 1) > 1e-9 else ""
-    yield f"{links}: break-even at {ratio:.3g} times fewer rounds{weighed}."
-    if answer.probability is not None and answer.verdict != "nothing to weigh":
+    best, also, layout = answer.best, answer.also, answer.question.layout
+    clients, weighed = len(layout.clients), best.weighed.links
+    yield f"{best.said.capitalize()}. {best.reasons[0]}"
+    yield from best.reasons[1:]
+    links = f"{counted(weighed, 'link')} for {counted(clients, 'client')} of {counted(len(layout.servers), 'server')}"
+    ratio, airtime = weighed / clients, best.break_even["airtime"]
+    by_airtime = f", by airtime as given at {airtime:.3g}" if abs(airtime / ratio - 1) > 1e-9 else ""
+    yield f"{links}: break-even at {ratio:.3g} times fewer rounds{by_airtime}."
+    if best.probability is not None and best.verdict != "nothing to weigh":
         yield (
-            f"The gain exceeds the cost of overlap in {percent(answer.probability)} of {DRAWS} draws of the "
+            f"The gain exceeds the cost of overlap in {_share(best.probability)} of {DRAWS} draws of the "
             f"assumptions (sigma, gaps, mu, A by up to a factor {FACTOR:g})."
         )
-    slower = hybrid.seconds / answer.apart.seconds
-    if answer.verdict in ("worth it", "race first") and answer.question.objective != "time" and slower > 1:
+    if best.verdict in ("worth it", "race first") and (also.objective, also.verdict) == ("time", "not worth it"):
         why = "clients send to their servers one after the other, and those with most of them set the pace"
         if answer.question.cost.network.client_link.sharing == "per-server":
             why = "the busiest server sets the pace"
         yield (
-            f"By time it is not: HHFL takes {slower:.2f} times as long, as {why}. "
-            "Add --objective time to decide by time."
+            f"By time it is not, and no link dropped makes it so: with all HHFL takes {_ratio(answer, also):.2f} times "
+            f"as long, as {why}."
         )
+    elif _differs(answer):
+        yield f"For {also.objective} it is best{also.without}. Add --objective {also.objective} for the list."
     if answer.flip is not None:
         yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
 
 
 def _drops(answer: Answer) -> list[str]:
-    path, best, layout, hybrid = answer.thinned.path, answer.dropped, answer.question.layout, answer.hybrid
+    best, layout, hybrid = answer.best, answer.question.layout, answer.hybrid
+    path, aim, price = best.thinned.path, best.objective, PRICE[best.objective]
     if not path:
         return []
-    said, shown = [], min(max(best, 3), SHOWN)
-    if answer.verdict == "not worth it":
+    said, shown = [], min(max(best.dropped, 3), SHOWN)
+    if best.verdict == "not worth it":
         said.append(f"All {len(path)} that are not a client's home: that is HFL. In the order of this search:")
         shown = 3
     for step in path[:shown]:
-        rounds, airtime = step.local_steps / hybrid.local_steps, step.airtime_seconds / hybrid.airtime_seconds
+        rounds, taken = step.local_steps / hybrid.local_steps, getattr(step, price) / getattr(hybrid, price)
         link = f"{shortened(layout.clients[step.client])} from {shortened(layout.servers[step.server])}"
-        said.append(f"{link}: rounds {_change(rounds)}, airtime {_change(airtime)} against all links")
+        said.append(f"{link}: rounds {_change(rounds)}, {aim} {_change(taken)} against all links")
     if len(path) > len(said):
         said.append(f"--json lists all {len(path)}, in the order in which they go, each the cheapest of those left.")
-    least = f"out the first {best}: {_change(answer.kept.airtime_seconds / hybrid.airtime_seconds)}"
-    said.append(f"Airtime to the target is least with{least if best else ' all links'}.")
-    looked = f"Looked at: {answer.thinned.tried:,} removals, one link at a time"
-    if not answer.thinned.complete:
+    dropped = hybrid.links - best.kept.links
+    saves = f"least without the first {dropped}: {_change(getattr(best.kept, price) / getattr(hybrid, price))}"
+    none = f"at most {percent(answer.question.scenario.resolution)} less with any of them dropped"
+    said.append(f"{aim.capitalize()} to the target is {saves if dropped else none}.")
+    looked = f"Looked at: {best.thinned.tried:,} removals, one link at a time"
+    if not best.thinned.complete:
         looked += "; the network is too large for all of them, so that only some were tried at each step"
     return [*said, f"{looked}."]
 
@@ -290,13 +356,14 @@ def _change(ratio: float) -> str:
 def _warnings(answer: Answer) -> list[str]:
     question = answer.question
     said = list(question.warnings)
-    if answer.target > (A := question.task.A):
+    if _met(answer):
         said.append(
-            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {A:g}: read ratios alone. The "
-            f"bound is far above what runs reach. HHFL needs {times(answer.gain.expected)} fewer rounds to it, and "
+            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}: only ratios "
+            "are shown. The bound is far above what runs reach. "
+            f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )
-    if question.cost.network.client_link.sharing == "per-client" and answer.verdict != "nothing to weigh":
+    if question.cost.network.client_link.sharing == "per-client" and answer.best.verdict != "nothing to weigh":
         said.append(
             "The rates are taken to be each client's own. If the clients of a server share them, --link-sharing "
             "per-server, the busiest server sets the pace."
@@ -309,7 +376,7 @@ def _basis(answer: Answer) -> list[str]:
     known_gaps = question.gaps.points is not None
     where = "label shares" if known_gaps else "gaps that point in all directions alike, exact means"
     homes = "as given" if question.layout.home_given else "each the least loaded of its client's servers"
-    ratio = model.spectral_ratio(task, answer.apart.lambda2, answer.hybrid.lambda2)
+    ratio = model.spectral_ratio(task, answer.apart.lambda2, answer.best.weighed.lambda2)
     drifts = f"HFL {ratio:.3g} times HHFL" if math.isfinite(ratio) else "HHFL has none"
     said = [
         f"Bound: {model.BOUND} (own, explicit constants) with the whole spectrum, at the best falling rates of each. "
@@ -320,7 +387,7 @@ def _basis(answer: Answer) -> list[str]:
     ]
     if told := question.scenario.assumed(("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")):
         said.append(f"Not given, so assumed: {told}.")
-    if answer.verdict != "nothing to weigh":
+    if answer.best.verdict != "nothing to weigh":
         runs = "; ".join(
             f"{run.gain:.2f} [{run.low:.2f}, {run.high:.2f}] where the bound says {run.bound:.2f}, at delta/sigma = "
             f"{run.delta:g}"

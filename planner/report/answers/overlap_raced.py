@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner.decide.explain import target_of
+from planner.families.hhfl.model import Objective
 from planner.families.hhfl.question import CLAIMS, in_words
 from planner.families.hhfl.raced import HHFL, Raced
 from planner.io.answers import NextStep, NumberOrigin, Quantity, Status, Verdict
@@ -67,7 +68,7 @@ def _whence(found: Raced) -> NumberOrigin:
     return "measured" if found.question.predictor.raced(found.question, HHFL) else "predicted"
 
 
-def _ratio(found: Raced, objective: str) -> Quantity:
+def _ratio(found: Raced, objective: Objective) -> Quantity:
     """What HHFL takes of HFL's."""
     gain, low, high = found.gain
     needed = found.break_even[objective]
@@ -77,8 +78,9 @@ def _ratio(found: Raced, objective: str) -> Quantity:
 
 def _verdict(found: Raced) -> Verdict:
     aim = found.objective
-    other, own = "time" if aim != "time" else "airtime", found.verdict(aim)
-    also = in_words(found.verdict(other)).removeprefix("a ")  # type: ignore[arg-type]
+    other: Objective = "time" if aim != "time" else "airtime"
+    own = found.verdict(aim)
+    also = in_words(found.verdict(other)).removeprefix("a ")
     ratio = _ratio(found, aim)
     if own == "cannot tell":
         text = f"Toss-up for {aim}: in your pilot HHFL takes {times(ratio)} of HFL's {aim}."
