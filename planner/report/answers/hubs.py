@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
@@ -10,11 +11,11 @@ import numpy as np
 
 from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
-from planner.families.hsl.question import Answer
+from planner.families.hsl.question import PRICE, Answer
 from planner.families.hsl.search import MAX_CASES
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, join, percent, times
+from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
 from planner.report.families import CLOCK, WORST, Method, parts
 from planner.report.page import cell, count, duration, size, told
@@ -113,11 +114,15 @@ def _beside(found: Answer, other: Answer) -> dict[str, Any]:
 
 def _changes(answer: Hubs) -> Iterator[tuple[str, str]]:
     """Say what would be the best at half the load of a hub, or without the limit that was assumed."""
-    for key, words in (("half_load", "--per-hub {:g}, half the load of a hub"), ("unlimited", "a hub without a limit")):
+    for key, words in (
+        ("half_load", "half the load of a hub (--per-hub {:g})"),
+        ("unlimited", "a hub without a limit"),
+    ):
         if (other := answer.hubs[key]) is None:
             continue
         hubs = counted(other["hubs"]["n_h"], "hub")
-        which = join([hubs if "hub" in id_ else "no hubs" for id_ in other["best"]])
+        which = " or ".join(hubs if "hub" in id_ else "EL-Local without hubs" for id_ in other["best"])
+        which += " (a toss-up)" * (len(other["best"]) > 1)
         takes = f"{times(other['ratio'])} the {answer.objective}"
         yield "Changes", f"{words.format(other['per_hub'])} -> {which}, at {takes}"
 
@@ -153,21 +158,23 @@ def _defined(found: Answer) -> str:
 def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     """Weigh hubs against what needs no coordinator, and say what one that is trusted would allow."""
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
-    better, drawn, amounts = found.better, "", {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}[aim]
-    hubs, taken = counted(budgets.n_h, "hub"), getattr(found.hubs, amounts)
-    if better is not None and better.protocol == "EL-Oracle":
-        ratio = Quantity(getattr(better, amounts) / taken)
+    hubs, drawn = counted(budgets.n_h, "hub"), ""
+    taken = {one.protocol: getattr(one, PRICE[aim]) / getattr(found.hubs, PRICE[aim]) for one in found.others}
+    ratio, oracle = (Quantity(taken.get(name, math.inf)) for name in ("EL-Local", "EL-Oracle"))
+    if oracle < min(ratio, 1 + NEAR):
+        tie = f", a tie within {percent(NEAR)}" if oracle > 1 - NEAR else ""
         drawn = (
-            f" With a trusted coordinator that draws its graph, EL-Oracle takes {times(ratio)} the {aim} of the hubs."
+            " With a trusted coordinator that draws its graph, EL-Oracle takes "
+            f"{times(oracle)} the {aim} of the hubs{tie}."
         )
-        better = _local(found)
-    if better is not None and (ratio := Quantity(getattr(better, amounts) / taken)) < 1:
-        other = next(row for row in rows if row.id == better.protocol.lower().replace(" ", "-"))
+    local = _local(found)
+    if local is not None and ratio < 1 + NEAR:
+        other = next(row for row in rows if row.id == "el-local")
         if ratio > 1 - NEAR:
-            traffic = f" and {times(better.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
-            text = f"Toss-up for {aim}: {hubs}, or {better.protocol} with {times(ratio)} the {aim}{traffic}.{drawn}"
+            traffic = f" and {times(local.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
+            text = f"Toss-up for {aim}: {hubs}, or EL-Local with {times(ratio)} the {aim}{traffic}.{drawn}"
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=ratio, text=text)
-        text = f"Use no hubs: {better.protocol} takes {times(ratio)} the {aim} of {hubs}.{drawn}"
+        text = f"Use no hubs: EL-Local takes {times(ratio)} the {aim} of {hubs}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."

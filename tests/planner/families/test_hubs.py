@@ -395,6 +395,25 @@ def test_the_verdict_is_of_what_needs_no_coordinator(plan) -> None:
         assert f"EL-Oracle takes {time[other] / time[hubs]:.2g}x the time of the hubs" in found["verdict"]["text"]
 
 
+def test_protocols_that_take_nearly_as_long_as_the_hubs_are_named() -> None:
+    """EL-Oracle took 4 % more, and nothing said so."""
+    seen = set()
+    for limits in ({"edges": 200}, {"edges": 200, "per_hub": 20}, {"edges": 160}, {"edges": 300, "per_node": 8}):
+        found = planner.hubs(nodes=40, **limits)
+        hubs, local, oracle = (float(row.time_seconds) for row in found.rows[:3])
+        near, text = abs(oracle / hubs - 1) < 0.05, found.verdict.text
+        assert ("EL-Oracle takes" in text) == (oracle < 1.05 * hubs)
+        assert ("a tie within 5 %" in text) == near
+        assert (found.verdict.status == "toss-up") == (abs(local / hubs - 1) < 0.05)
+        assert not near or f"EL-Oracle takes {two(oracle / hubs)}x the time of the hubs, a tie" in text
+        seen |= {near, found.verdict.status}
+    assert {True, False, "best", "toss-up"} <= seen
+    changed = " ".join(str(planner.hubs(nodes=40, edges=200)).partition("Changes")[2].split())
+    assert changed.startswith(
+        "half the load of a hub (--per-hub 20) -> 5 hubs or EL-Local without hubs (a toss-up), at 1.7x the time"
+    )
+
+
 def test_a_load_that_is_offered_fits(plan) -> None:
     offered = 0
     for nodes, edges in (("20", "24"), ("24", "96"), ("60", "240")):
@@ -495,9 +514,9 @@ def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, n
         )[1]
     )
     said = " ".join(str(found).partition("Changes")[2].partition("Warning")[0].split())
-    assert said.startswith(f"{' '.join(step.argv[1:])}, half the load of a hub -> ")
+    assert said.startswith(f"half the load of a hub ({' '.join(step.argv[1:])}) -> ")
     best = next(row for row in limited["rows"] if row["id"] == limited["verdict"]["best"][0])
-    which = best["title"] if "hub" in best["id"] else "no hubs"
+    which = best["title"] if "hub" in best["id"] else "EL-Local without hubs"
     ratio = best["time_seconds"]["value"] / found.rows[0].time_seconds
     assert said.endswith(f"-> {which}, at {two(ratio)}x the time")
     assert int(step.argv[-1]) <= found.rows[0].models_of_a_hub / 2
