@@ -59,7 +59,7 @@ def answered(found: Answer) -> Overlap:
         title = f"HHFL, {found.also.dropped} dropped for {found.also.objective}"
         options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
-    how = "ratios to HFL, as it exceeds the loss at the start" if _met(found) else WORST
+    how = "ratios to HFL" if _met(found) else WORST
     return Overlap(
         **parts(
             question.scenario,
@@ -159,11 +159,9 @@ def _verdict(found: Answer) -> Verdict:
     if best.verdict == "cannot tell":
         text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}."
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
-    text, also = (
-        f"{in_words(one.verdict)} for {one.objective} ({times(_ratio(found, one))}{one.without})"
-        for one in (best, found.also)
-    )
-    text += f", {also.removeprefix('a ')}"
+    said, by_other = in_words(best.verdict), in_words(found.also.verdict).removeprefix("a ")
+    text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
+    text = f"{said} {text} and {also}" if said == by_other else f"{said} {text}, {by_other} {also}"
     predicted = "race first" in (best.verdict, found.also.verdict)
     text = f"P{text[1:]}" if best.verdict == "race first" else f"By the bound, {text}"
     text += ": race it before you build it." if predicted else "."
