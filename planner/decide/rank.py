@@ -27,6 +27,7 @@ from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sens
 from planner.io.version import version
 from planner.io.wording import counted, join, names, percent, title
 from planner.predict.evidence import orderings as evidence
+from planner.predict.evidence import predictor_record
 from planner.predict.participation import attendance, lacks
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
@@ -82,7 +83,7 @@ def recommend(  # reason: one field of the answer after the other
     changes = tuple(_sensitivity(flips, how_sure))
     records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
-    told = {t: share.value for t, share in how_sure.inputs.p_best.items()} if how_sure else {}
+    told = _p_best(how_sure) if how_sure else {}
     bounded = (details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees
     by_sharing = found.get("time", {})
     rows = [
@@ -248,6 +249,13 @@ def _may_miss(here: Standing) -> list[str]:
     if here.question.allowed == MAX_ROUNDS or missed < OFTEN:
         return []
     return [f"{title(first)} needs more than {rounds} in {percent(missed)} of the draws: --rounds allows more."]
+
+
+def _p_best(found: Uncertainty) -> dict[str, float]:
+    """Shares of draws in which each is best, with the predictor's errors where these are on record; at most 99 %."""
+    if found.model is not None and found.model.p_best:
+        return {t: min(share, predictor_record.CERTAIN) for t, share in found.model.p_best.items()}
+    return {t: share.value for t, share in found.inputs.p_best.items()}
 
 
 def _row(

@@ -377,6 +377,8 @@ def _sentence(
             )
     elif found.status == "toss-up":
         parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
+        if (found.confidence or 0.0) >= TOLD and len(algorithms(question, found.best)) > 1:
+            parts.append(f"{title(found.best[0])} leads, {_sure(found.confidence or 0.0)}.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]

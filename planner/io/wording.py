@@ -21,8 +21,8 @@ NAMES = {
     "availability.detect": "absence detected after",
     "absence.client": "absence of clients",
     "absence.server": "absence of group servers",
-    "client_link.hop": "client hop",
-    "server_link.hop": "server hop",
+    "client_link.hop": "hop between clients",
+    "server_link.hop": "hop between servers",
     "order": "order of rings",
     "cost": "time model",
     "scatter": "curvature scatter",
@@ -48,7 +48,8 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     ('tier 1 uplink', 'sharing of tier 1 links')
     """
     if named := re.fullmatch(r"link(\d)\.(up|down|latency|sharing|hop)", parameter) if not tiers else None:
-        return NAMES[f"server_link.{named[2]}"].replace("server", f"tier {named[1]}")
+        words = NAMES[f"server_link.{named[2]}"].replace("servers", f"nodes of tier {named[1]}")
+        return words.replace("server", f"tier {named[1]}")
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))
 
 

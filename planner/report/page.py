@@ -238,7 +238,11 @@ NAMED = 6  # letters of a symbol
 LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 ALONE = " alone"  # of a toss-up
-TIERS = {"1": "groups without servers", "2": "groups with servers"}  # what so many tiers are
+MEANS = {  # settings whose names say too little
+    ("tiers", "1"): "groups without servers",
+    ("tiers", "2"): "groups with servers",
+    ("cost", "diluted"): "server rates split among all below",
+}
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
 
@@ -303,15 +307,15 @@ def change(
 ) -> str:
     """Say one break-even point.
 
-    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``server hop relayed -> Star-Star
-    alone`` where a setting settles a toss-up.
+    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``hop between servers relayed ->
+    Star-Star alone`` where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {' or '.join(which) or 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
-        said = TIERS[str(even)] if one.parameter == "tiers" else f"{what} {even}"
+        said = MEANS.get((one.parameter, str(even)), f"{what} {even}")
         return f"{said} {beyond}{ALONE * settles}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):

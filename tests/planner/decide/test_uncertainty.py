@@ -821,7 +821,11 @@ def test_an_answer_keeps_three_kinds_apart() -> None:
     assert found["inputs"]["draws"] == 512
     assert [d["name"] for d in found["inputs"]["drawn"]] == ["zeta", "delta", "sigma"]
     for row in data["rows"][:4]:
-        assert row["p_best"] == found["inputs"]["p_best"][row["id"]]["value"]
+        assert row["p_best"] == min(found["model"]["p_best"][row["id"]], 0.99)
+    bounds = recommend(scenario(sigma=None, H="both", plan__draws="512", plan__bounds="hflbounds.exact")).to_json()
+    shares = bounds["recommend"]["uncertainty"]["inputs"]["p_best"]
+    for row in bounds["rows"][:4]:
+        assert row["p_best"] == shares[row["id"]]["value"]
     assert found["inputs"]["regret"]["of"] == found["constants"]["topology"] == data["rows"][0]["id"]
 
 
