@@ -109,6 +109,7 @@ class Line:
     below: Change | None  # below, above: the nearest changes
     above: Change | None
     stages: tuple[Stage, ...]  # over the whole range, upwards
+    alone: tuple[float, float]  # below, above: as far as no topology outside the first tie is within the resolution
     grid: str = ""  # why it was only looked at
 
 
@@ -207,7 +208,8 @@ class _Walk:
                 if found is None
                 else ("enclosed", found)
             )
-        below, above = (self.change(seen, side, solved=method == "solved") for side in (-1, 1))
+        exact = method == "solved"
+        below, above = (self.change(seen, side, solved=exact) for side in (-1, 1))
         return Line(
             self.each,
             float(seen.at[0]),
@@ -216,7 +218,8 @@ class _Walk:
             float(seen.open.max(initial=0.0)),
             below,
             above,
-            self.stages(seen, solved=method == "solved"),
+            self.stages(seen, solved=exact),
+            (self.alone(seen, -1, solved=exact), self.alone(seen, 1, solved=exact)),
             why,
         )
 
@@ -501,6 +504,13 @@ class _Walk:
             to=self.newcomers(totals[:, k]),
             clear=float(at[gone[0]]) if len(gone) else None,
         )
+
+    def alone(self, seen: _Seen, side: int, *, solved: bool) -> float:
+        """How far on one side none but the first tie is within the resolution of the best."""
+        at, totals = self.outward(seen, side, solved=solved)
+        others = np.array([t not in self.first for t in self.among])
+        joined = np.flatnonzero(answers(totals, self.resolution)[others].any(axis=0))
+        return float(at[joined[0]] if len(joined) else at[-1]) if len(at) else self.each.value
 
     def newcomers(self, totals: Array) -> tuple[str, ...]:
         """Those outside the first tie that tie for the first place here, the first first."""

@@ -29,7 +29,7 @@ from planner.decide.parameters import (
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, other_words, with_other_words
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import algorithms, one_tier, standing
+from planner.decide.verdict import Standing, algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
@@ -61,6 +61,10 @@ class Change(Part):
     )
     distance: float | None = field("ln(break_even / now), negative below; null from or to 0", default=None)
     clear: float | int | None = field("from where on none of the first tie is within the resolution", default=None)
+    toss_up: float | int | None = field(
+        "from where on the lead over what is best beyond is a toss-up, errors as now; null where that is not before",
+        default=None,
+    )
     crossing: float | None = field("where the two bounds are equal at every step, in closed form", default=None)
     rounds: Quantity | None = field("of the best beyond, there", default=None)
     time_seconds: Quantity | None = None
@@ -159,6 +163,7 @@ def flip(  # reason: one field of the answer after the other
     settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
+    found = [_with_toss_up(row, followed, here, first) for row in found]
     every = len(competing) == len(question.topologies)
     told = _verdict(scenario, question, first, found, every=every)
     if every and told.status != "depends":
@@ -414,6 +419,21 @@ def _crossing(
         return None
     low, high = sorted((each.value, change.at))
     return next((x for x in found if low <= x <= high), None)
+
+
+def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, first: Sequence[str]) -> Change:
+    """A change with where on its way the lead is a toss-up: where it is within the error of what is best beyond."""
+    each = next((one for one in followed if one.name == row.parameter), None)
+    ratios = [ratio for topology in row.best_beyond if (ratio := here.ratio(topology)) is not None and ratio.low]
+    if each is None or isinstance(row.break_even, str) or here.best != tuple(first) or len(first) > 1 or not ratios:
+        return row
+    lead = max(float(ratio) / (ratio.low or ratio) for ratio in ratios) * (1 + here.scenario.resolution)
+    among = (*first, *row.best_beyond)
+    line = changes.along(each, here.question, here.objective, among, first, lead - 1)
+    above = row.break_even > float(row.now)
+    end = each.number(line.alone[above])
+    beyond = end >= row.break_even if above else end <= row.break_even
+    return row if beyond else row.replaced(toss_up=end)
 
 
 def _nearness(row: Change) -> tuple[bool, float, str]:

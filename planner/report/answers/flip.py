@@ -20,6 +20,7 @@ from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
 SHOWN, FEWEST = 9, 3  # changes on a page: at most, and where it has many other lines
+EARLY = 3  # numbers from which on the lead is a toss-up, on a page
 INSIDE = 2  # changes of order inside a toss-up, on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
@@ -36,6 +37,7 @@ DETAILS = (
     Column("time", "number"),
     Column("traffic", "number"),
     Column("alone from", "number"),
+    Column("toss-up from", "number"),
     Column("bounds equal at", "number"),
 )
 
@@ -96,6 +98,8 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     left = len(answer.rows) - shown
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
+    if early := _early(answer):
+        yield "Toss-up", f"before that, with errors as now: {early}"
     still = _unchanged(answer)
     if still:
         which = ", ".join(answer.words(line.parameter) for line in still)
@@ -113,6 +117,17 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         limits.append(f"{which} {verb} sampled: a change between two samples may be missed")
     limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
     yield from shortened_to("Limits", limits)
+
+
+def _early(answer: Flips) -> str:
+    """Where the lead is a toss-up already, before another topology is first."""
+    found = []
+    for row in answer.rows:
+        if row.toss_up is not None:
+            side = "above" if row.toss_up > float(row.now) else "below"
+            found.append(f"{answer.words(row.parameter)} {side} {format_break_even(row.toss_up, row.unit)}")
+    more = f"; {len(found) - EARLY} more: --explain break-even" if len(found) > EARLY else ""
+    return ", ".join(found[:EARLY]) + more
 
 
 def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
@@ -197,6 +212,7 @@ def _amounts(row: Change) -> tuple[Cell, ...]:
     return (
         *_spent(row),
         None if row.clear is None else format_amount(row.clear, row.unit),
+        None if row.toss_up is None else format_amount(row.toss_up, row.unit),
         None if row.crossing is None else f"{row.crossing:.4g}",
     )
 
