@@ -147,11 +147,11 @@ class Network:
 
     @property
     def named(self) -> Mapping[str, Link]:
-        """Links on which something travels and that may be moved, by the names of `link_names`, lowest first."""
+        """Links on which something travels, in some time, and that may be moved, by `link_names`, lowest first."""
         if self.timer is not None:
             return {}
         pairs = zip(reversed(link_names(len(self.links))), reversed(self.links), strict=True)
-        return {name: link for name, link in pairs if link is not None}
+        return {name: link for name, link in pairs if link is not None and link != NOTHING}
 
     def with_link(self, name: str, /, **parts: Any) -> Network:
         """Change parts of the link of that name, such as ``up``.

@@ -14,7 +14,8 @@ of its lattices made independent of the processor. Printed anew since, each time
 - the margin of 14, when ratios became those of whole rounds, which rows show;
 - the search over K and P, when its target became what the scenario's own K and P reach, as that of `tune`;
 - the counts of choices on digits, which are made with presets, when presets became measured ones;
-- ``flips`` of counts in six, when counts were followed at the present target, which moved with them.
+- ``flips`` of counts in six, when counts were followed at the present target, which moved with them;
+- ``families`` of seven, when FedAvg over shared links was timed with one link for each group.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
 where no network was given: they are named here. Its presets were of one sigma, and sigma and L of its problem 1: they
@@ -75,14 +76,19 @@ def as_version_1(now: dict[str, Any]) -> dict[str, Any]:
     amounts = {"seconds": "time_seconds", "bytes": "traffic_bytes", "seconds_per_round": "round_seconds"}
     known = [{**under_old_names(one, amounts), "comparable": False} for one in own["others"]]
     model = own["uncertainty"] and own["uncertainty"]["model"]
+
+    def by_inputs(topology: str, row: dict[str, Any]) -> float | None:
+        """Rows have shares with the predictor's errors since."""
+        return row["p_best"] if not own["uncertainty"] else own["uncertainty"]["inputs"]["p_best"][topology]["value"]
+
     old = {
         **{key: own[key] for key in OWN},
         **{key: now[key] for key in ("objective", "metric")},
         "scenario": now["scenario"],
-        "ranking": [under_old_names(row, ROW) for row in ranked],
+        "ranking": [under_old_names(row, ROW) | {"p_best": by_inputs(row["id"], row)} for row in ranked],
         "recommended": [row["id"] for row in ranked if row["tie"] == 1],
         "confidence": {
-            "p_best": ranked[0]["p_best"] if not model else model["p_best"][ranked[0]["id"]],
+            "p_best": by_inputs(ranked[0]["id"], ranked[0]) if not model else model["p_best"][ranked[0]["id"]],
             "margin": others[0] - 1 if others else None,
         },
         "families": [{**row, "id": row["id"] if "id" in row else row["topology"]} for row in comparable] + known,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
 SAME = "none"  # gain
 MARK = "*"  # of what is not told apart
+RANDOM = "random"  # a kind of grouping
 
 
 class Gain(Part):
@@ -209,12 +210,14 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
     few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
     following = [NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts")]
+    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen")
+    following.append(NextStep(argv=measure, why="measures them as groups that were chosen by these counts"))
     assumed = unknown.get("assumptions", ())
     if any(one.unit for one in assumed):
         following.append(NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan"))
     return Grouping(
         objective=effect["objective"] if effect else "",
-        target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(target)),
+        target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(effect)),
         verdict=_verdict(data, rows if effect and effect["objective"] in AMOUNTS else ()),
         rows=rows,
         group=dict(data),
@@ -236,9 +239,10 @@ def _enough(data: Mapping[str, Any]) -> int | None:
     return next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
 
 
-def _defined(target: Mapping[str, Any]) -> str:
+def _defined(effect: Mapping[str, Any]) -> str:
+    target = effect["target"]
     if target["origin"] == "derived":
-        return f"{target['note']}, before"
+        return f"{target['note']}, {'at random' if effect['before']['grouping'] == RANDOM else 'before'}"
     return f"a {target['quantity']} of {target['value']:.3g}"
 
 
@@ -279,11 +283,13 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         return Verdict(status="measured", text=text)
     effect = data["effect"]
     asked = next(row for row in rows if row.id == effect["objective"])
+    random = effect["before"]["grouping"] == RANDOM
+    doing, when_ = ("choosing groups by counts", "at random") if random else ("regrouping", "before")
     if not asked.before and asked.after:
-        text = f"Worth regrouping: {names_or(asked.after)} then reaches the target, which no topology did before."
+        text = f"Worth {doing}: {names_or(asked.after)} then reaches the target, which no topology did {when_}."
         return Verdict(status="best", best=asked.after, text=text)
     if asked.gain is None:
-        return Verdict(status="unreachable", text="No topology reaches the target, before or after.")
+        return Verdict(status="unreachable", text=f"No topology reaches the target, {when_} or after.")
     less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
     if asked.within_error:
         off = f"the predictor's error, {times(effect['error'])}"
@@ -291,10 +297,10 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is below {off}."
         return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
-        text = f"Worth regrouping for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
+        text = f"Worth {doing} for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
-    tossed = {"before": asked.toss_up_before, "after": asked.toss_up_after}
+    tossed = {when_: asked.toss_up_before, "after": asked.toss_up_after}
     others = {when: [t for t in tied if t not in asked.after] for when, tied in tossed.items()}
     undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
     if undecided and set(asked.before) & set(asked.after):
@@ -302,7 +308,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     same = (
         "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {percent(-asked.gain)} more is needed"
     )
-    text = f"Not worth regrouping for {asked.id}: {stays}, {same}."
+    text = f"Not worth {doing} for {asked.id}: {stays}, {same}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
 
 
@@ -321,7 +327,9 @@ def document(answer: Grouping) -> Document:
         gain = "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else percent(row.gain)
         yield gain + MARK * row.within_error
 
-    columns = (Column("best by"), Column("before"), Column("", "number"), Column("after"), Column("", "number"),
+    effect = answer.group["effect"]
+    was = "at random" if effect and effect["before"]["grouping"] == RANDOM else "before"
+    columns = (Column("best by"), Column(was), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
     table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
     below = (*legend(answer.rows, " (--explain toss-ups)"), *facts(answer.group))
@@ -342,7 +350,7 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
     if before is None and d["effect"]:
-        yield "Before", f"{counted(d['groups'], 'random group')}, as the file does not have these groups"
+        yield "At random", f"{counted(d['groups'], 'group')}, as the file does not have these"
     pairs = ((f"{word}^2", f"{word}2_expected") for word in ("delta", "zeta"))
     delta, zeta = (
         f"{word} {'' if before is None else f'{before[key]:.2g} -> '}{after[key]:.2g}" for word, key in pairs

@@ -817,7 +817,7 @@ def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
     assert f"{file}: count of tiers and deviation of tiers are those of {counts} here." in " ".join(said.split())
     other = plan("group", str(counts), "--groups", "2")[1]
-    assert "2 random groups, as the file does not have these groups" in " ".join(other.split())
+    assert "At random 2 groups, as the file does not have these" in " ".join(other.split())
     assert "1 move or swap" in " ".join(plan("group", str(counts), "--moves", "1")[1].split())
 
 

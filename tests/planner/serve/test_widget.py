@@ -50,7 +50,7 @@ def test_without_ipywidgets_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(NoAnswerError, match=r"pip install 'hfl-plan\[notebook\]'"):
+    with pytest.raises(NoAnswerError, match=r"pip install '\.\[notebook\]'"):
         planner.what_if(G=3, M=4)
 
 
