@@ -210,11 +210,11 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
     few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
     following = [NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts")]
-    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen")
-    following.append(NextStep(argv=measure, why="measures them as groups that were chosen by these counts"))
     assumed = unknown.get("assumptions", ())
     if any(one.unit for one in assumed):
         following.append(NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan"))
+    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen")
+    following.append(NextStep(argv=measure, why="measures them as groups that were chosen by these counts"))
     return Grouping(
         objective=effect["objective"] if effect else "",
         target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(effect)),
