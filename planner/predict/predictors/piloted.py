@@ -18,7 +18,7 @@ import numpy as np
 
 from planner.data.pilot import Beside
 from planner.data.race_curves import crossing, rounds_like, value_at
-from planner.io.wording import counted, percent, title
+from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors.base import Predictor, Quantity
 
 if TYPE_CHECKING:
@@ -193,10 +193,17 @@ class Piloted(Predictor):
         return tuple(said)
 
     def cautions(self, question: Question) -> tuple[str, ...]:
-        """How far beyond the pilot the rounds are."""
-        last, rounds = self.pilot.rounds, self._like(float(question.goal()))
+        """How far beyond the pilot the rounds are, else who ended it above the target."""
+        goal = float(question.goal())
+        last, rounds = self.pilot.rounds, self._like(goal)
         if not self._beyond(rounds):
-            return ()
+            above = [t for t in question.topologies if self._left(t, goal)]
+            if not above:
+                return ()
+            return (
+                f"{names(above)} reached the target in the pilot and ended above it: what was once reached counts. "
+                "Keep the best model, or race more rounds or seeds.",
+            )
         far = math.expm1(WIDENING * math.log(rounds / last, 3))
         return (
             f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "
@@ -217,6 +224,13 @@ class Piloted(Predictor):
     def _curve(self, topology: str) -> tuple[float, ...]:
         runner = self._runner(topology)
         return () if runner is None else tuple(map(self._cost, runner.envelope))
+
+    def _left(self, topology: str, goal: float) -> bool:
+        """Whether the mean over seeds was above a target at the end that the topology had reached before."""
+        runner = self._runner(topology)
+        if runner is None or runner.final is None or not math.isfinite(crossing(self._curve(topology), goal)):
+            return False
+        return self._cost(runner.final.value) > goal
 
     @cached_property
     def _pace(self) -> float:

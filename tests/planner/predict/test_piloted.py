@@ -681,3 +681,16 @@ def test_a_pilot_whose_seeds_agree_is_as_sure_as_its_record_and_says_which(pilot
     assert answer.verdict.confidence == 0.97
     said = " ".join(str(answer.explain("uncertainty")).split())
     assert "Pilots of 8 rounds were right in 220 of 242 cases on real data by loss" in said
+
+
+def test_a_topology_that_was_at_the_target_and_ended_above_it_is_named(tmp_path: Path) -> None:
+    """Ring-Star is at 1 after some rounds by its best so far, and its seeds end at 1.5."""
+    told = document()
+    next(one for one in told["topologies"] if one["id"] == "ring-star")["final"] = {"value": 1.5, "low": 1, "high": 2}
+    path = tmp_path / "pilot.json"
+    path.write_text(json.dumps(told))
+    for target, above in ((1.0, True), (1.6, False)):
+        answer = planner.recommend(pilot=str(path), target=target, **FLEET)
+        said = "Ring-Star reached the target in the pilot and ended above it"
+        assert any(one.text.startswith(said) for one in answer.warnings) is above
+        assert (f"Warning {said}" in " ".join(str(answer).split())) is above
