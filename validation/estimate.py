@@ -274,11 +274,13 @@ def descend(
         seed: of mini-batches.
         progress: told what is being done.
     """
+    if not (steps and curvature):
+        return Followed()
     tree = tree_of(losses)
     x, weights, early = losses.start().detach(), _weights(tree), max(1, steps // 4)
     at_point = _Measurement(losses, tree, weights, batches, gradients, (), CLOSE, 1 - LEVEL, seed)
     seen, squares = [_mean_loss(losses, weights, x)], []
-    for step in range(1, steps + 1 if curvature else 1):
+    for step in range(1, steps + 1):
         if progress and step % 20 == 1:
             progress(f"following the mean loss, step {step} of {steps}")
         leaf = _leaf(x)

@@ -73,8 +73,8 @@ class Row(Part):
     cap_binds: bool = field("whether a cap, and not the trade-off, decides the rate of the bound", default=False)
     beyond_own_cap: bool = field("whether that rate exceeds the step condition that the theorem prints", default=False)
     p_best: float | None = field(
-        "share of draws, of inputs and of the predictor's errors, in which it is within 2 % of the best; of inputs "
-        "alone, in which it is best, for guarantees and where no errors are on record",
+        "share of draws, of inputs and the predictor's errors, in which it is within 2 % of the best; of inputs alone "
+        "without a record",
         default=None,
     )
     p_complete: float | None = field("probability that a global round is completed", default=None)
