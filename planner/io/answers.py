@@ -184,6 +184,9 @@ class Evidence(Part):
     regret_p90: float | None = None
     nearest: bool = field("whether these are the measured cases nearest to yours", default=False)
     far: bool = field("whether none of these cases is close to yours", default=False)
+    until: int | None = field(
+        "rounds that their targets take at most, where yours takes over twice as many; else null", default=None
+    )
     weak: str = field("why these cases say little of yours", default="")
     note: str = ""
 

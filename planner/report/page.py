@@ -352,23 +352,22 @@ def shortened_to(label: str, sentences: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
-    """Say how often predictions like this were right; cases of which none is close are at most fair evidence."""
+    """Say how often predictions like this were right; they are at most fair where none is close, or as far."""
     if not answer.evidence:
         return
     first = next((one for one in answer.evidence if one.nearest), answer.evidence[0])
     if first.weak:
         yield "Evidence", f"weak: {first.weak}"
         return
-    level: str = first.level
+    level: str = "fair" if (first.far or first.until) and first.level == "good" else first.level
+    level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest else ""
     if first.far:
-        level = "fair" if level == "good" else level
-        by_time = "none close; times decide too" if _sure_by_time(answer) else "though none is close"
-        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} cases, {by_time}"
+        by_time = ", none close; times decide too" if _sure_by_time(answer) else " cases, though none is close"
+        yield "Evidence", f"{level}: right in {first.right} of {first.of}{by_time}"
         return
     if first.nearest and _sure_by_time(answer):
-        yield "Evidence", f"{level} on rounds: right in {first.right} of {first.of} near cases; times decide too"
+        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases; times decide too"
         return
-    level += " on rounds" * first.nearest
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
 

@@ -91,6 +91,7 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
                 regret_median=agreement.regret_median,
                 regret_p90=agreement.regret_p90,
                 far=not agreement.like,
+                until=predictor_record.until(question),
                 weak=_weak(question),
             )
         )

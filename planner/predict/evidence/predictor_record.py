@@ -41,6 +41,7 @@ UNPROVEN = 0.9  # share of ratios on record within the factor of what was never 
 PAIRED = 2_000  # draws of errors of a pair
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
+FURTHER = 2  # times the rounds of any target on record, beyond which one is far
 UNEQUAL = 1.5  # clients of the largest group over those of the mean group, from which on groups are unequal
 OFF_IN_RACES = (
     1.34,
@@ -61,6 +62,7 @@ class Record:
     kinds: NDArray[np.int_]  # as of `kind`, shape (rows,)
     most_steps: float  # P K, the local steps of a client in a global round, at most
     largest: Mapping[str, float]  # G and M, at most
+    most_rounds: float  # of stars alone to the target, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
@@ -133,7 +135,13 @@ def record(name: str) -> Record | None:
     most_steps = float((values["P"] * values["K"]).max())
     largest = {symbol: float(values[symbol].max()) for symbol in SIZES}
     return Record(
-        place(values, numbers("target"), drawn), np.asarray(kind(values)), most_steps, largest, regret, errors
+        place(values, numbers("target"), drawn),
+        np.asarray(kind(values)),
+        most_steps,
+        largest,
+        float(numbers("reference").max()),
+        regret,
+        errors,
     )
 
 
@@ -142,6 +150,14 @@ def covers(question: Question) -> bool:
     known = record(question.metric) or record("gradient")
     measured = {topology for one in known.errors.values() for topology in one} if known else set()
     return all(_measured_as(question, topology) in measured for topology in question.topologies)
+
+
+def until(question: Question) -> int | None:
+    """How many rounds to the target the record goes to, where stars alone need over `FURTHER` times as many."""
+    known = record(name_of(question))
+    if known is None or float(question.rounds()[question.reference]) <= FURTHER * known.most_rounds * (1 + 1e-6):
+        return None
+    return int(known.most_rounds)
 
 
 def most_steps(question: Question) -> float:

@@ -156,3 +156,14 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
         assert planner.recommend(**fleet, **known, rounds=50).recommend.scale is None
         for other in ({"metric": "gradient"}, {"curvature_scatter": 0}):
             assert planner.recommend(**fleet, **known, target=0.05, **other).recommend.scale is None
+
+
+@pytest.mark.parametrize(("rounds", "until"), [(60, None), (92, None), (93, 46), (200, 46), (5000, 46)])
+def test_evidence_says_how_far_its_targets_go_where_yours_is_over_twice_as_far(rounds: int, until: int | None) -> None:
+    answer = planner.recommend(groups=6, clients_per_group=5, heterogeneity="iid", rounds=rounds)
+    nearest = next(one for one in answer.evidence if one.nearest)
+    assert nearest.until == until
+    assert max(float(row["reference"]) for row in table("record_loss_images.csv")) == 46
+    assert nearest.right / nearest.of > 0.8  # which is good, were its targets as far
+    (line,) = (line for line in str(answer).splitlines() if line.startswith("Evidence"))
+    assert line.split()[1:4] == (["fair", "to", "46"] if until else ["good", "on", "rounds:"])

@@ -59,11 +59,11 @@ def evidence_line(**asked: object) -> str:
 def test_evidence_says_where_no_measured_case_is_close() -> None:
     answer = planner.recommend(config="examples/phones.toml")
     assert "though none is close" in answer.explain("uncertainty").replace("\n", " ")
-    assert evidence_line(config="examples/phones.toml").startswith("Evidence  fair on rounds")
+    assert evidence_line(config="examples/phones.toml").startswith("Evidence  fair to 46 rounds")
     assert "none close" in evidence_line(config="examples/phones.toml")
     close = planner.recommend(G=10, M=10)
     assert "though none is close" not in close.explain("uncertainty").replace("\n", " ")
-    assert "good on rounds" in evidence_line(G=10, M=10, heterogeneity="intra")
+    assert "good on rounds" in evidence_line(G=10, M=10, heterogeneity="intra", rounds=40)
 
 
 @pytest.mark.usefixtures("unflipped")
