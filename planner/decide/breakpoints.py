@@ -31,6 +31,7 @@ from planner.cost.round import CostError
 from planner.decide.parameters import (
     Input,
     Perturbed,
+    as_run,
     is_drawn,
     is_played,
     is_quick,
@@ -399,7 +400,7 @@ class _Walk:
         for which, values in (("lower", easy), ("upper", hard)):
             rounds = asked[which].rounds(**values)
             prices = np.array([[self.question.price(t, self.objective)] for t in self.among])
-            found.append(np.stack([np.broadcast_to(rounds[t], low.shape) for t in self.among]) * prices)
+            found.append(as_run(np.stack([np.broadcast_to(rounds[t], low.shape) for t in self.among])) * prices)
         if floating:  # a target that the start meets counts as met only where it was given
             met = np.broadcast_to(goals["upper"] >= self.question.first({**self.question.values, **easy}), low.shape)
             found[1] = np.where(met, np.inf, found[1])

@@ -58,6 +58,7 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
     )
 
 
+FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
 LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
 FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count
@@ -113,19 +114,27 @@ class Input:
         return round(value) if self.whole or self.name == "R" else value
 
     def totals(self, question: Question, objective: Objective, topologies: Sequence[str], at: Array) -> Array:
-        """The objective of each topology at each of some values: shape (topologies, values)."""
+        """The objective of each topology at each of some values: shape (topologies, values).
+
+        In whole rounds, as `recommend` ranks; of equal ones fractions decide.
+        """
         start = Perturbed(question)
         if self.timed:
             moved = [self.apply(start, float(x)).question for x in at]
             prices = np.array([[q.price(t, objective) for t in topologies] for q in moved]).T
             every = [q.rounds() for q in moved] if question.partly_available else [question.rounds()]
-            return np.asarray(np.array([[float(rounds[t]) for rounds in every] for t in topologies]) * prices)
+            return np.asarray(as_run(np.array([[float(rounds[t]) for rounds in every] for t in topologies])) * prices)
         there = self.apply(start, at)
         found = there.rounds()
-        counted = np.stack([np.broadcast_to(found[t], at.shape) for t in topologies])
+        counted = as_run(np.stack([np.broadcast_to(found[t], at.shape) for t in topologies]))
         if not self.whole:
             return np.asarray(counted * np.array([[question.price(t, objective)] for t in topologies]))
         return np.asarray(counted * np.stack([_prices(there, objective, t, at) for t in topologies]))
+
+
+def as_run(rounds: Array) -> Array:
+    """Rounds as they are run, whole, and so little more that fractions decide between equal ones."""
+    return np.asarray(np.ceil(rounds * (1 - 1e-9)) + FRACTION * rounds)
 
 
 def _prices(moved: Perturbed, objective: Objective, topology: str, at: Array) -> Array:

@@ -123,7 +123,7 @@ def recommend(  # reason: one field of the answer after the other
             uncertainty=how_sure,
             others=tuple(_others(question, one_tier, {row.id for row in rows})) if asked else (),
             rates_on_record=evidence.of_rates(question, scenario),
-            scale=evidence.of_scale(question, scenario),
+            scale=None if met else evidence.of_scale(question, scenario),
             corrected=corrected(question) if asked and not question.predictor.measured else None,
         ),
     )

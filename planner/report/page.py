@@ -362,11 +362,11 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
     level: str = "fair" if (first.far or first.until) and first.level == "good" else first.level
     level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest else ""
     if first.far:
-        by_time = ", none close; times decide too" if _sure_by_time(answer) else " cases, though none is close"
+        by_time = ", none close; times decide" if _sure_by_time(answer) else " cases, though none is close"
         yield "Evidence", f"{level}: right in {first.right} of {first.of}{by_time}"
         return
     if first.nearest and _sure_by_time(answer):
-        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases; times decide too"
+        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases; times decide"
         return
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
     yield "Evidence", f"{level}: right in {first.right} of {where}"

@@ -62,10 +62,10 @@ class Record:
     kinds: NDArray[np.int_]  # as of `kind`, shape (rows,)
     most_steps: float  # P K, the local steps of a client in a global round, at most
     largest: Mapping[str, float]  # G and M, at most
-    most_rounds: float  # of stars alone to the target, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
+    most_rounds: float = math.inf  # of stars alone to the target, at most
 
     def nearest(self, at: Array, kind: int, among: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.intp], float]:
         """The `NEAREST` rows of a kind, of all or of some, nearest first, and how far the median of them is."""
@@ -139,9 +139,9 @@ def record(name: str) -> Record | None:
         np.asarray(kind(values)),
         most_steps,
         largest,
-        float(numbers("reference").max()),
         regret,
         errors,
+        float(numbers("reference").max()),
     )
 
 

@@ -910,3 +910,19 @@ def test_of_guarantees_and_toss_ups_no_lead_becomes_a_toss_up() -> None:
     for more in ({"bounds": "hflbounds.sharp"}, {"link_sharing": "per-client"}):
         given = {"groups": 7, "clients_per_group": 16, "heterogeneity": "intra", "link_sharing": "per-server"}
         assert {row.toss_up for row in planner.flip(**{**given, **more}).rows} == {None}
+
+
+def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> None:
+    """Asked on both sides of a number of the clock, and at every number of local steps where rounds are few."""
+    given: dict[str, Any] = {"groups": 9, "clients_per_group": 14, "model_size": "30MB", "heterogeneity": "inter"}
+    given |= {"target": 0.4, "objective": "time", "settings": {"plan.draws": 0}}
+    slow = {**given, "link_sharing": "per-server", "uplink": "8Mbit/s", "server_link": "wan", "local_steps": 6}
+    row = planner.flip(**slow, parameter=["step_time"]).change("step_time", 1)
+    below, above = (
+        planner.recommend(**slow, step_time=f"{row.break_even * (1 + 1e-3 * side)}s").ranking[0].id for side in (-1, 1)
+    )
+    assert below not in row.best_beyond and above == row.best_beyond[0]
+    own = {**given, "link_sharing": "per-client", "uplink": "8Mbit/s"}
+    assert planner.flip(**own, parameter=["K"]).rows == ()  # "27 or more" stood, by fractions of a ring
+    for K in (2, 26, 29, 35, 41, 44):
+        assert planner.recommend(**own, local_steps=K).ranking[0].id == "star-star"
