@@ -28,6 +28,7 @@ from planner.predict.statements import StepsOnRecord
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import parse_duration, parse_size
 
+TEMPERED = 0.95  # of what is predicted: what was saved on record is said from there down
 MOST = 20_000  # choices that are looked at
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
@@ -153,7 +154,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     verdict = _verdict(chosen, given, better, best, tied, aim, budget, scenario.resolution)
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
-    said = " ".join(filter(None, (verdict.text, beside, _may_exceed(budget, chosen, error))))
+    saved = _saved_on_record(asked, scenario, given, better)
+    less = _less_on_record(saved, given, chosen, aim)
+    said = " ".join(filter(None, (verdict.text, less, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -192,7 +195,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates and rates.replaced(on_record=orderings.of_rates(asked, scenario)),
-            steps_on_record=_saved_on_record(asked, scenario, given, better),
+            steps_on_record=saved,
         ),
         details={
             "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),
@@ -275,6 +278,20 @@ def _saved_on_record(
         return None
     saved = given.rounds / better.rounds
     return orderings.of_steps(question, scenario, better.topology, (given.K, better.K), saved)
+
+
+def _less_on_record(saved: StepsOnRecord | None, given: Choice | None, chosen: Choice, aim: Aim) -> str:
+    """Say what the recommended steps saved of the objective on record, where that is less than is predicted."""
+    if saved is None or given is None or given == chosen:
+        return ""
+    if not chosen.amount(aim) or saved.high > TEMPERED * saved.predicted:
+        return ""
+    predicted = given.amount(aim) / chosen.amount(aim)
+    low, high = (1 - saved.predicted / (predicted * end) for end in (saved.low, saved.high))
+    if high <= 0:
+        return f"On record more local steps saved no {aim}."
+    much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
+    return f"On record more local steps saved {much} of the {aim}."
 
 
 def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float) -> bool:
