@@ -52,7 +52,7 @@ class ScaleOnRecord(Part):
         """Say it of rounds that are predicted."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = ("{} to {}".format(*map(times, ends)) for ends in (own, best))
-        said = f"{these} these in 80 % of runs to a given loss"
+        said = f"{these} these in 80 % of runs on record"
         return said if own == best else f"{said}; {known} with a profile"
 
 
