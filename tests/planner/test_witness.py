@@ -15,7 +15,8 @@ of its lattices made independent of the processor. Printed anew since, each time
 - the search over K and P, when its target became what the scenario's own K and P reach, as that of `tune`;
 - the counts of choices on digits, which are made with presets, when presets became measured ones;
 - ``flips`` of counts in six, when counts were followed at the present target, which moved with them;
-- ``families`` of seven, when FedAvg over shared links was timed with one link for each group.
+- ``families`` of seven, when FedAvg over shared links was timed with one link for each group;
+- where ``flips`` are, of ten, when totals became those of whole rounds, as rows are ranked.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
 where no network was given: they are named here. Its presets were of one sigma, and sigma and L of its problem 1: they

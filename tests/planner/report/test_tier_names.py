@@ -25,7 +25,7 @@ def scenario(*names: str) -> dict[str, Any]:
         tier["name"] = name
     return {
         "fleet": {"local_steps": 5, "tiers": tiers},
-        "problem": {"sigma": 1, "rounds": 500},
+        "problem": {"sigma": 1, "rounds": 700},
         "plan": {"objective": "time", "draws": 0},
     }
 
