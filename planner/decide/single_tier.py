@@ -66,7 +66,8 @@ class Baseline:
     def on(self, network: Network) -> tuple[Question, str]:
         """What its rounds are timed by with the client link of this network, and the id of its topology there."""
         assert self.question is not None  # noqa: S101 - only those that can be asked are
-        if self.grouped is None:
+        own = self.question.availability is not None and network.client_link.sharing == "per-client"  # one quorum
+        if self.grouped is None or own:
             return self.question.varied(network=network.alone(self.question.depth)), self.topology
         return self.grouped.varied(network=network.by_group(self.grouped.depth)), self.grouped.reference
 
@@ -132,8 +133,9 @@ def _by_group(question: Question, alone: Question) -> Question | None:
 
     Nothing is lost to servers in between, of which there are none. None where a round is timed in another way.
     """
-    if question.network.timer is not None or question.availability is not None or question.cost == "diluted":
+    if question.network.timer is not None or question.cost == "diluted":
         return None
+    comes = question.availability  # of clients: there are no servers that could stay away
     passes = {one.passes: 1.0 for one in question.symbols if one.passes}
     stars, tree = next(iter(all_topologies(question.depth).items()))
     return replace(
@@ -142,6 +144,7 @@ def _by_group(question: Question, alone: Question) -> Question | None:
         values={**question.values, **passes, "K": alone.values["K"]},
         bounds={},
         members=question.members,
+        availability=None if comes is None else replace(comes, server=1.0),
     )
 
 

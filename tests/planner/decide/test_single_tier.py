@@ -96,3 +96,6 @@ def test_without_servers_clients_of_a_group_still_share_its_link() -> None:
     assert own.round_seconds == pytest.approx(group / 16, rel=3e-2)
     assert float(one.traffic_bytes) == pytest.approx(float(own.traffic_bytes), rel=1e-12)
     assert float(one.traffic_bytes) == pytest.approx(2 * 112 * 25e6 * float(one.rounds), rel=1e-12)
+    late = planner.recommend(**fleet, heterogeneity="intra", link_sharing="per-server", availability="95%")
+    one, stars = (float(late.row(name).time_seconds) for name in ("fedavg", "star-star"))
+    assert one == pytest.approx(stars, rel=0.05)  # it was nine times as long: 112 turns on one link
