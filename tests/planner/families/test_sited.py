@@ -177,6 +177,7 @@ def test_what_counts_say_of_groups_is_not_assumed(plan, tmp_path: Path) -> None:
     assert not {"zeta", "delta"} & ({one["key"] for one in data["assumptions"]} | data["scenario"].keys())
 
 
+@pytest.mark.slow  # twelve seconds
 def test_groups_lie_between_alike_and_near(plan) -> None:
     question = asked()
     found = answer.regrouped(question, EXAMPLE / "consortium_labels.csv", EXAMPLE / "consortium.toml", {})
