@@ -110,7 +110,6 @@ class Line:
     below: Change | None  # below, above: the nearest changes
     above: Change | None
     stages: tuple[Stage, ...]  # over the whole range, upwards
-    alone: tuple[float, float]  # below, above: as far as no topology outside the first tie is within the resolution
     grid: str = ""  # why it was only looked at
 
 
@@ -220,7 +219,6 @@ class _Walk:
             below,
             above,
             self.stages(seen, solved=exact),
-            (self.alone(seen, -1, solved=exact), self.alone(seen, 1, solved=exact)),
             why,
         )
 
@@ -505,13 +503,6 @@ class _Walk:
             to=self.newcomers(totals[:, k]),
             clear=float(at[gone[0]]) if len(gone) else None,
         )
-
-    def alone(self, seen: _Seen, side: int, *, solved: bool) -> float:
-        """How far on one side none but the first tie is within the resolution of the best."""
-        at, totals = self.outward(seen, side, solved=solved)
-        others = np.array([t not in self.first for t in self.among])
-        joined = np.flatnonzero(answers(totals, self.resolution)[others].any(axis=0))
-        return float(at[joined[0]] if len(joined) else at[-1]) if len(at) else self.each.value
 
     def newcomers(self, totals: Array) -> tuple[str, ...]:
         """Those outside the first tie that tie for the first place here, the first first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from hflbounds.errors import HflBoundsError
@@ -42,6 +43,7 @@ from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 MOST_NAMED = 4  # topologies that a verdict names
+TOSS_UP_WIDTH = 0.01  # relative width of the interval in which a toss-up is found to begin
 Progress = Callable[[str], None]
 
 
@@ -62,8 +64,7 @@ class Change(Part):
     distance: float | None = field("ln(break_even / now), negative below; null from or to 0", default=None)
     clear: float | int | None = field("from where on none of the first tie is within the resolution", default=None)
     toss_up: float | int | None = field(
-        "from where on the lead over what is best beyond is a toss-up, errors as now; null where that is not before",
-        default=None,
+        "from where on `recommend` names a toss-up, before the break-even; null where that is not before", default=None
     )
     crossing: float | None = field("where the two bounds are equal at every step, in closed form", default=None)
     rounds: Quantity | None = field("of the best beyond, there", default=None)
@@ -163,7 +164,7 @@ def flip(  # reason: one field of the answer after the other
     settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=_nearness)
-    found = [_with_toss_up(row, followed, here, first) for row in found]
+    found = [_with_toss_up(row, followed, here, competing) for row in found]
     every = len(competing) == len(question.topologies)
     told = _verdict(scenario, question, first, found, every=every)
     if every and told.status != "depends":
@@ -421,19 +422,27 @@ def _crossing(
     return next((x for x in found if low <= x <= high), None)
 
 
-def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, first: Sequence[str]) -> Change:
-    """A change with where on its way the lead is a toss-up: where it is within the error of what is best beyond."""
+def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, competing: Sequence[str]) -> Change:
+    """A change with where on its way the best cannot be told from another any more, as `recommend` judges it there."""
     each = next((one for one in followed if one.name == row.parameter), None)
-    ratios = [ratio for topology in row.best_beyond if (ratio := here.ratio(topology)) is not None and ratio.low]
-    if each is None or isinstance(row.break_even, str) or here.best != tuple(first) or len(first) > 1 or not ratios:
+    first, scenario = here.undecided(competing), here.scenario
+    if each is None or isinstance(row.break_even, str) or len(first) > 1:
         return row
-    lead = max(float(ratio) / (ratio.low or ratio) for ratio in ratios) * (1 + here.scenario.resolution)
-    among = (*first, *row.best_beyond)
-    line = changes.along(each, here.question, here.objective, among, first, lead - 1)
-    above = row.break_even > float(row.now)
-    end = each.number(line.alone[above])
-    beyond = end >= row.break_even if above else end <= row.break_even
-    return row if beyond else row.replaced(toss_up=end)
+    if row.assumed:  # another value is one that somebody gives
+        given = replace(scenario.known[each.name], origin="given", spread=None)
+        scenario = replace(scenario, known={**scenario.known, each.name: given})
+
+    def told(value: float) -> bool:
+        there = standing(each.moved(here.question, value), scenario, here.objective)
+        return there.undecided(competing) == first
+
+    near, far = each.value, float(row.break_even)
+    while abs(far - near) > (1.0 if each.whole else TOSS_UP_WIDTH * max(abs(near), abs(far))):
+        between = math.sqrt(near * far) if near and far else (near + far) / 2
+        if each.whole:
+            between = min(max(round(between), min(near, far) + 1), max(near, far) - 1)
+        near, far = (between, far) if told(between) else (near, between)
+    return row if far == row.break_even else row.replaced(toss_up=each.number(far))
 
 
 def _nearness(row: Change) -> tuple[bool, float, str]:

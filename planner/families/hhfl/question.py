@@ -304,6 +304,7 @@ class Answer:
     target: float  # loss above its minimum that all are asked for
     apart: Option  # apart, hybrid: HFL and HHFL, as runs let expect
     hybrid: Option
+    every: Option | None  # HFL with a cloud round after every edge round, by the bound; None where that is HFL already
     best: Best  # by the objective
     also: Best  # by time, or by airtime where time decides
     gain_below: float  # gain of the best to a tenth of the loss gap at the start
@@ -334,6 +335,7 @@ def solve(question: Question) -> Answer:
         target=goal,
         apart=apart,
         hybrid=hybrid,
+        every=_every(question, goal) if open_ else None,
         best=best,
         also=also,
         gain_below=replace(weighed, target=task.A / 10).expected,
@@ -378,6 +380,16 @@ def _best(question: Question, goal: float, apart: Option, hybrid: Option, ways: 
         verdict=verdict,
         reasons=tuple(reasons),
     )
+
+
+def _every(question: Question, goal: float) -> Option | None:
+    """HFL with one edge round between cloud rounds; None where that is asked, or takes too many rounds to count."""
+    if question.task.Ge == 1:
+        return None
+    try:
+        return priced(question.layout.apart(), question.gaps, replace(question.task, Ge=1), goal, question.cost)
+    except NoAnswerError:
+        return None
 
 
 def _goal(question: Question) -> float:

@@ -82,12 +82,11 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
-    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", _from(row), beyond, row.method
+    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", _from(row, row.break_even), beyond, row.method
 
 
-def _from(row: Change) -> str:
+def _from(row: Change, at: float | int | str) -> str:
     """Where a change is: ``< 545 kbit/s``, ``>= 20``, or another word."""
-    at = row.break_even
     if isinstance(at, str):
         return at
     sign = ">" if at > float(row.now) else "<"
@@ -99,7 +98,7 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
     if early := _early(answer):
-        yield "Toss-up", f"before that, with errors as now: {early}"
+        yield "Toss-up", f"before that: {early}"
     still = _unchanged(answer)
     if still:
         which = ", ".join(answer.words(line.parameter) for line in still)
@@ -124,8 +123,7 @@ def _early(answer: Flips) -> str:
     found = []
     for row in answer.rows:
         if row.toss_up is not None:
-            side = "above" if row.toss_up > float(row.now) else "below"
-            found.append(f"{answer.words(row.parameter)} {side} {format_break_even(row.toss_up, row.unit)}")
+            found.append(f"{answer.words(row.parameter)} {_from(row, row.toss_up)}")
     more = f"; {len(found) - EARLY} more: --explain break-even" if len(found) > EARLY else ""
     return ", ".join(found[:EARLY]) + more
 

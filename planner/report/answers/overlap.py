@@ -58,6 +58,8 @@ def answered(found: Answer) -> Overlap:
     if _differs(found):
         title = f"HHFL, {found.also.dropped} dropped for {found.also.objective}"
         options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
+    if found.every is not None and _every(found) is not None:
+        options.append(("hfl-every", "HFL, Ge = 1", found.every))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
     how = "ratios to HFL" if _met(found) else WORST
     return Overlap(
@@ -151,13 +153,23 @@ def _ratio(found: Answer, best: Best) -> Quantity:
     return Quantity(getattr(best.weighed, price) / getattr(found.apart, price))
 
 
+def _every(found: Answer) -> Quantity | None:
+    """What HFL with Ge = 1 takes over HFL, where that is less than a use of overlap takes that may be worth it."""
+    if found.every is None or found.best.verdict == "not worth it":
+        return None
+    price = PRICE[found.best.objective]
+    every, *others = (getattr(one, price) for one in (found.every, found.best.weighed, found.apart))
+    return Quantity(every / others[1]) if every * (1 + found.question.scenario.resolution) < min(others) else None
+
+
 def _verdict(found: Answer) -> Verdict:
     best, aim = found.best, found.question.objective
     own, ratio = "thinned" if best.dropped else "hhfl", _ratio(found, best)
     if best.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
+    every = "" if (least := _every(found)) is None else f" HFL with Ge = 1 takes {times(least)} the {aim} by the bound."
     if best.verdict == "cannot tell":
-        text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}."
+        text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}.{every}"
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     said, by_other = in_words(best.verdict), in_words(found.also.verdict).removeprefix("a ")
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
@@ -165,9 +177,10 @@ def _verdict(found: Answer) -> Verdict:
     predicted = "race first" in (best.verdict, found.also.verdict)
     text = f"P{text[1:]}" if best.verdict == "race first" else f"By the bound, {text}"
     text += ": race it before you build it." if predicted else "."
+    text += every
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
-    if found.question.scenario.known["Ge"].origin == "default":
+    if not every and found.question.scenario.known["Ge"].origin == "default":
         text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
     status: Status = "race-first" if best.verdict == "race first" else "best"
     return Verdict(status=status, best=(own,), ratio=ratio, text=text)

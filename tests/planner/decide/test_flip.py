@@ -889,27 +889,38 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     assert single and not any("toss-up" in lines[input_words(row.parameter)] for row in single)
 
 
-def test_a_lead_is_a_toss_up_where_it_is_as_small_as_what_its_interval_covers_now() -> None:
-    """Asked again there, by its own scenario: the lead over what is best beyond is the ratio over its lower end."""
-    given = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", "uplink": "12Mbit/s"}
-    given |= {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server"}
-    found, now = planner.flip(**given, parameter=["zeta", "K"]), planner.recommend(**given)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server", "uplink": "12Mbit/s"},
+        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"},
+        {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
+    ],
+)
+def test_recommend_names_a_toss_up_from_where_flip_says_so(asked: dict[str, Any]) -> None:
+    """Asked again by scenarios of their own, a little before each value and a little beyond it."""
+    given = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", **asked}
+    found, now = planner.flip(**given), planner.recommend(**given)
     assert now.verdict.status == "best"
-    for name, row in (("zeta", found.change("zeta", 1)), ("K", found.change("K", 1))):
-        ratio = now.row(row.best_beyond[0]).ratio
-        covers = float(ratio) / ratio.low * 1.02
-        assert row.now < row.toss_up < row.break_even
-        there = {"heterogeneity": f"zeta={row.toss_up},delta=0.19"} if name == "zeta" else {"local_steps": row.toss_up}
-        target = {} if name == "zeta" else {"target": float(found.target.value)}
-        again = planner.recommend(**{**given, **there, **target})
-        first, other = (float(again.row(t).time_seconds) for t in (now.verdict.best[0], row.best_beyond[0]))
-        assert other / first == pytest.approx(covers, rel=0.15)  # a count is whole, and rounds are run whole
-
-
-def test_of_guarantees_and_toss_ups_no_lead_becomes_a_toss_up() -> None:
-    for more in ({"bounds": "hflbounds.sharp"}, {"link_sharing": "per-client"}):
-        given = {"groups": 7, "clients_per_group": 16, "heterogeneity": "intra", "link_sharing": "per-server"}
-        assert {row.toss_up for row in planner.flip(**{**given, **more}).rows} == {None}
+    deviations = dict(part.split("=") for part in asked["heterogeneity"].split(","))
+    tried = set()
+    for row in found.rows:
+        if row.toss_up is None or row.parameter not in (*deviations, "K", "step_time"):
+            continue
+        sign = 1 if row.toss_up > row.now else -1
+        near, far = row.toss_up * (1 - 0.02 * sign), row.toss_up * (1 + 0.02 * sign)
+        if isinstance(row.toss_up, int):
+            near, far = row.toss_up - sign, row.toss_up
+        for at, status in ((near, "best"), (far, "toss-up")):
+            text = ",".join(f"{n}={at if n == row.parameter else x}" for n, x in deviations.items())
+            there: dict[str, Any] = {"heterogeneity": text}
+            if row.parameter == "K":
+                there = {"local_steps": at, "target": float(found.target.value)}
+            elif row.parameter == "step_time":
+                there = {"step_time": f"{at}s"}
+            assert planner.recommend(**{**given, **there}).verdict.status == status, (row.id, at)
+            tried.add(row.parameter)
+    assert len(tried) >= 2
 
 
 def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> None:
