@@ -31,6 +31,7 @@ from planner.scenario.network import Compute, Network
 BOUND = "hflbounds.hhfl-two-level"
 DRIFT = "hflbounds.hhfl-drift"
 ERASED = 1e-12  # eigenvalues below this are zeros that were rounded
+NEWTON = 7  # steps to a root; six give it to the last digit
 BETAS = 1 + np.geomspace(1e-3, 1, 40)  # beta mu: above 1 for the theorem, and more than 2 never pays
 MAX_ROUNDS = 1e15  # cloud rounds; more than that is never reached
 
@@ -207,19 +208,20 @@ class Schedules:
         fixed = p2 * known["sigma"] ** 2 + 6 * task.L * known["Gamma"]
         spread = 2 * np.asarray(drifts, dtype=np.float64)[..., None] ** 2
         first = float(task.Ge * task.E - 1)
-        low, high = np.broadcast_arrays(4 * task.L * beta, kappa * (fixed + spread) / start)
-        # kappa X(alpha) - start alpha falls; it is above 0 at kappa X(infinity)/start, and below at a larger one
-        low = np.maximum(low, high)
-        high = low.copy()
+        # kappa X(alpha) - start alpha is convex and falls, so that Newton's steps from where it is positive never pass
+        # its root: from kappa X(infinity)/start, or from where the last term of the square alone is as large
         with np.errstate(over="ignore", invalid="ignore"):
-            while (above := kappa * (fixed + spread * (1 + first / high) ** 2) > start * high).any():
-                high = np.where(above, 2 * high, high)
-            for _ in range(60):
-                middle = np.sqrt(low * high)
-                above = kappa * (fixed + spread * (1 + first / middle) ** 2) > start * middle
-                low, high = np.where(above, middle, low), np.where(above, high, middle)
-            z = np.maximum(kappa * (fixed + spread * (1 + first / high) ** 2), start * high)
-        return cls(task.L / 2, np.broadcast_to(beta, z.shape), high, z)
+            flat, steep = kappa * (fixed + spread) / start, kappa * spread * first**2 / start
+            root = np.maximum(flat, np.cbrt(steep))
+            for _ in range(NEWTON):
+                one = 1 + first / root
+                over = kappa * (fixed + spread * one**2) - start * root
+                slope = start + 2 * kappa * spread * one * first / root**2
+                further = root + over / slope
+                root = np.where(further > root, further, root)
+            alpha = np.maximum(4 * task.L * beta, root)
+            z = np.maximum(kappa * (fixed + spread * (1 + first / alpha) ** 2), start * alpha)
+        return cls(task.L / 2, np.broadcast_to(beta, z.shape), alpha, z)
 
     def steps(self, target: Any) -> Floats:
         """Count local steps until the bound meets a target; 0 where it does at the start."""

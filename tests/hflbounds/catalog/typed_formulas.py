@@ -7,8 +7,9 @@ Fractions where every number is rational and no root occurs, otherwise mpmath.mp
 import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from numbers import Rational
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpmath
 
@@ -30,15 +31,6 @@ class Formula:
         for part in inner:
             self.letters |= part.letters
         self.roots = root or any(part.roots for part in inner)
-
-    def __call__(self, numbers: dict[str, Num], known: dict[int, Num]) -> Num:
-        """The value, given what is already known of its parts."""
-        if self.letter:
-            return numbers[self.letter]
-        if id(self) not in known:
-            parts = (part(numbers, known) if isinstance(part, Formula) else part for part in self.parts)
-            known[id(self)] = self.function(*parts)
-        return known[id(self)]
 
     def __neg__(self) -> "Formula":
         return Formula(operator.neg, self)
@@ -113,12 +105,55 @@ def in_one_type(numbers: dict[str, Any], roots: bool = False) -> dict[str, Num]:
     return {k: to_mpf(x) for k, x in numbers.items()}
 
 
+class Program(NamedTuple):
+    """Formulas as operations one after the other, each part once, on the places of what is worked out before."""
+
+    letters: tuple[str, ...]  # the first places
+    numbers: tuple[Any, ...]  # the places after these
+    steps: tuple[tuple[Callable[..., Any], tuple[int, ...]], ...]
+    results: tuple[int, ...]  # places of the formulas
+    roots: bool
+
+    @classmethod
+    @cache
+    def of(cls, formulas: tuple[Formula, ...]) -> "Program":
+        """Order the parts of some formulas, as they are first met."""
+        letters = tuple({name: None for formula in formulas for name in formula.letters} | {"half": None})
+        numbers, inner = list[Any](), dict[int, Formula]()
+
+        def visit(one: Formula) -> None:
+            if one.letter or id(one) in inner:
+                return
+            for part in one.parts:
+                if isinstance(part, Formula):
+                    visit(part)
+            numbers.extend(part for part in one.parts if not isinstance(part, Formula))
+            inner[id(one)] = one
+
+        for formula in formulas:
+            visit(formula)
+        constants = iter(range(len(letters), len(letters) + len(numbers)))
+        first = len(letters) + len(numbers)
+        places = {key: first + i for i, key in enumerate(inner)}
+
+        def place(part: Any) -> int:
+            if not isinstance(part, Formula):
+                return next(constants)
+            return letters.index(part.letter) if part.letter else places[id(part)]
+
+        steps = tuple((one.function, tuple(map(place, one.parts))) for one in inner.values())
+        roots = any(formula.roots for formula in formulas)
+        return cls(letters, tuple(numbers), steps, tuple(map(place, formulas)), roots)
+
+
 def evaluate(formulas: tuple[Formula, ...], **numbers: Any) -> tuple[Num, ...]:
     """The values at a point; numbers that no formula has are ignored."""
-    names = {name: None for formula in formulas for name in formula.letters}
-    given = {name: numbers[name] for name in names} | {"half": Fraction(1, 2)}
-    point, known = in_one_type(given, roots=any(formula.roots for formula in formulas)), dict[int, Num]()
-    return tuple(formula(point, known) for formula in formulas)
+    program = Program.of(formulas)
+    given = {name: Fraction(1, 2) if name == "half" else numbers[name] for name in program.letters}
+    at = [*in_one_type(given, roots=program.roots).values(), *program.numbers]
+    for function, places in program.steps:
+        at.append(function(*[at[place] for place in places]))
+    return tuple(at[place] for place in program.results)
 
 
 class Table(dict[str, tuple[Formula, ...]]):
