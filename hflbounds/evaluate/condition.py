@@ -253,8 +253,10 @@ class _Signs:
     def of(self, expression: sp.Expr) -> int:
         """Its sign wherever the bounds are about, 0 allowed; 0 where it is not known to have one."""
         if expression not in self.known:
-            mixed = len({found for found in self._seen(expression) if found}) > 1
-            self.known[expression] = 0 if mixed else self._common(self._coefficients(expression))
+            seen = filter(None, self._seen(expression))
+            first = next(seen, 0)
+            mixed = any(found != first for found in seen)
+            self.known[expression] = 0 if mixed else _common_sign(self._expanded(expression))
         return self.known[expression]
 
     def of_product(self, expression: sp.Expr) -> int:
@@ -306,8 +308,8 @@ class _Signs:
         above = self._expanded(expression)
         if above is None:
             return False
-        kept = above.subs({s: 0 for s in above.free_symbols if not s.is_positive})
-        return bool(sp.expand(kept) != 0)
+        may_be_zero = [i for i, symbol in enumerate(above.ring.symbols) if not symbol.is_positive]
+        return any(not any(powers[i] for i in may_be_zero) for powers in above.itermonoms())
 
     def sides(self, polynomial: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
         """Two sums with positive terms whose difference it is, with as much in one piece as has one sign."""
@@ -349,21 +351,7 @@ class _Signs:
                 least = put.get(symbol, symbol)
                 put[symbols[about.at_most]] = least + sp.Symbol(f"{about.at_most}_over_{name}", nonnegative=True)
         above, below = sp.fraction(sp.together(expression.subs(put, simultaneous=True)))
-        if not _is_polynomial(above) or self._common(_coefficients(below)) != 1:
-            return None
-        return sp.expand(above)
-
-    def _coefficients(self, expression: sp.Expr) -> list[Any] | None:
-        above = self._expanded(expression)
-        return None if above is None else _coefficients(above)
-
-    @staticmethod
-    def _common(coefficients: list[Any] | None) -> int:
-        if not coefficients or len(coefficients) > LARGEST:
-            return 0
-        if all(c.is_positive for c in coefficients):
-            return 1
-        return -1 if all(c.is_negative for c in coefficients) else 0
+        return _polynomial(above) if _common_sign(_polynomial(below)) == 1 else None
 
     def _smallest_cap(self, a: Bound, b: Bound) -> sp.Expr | None:
         """The smaller of the caps on the step, where they are multiples of each other; else one of them."""
@@ -380,14 +368,31 @@ class _Signs:
         return smallest
 
 
-def _coefficients(expression: sp.Expr) -> list[Any] | None:
+def _polynomial(expression: sp.Expr) -> Any:
+    """The expression as an element of a ring of polynomials; None where it is none.
+
+    Multiplied out there, which takes a tenth of the time of `sympy.expand`.
+    """
     import sympy as sp
 
-    if not expression.free_symbols:
-        return [expression]
     if not _is_polynomial(expression):
         return None
-    return list(sp.Poly(expression, *expression.free_symbols).coeffs())
+    symbols = sorted(expression.free_symbols, key=str) or [sp.Symbol("w", nonnegative=True)]
+    try:
+        return sp.ring(symbols, sp.QQ)[0].from_expr(expression)
+    except ValueError:  # roots of numbers, which are slower in a ring
+        parts = sp.Poly(sp.expand(expression), *symbols).as_dict()
+        return sp.ring(symbols, sp.EX)[0].from_dict({powers: sp.EX.from_sympy(c) for powers, c in parts.items()})
+
+
+def _common_sign(polynomial: Any) -> int:
+    """The sign that all coefficients have; 0 where they differ, are too many, or there are none."""
+    if not polynomial or len(polynomial) > LARGEST:
+        return 0
+    numbers = [polynomial.ring.domain.to_sympy(c) for c in polynomial.itercoeffs()]
+    if all(c.is_positive for c in numbers):
+        return 1
+    return -1 if all(c.is_negative for c in numbers) else 0
 
 
 __all__ = ["Condition", "Threshold", "condition", "differing", "threshold"]
