@@ -303,8 +303,6 @@ class _Signs:
 
     def strictly(self, expression: sp.Expr) -> bool:
         """Whether an expression with a sign vanishes nowhere, where positive quantities are positive."""
-        import sympy as sp
-
         above = self._expanded(expression)
         if above is None:
             return False
