@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterator
@@ -12,6 +13,7 @@ from planner.errors import PlannerError
 from planner.io.wording import join
 
 LONGEST = 1 << 16  # bytes of a header that are looked at
+LIKE = 0.8  # of a heading to one that it is taken for misspelt
 NAMED = re.compile(r"(?<![^\s'\"])[^\s'\":]+\.(?:toml|json|csv)\b", re.IGNORECASE)
 
 
@@ -90,7 +92,8 @@ def _of_header(path: Path) -> Kind | None:
     first, *rest = (word.strip().lower() for word in line.split(","))
     if first == "client" and "group" in rest:
         own = {"node", *COLUMNS}  # one of which no table of counts has, whatever else there is
-        return FLEET if {*rest} <= {"group"} | own or {*rest} & own - {"samples"} else COUNTS
+        misspelt = any(difflib.get_close_matches(word, COLUMNS, cutoff=LIKE) for word in rest)
+        return FLEET if misspelt or {*rest} <= {"group"} | own or {*rest} & own - {"samples"} else COUNTS
     if first == "client" and rest == ["server"]:
         return COVERAGE
     if (first, rest[:1]) == ("a", ["b"]) or first in ("latency_ms", "distance_km", "bandwidth_mbit"):

@@ -35,14 +35,13 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.version import version
-from planner.io.wording import input_words, join, names_or, times, title
+from planner.io.wording import LISTED, input_words, join, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
-MOST_NAMED = 4  # topologies that a verdict names
 TOSS_UP_WIDTH = 0.01  # relative width of the interval in which a toss-up is found to begin
 Progress = Callable[[str], None]
 
@@ -213,13 +212,13 @@ def _verdict(
         both = tuple(dict.fromkeys((*best, *beyond)))
         unknown = list(dict.fromkeys(_unknown(row.parameter, deciding, scenario.tier_names) for row in deciding))
         verb = "decides" if len(unknown) == 1 else "decide"
-        text = f"{_either(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
+        text = f"{one_of(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
         return Verdict(
             status="depends", on=deciding[0].parameter, cases=tuple(_cases(question, deciding[0], best)), text=text
         )
     each = algorithms(question, best)
     alone = len(each) == 1
-    said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {_either(each)}"
+    said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
     change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
     if rows:
         change = _leading(question, best, rows, scenario.tier_names)
@@ -234,7 +233,7 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], 
     if settings and (nearest is None or abs(nearest.distance or 0.0) > math.log(CLOSE)):
         row = min(settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
         each = algorithms(question, row.best_beyond)
-        which = join(list(map(title, each))) if 0 < len(each) <= MOST_NAMED else f"{len(each)} topologies"
+        which = join(list(map(title, each))) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
         makes = (
             f"makes {'it' if len(each) == 1 else 'a toss-up of'} {which}" if each else "puts the target out of reach"
         )
@@ -247,11 +246,6 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], 
     joint = " " if row.unit or row.method == "setting" else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
-
-
-def _either(topologies: Sequence[str]) -> str:
-    many = len(topologies) > MOST_NAMED
-    return f"any of {len(topologies)} topologies" if many else names_or(topologies)
 
 
 def _at(row: Change) -> str:
@@ -286,7 +280,7 @@ def _cases(question: Question, row: Change, best: tuple[str, ...]) -> Iterator[V
         now, beyond = (f"{side} {_at(row)}" for side in (("below", "above") if above else ("above", "below")))
     for value, topologies in ((now, best), (beyond, row.best_beyond)):
         each = algorithms(question, topologies)
-        text = ("" if len(each) == 1 else "toss-up, ") + _either(each)
+        text = ("" if len(each) == 1 else "toss-up, ") + one_of(each)
         yield Verdict(value=value, status="best" if len(each) == 1 else "toss-up", best=topologies, text=text)
 
 
@@ -334,8 +328,8 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
     """
     if scenario.divisions:
         raise ScenarioError(
-            "flip: the number of groups is free here, so there is no one answer to start from. "
-            "Give --groups and --clients-per-group, such as those `hfl-plan recommend` finds."
+            f"flip: {scenario.searched} searched, so there is no one answer to start from. Give one number of each, "
+            "such as those that `hfl-plan recommend` finds."
         )
     scenario = with_default_order(scenario)
     question = ask(scenario)

@@ -97,8 +97,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         )
     if scenario.divisions:
         raise ScenarioError(
-            "--clients: tune needs the groups. Give --groups and --clients-per-group; `hfl-plan recommend --clients` "
-            "searches for them."
+            f"tune: {scenario.searched} searched, and tune compares choices of K and P itself. Give one number of "
+            "groups and of their clients, such as those that `hfl-plan recommend` finds, and no range."
         )
     scenario = _told(with_default_order(scenario), wanted)
     asked = ask(scenario)

@@ -65,8 +65,8 @@ class Standing:
     def confidence(self) -> float | None:
         """Probability that the first is within 2 % of the best; None where no record says, or goes as far."""
         found = self.judged.probability
-        beyond = predictor_record.beyond(self.question) or bool(predictor_record.beyond_sizes(self.question))
-        return None if found is None or beyond else min(found, CERTAIN)
+        beyond = (predictor_record.beyond, predictor_record.beyond_sizes, predictor_record.differ_more)
+        return None if found is None or any(one(self.question) for one in beyond) else min(found, CERTAIN)
 
     @cached_property
     def best(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
-from planner.io.text import LONGEST, NUMBER
+from planner.io.text import LONGEST, NUMBER, suggest
 from planner.io.text_files import capped
 
 LARGEST_FILE = 1 << 28  # bytes
@@ -116,7 +116,9 @@ class CsvTable:
         """Refuse a header with a column of another heading."""
         for i, name in enumerate(self.header):
             if name not in known:
-                self.refuse(f"column {name!a:.60} has no meaning {reason}", way_out, i)
+                meant = suggest(name, {*known} - {*self.header})
+                way = f"{meant} Else {way_out[0].lower()}{way_out[1:]}" if meant else way_out
+                self.refuse(f"column {name!a:.60} has no meaning {reason}", way, i)
 
     def rows(self) -> Iterator[Row]:
         """The lines below the header."""

@@ -47,12 +47,15 @@ class ScaleOnRecord(Part):
     of: int = field("cases: a setting, a topology and a target")
     best_low: float = field("the same with a profile that says how the loss falls")
     best_high: float
+    beyond: str = field("what here is beyond all of these, so that rounds may be farther off", default="")
 
     def in_words(self) -> str:
         """Say it of rounds that are predicted."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = ("{} to {}".format(*map(times, ends)) for ends in (own, best))
         said = f"{these} these in 80 % of runs on record"
+        if self.beyond:
+            return f"{said}, of which none differed so much"
         return said if own == best else f"{said}; {known} with a profile"
 
 

@@ -47,6 +47,8 @@ LARGEST_ROUNDS: Final = 10**12
 LARGEST_EXPONENT: Final = 10  # of a power law
 CHOICES: Final = {"P": "group_rounds", "K": "local_steps", "S1": "groups_per_round", "S2": "clients_per_round"}
 """By letter, the keys of `fleet` that may be ranges wherever they stand; groups may be one beside all clients."""
+SPAN: Final = re.compile(r"[0-9]+\s*[:-]\s*[0-9]+")
+RANGES: Final = "searched are ranges of groups beside all clients, as --clients 96 --groups 7:9, and of P, K, S1 and S2"
 DRAWS: Final = (256, 16384)  # least and most; the number is a power of two
 
 
@@ -138,6 +140,8 @@ def _count(most: int, least: int = 1, *, otherwise: str = "one number") -> Kind:
             raise ScenarioError(
                 f"{field}: a list is not a whole number from {least} to {most}. Write {otherwise}.", code="E022"
             )
+        if "range" not in otherwise and isinstance(value, str) and SPAN.fullmatch(value.strip()):
+            raise ScenarioError(f"{field}: {value!a:.40} is a range. Write one number; {RANGES}.", code="E022")
         return text.count(value, field, least=least, most=most)
 
     return Kind(read, {"type": "integer", "minimum": least, "maximum": most}, "N")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from planner.io.intervals import Spread
+from planner.io.wording import join
 from planner.scenario.fields import CostMethod, Metric, Objective, Order
 from planner.scenario.footprint import Rates
 from planner.scenario.network import Compute, Network
@@ -135,6 +136,14 @@ class Scenario:
     rates: Rates | None = None
     members: Members | None = None
     listed: Listed | None = None
+
+    @property
+    def searched(self) -> str:
+        """Which counts are searched for, as the subject of a sentence with its verb; empty where none is."""
+        free = bool(self.divisions) and self.divisions[0].grouping != "given"
+        groups = ["the number of groups"] * free
+        every = groups + [f"{symbol} ({low} to {high})" for symbol, (low, high) in self.choices.items()]
+        return f"{join(every)} {'is' if len(every) == 1 else 'are'}" if every else ""
 
     @property
     def depth(self) -> int:

@@ -227,7 +227,8 @@ class _Space:
         what = f"no configuration of {least} or more hubs fits into {' and '.join(parts)}"
         if limits.per_hub is not None and limits.per_hub == limits.per_node:  # as it is unless given
             return f"{what}. Allow a hub more than a node, such as --per-hub {self.n}, or fix less."
-        return f"{what}. Allow more, or fix less."
+        most = f"--edges {small.edges(self.n)} or more" if limits.edges is not None else "more"
+        return f"{what}. Allow {most}, or fix less."
 
 
 def _numbers(given: int | None, least: int, most: int, thinned: bool) -> Rows:

@@ -149,6 +149,7 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         of=int(row["rows"]),
         best_low=float(best["low"]),
         best_high=float(best["high"]),
+        beyond=predictor_record.differ_more(question),
     )
 
 
@@ -206,7 +207,7 @@ def _weak(question: Question) -> str:
     if predictor_record.beyond(question):
         most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
         return f"no measured run had {own:,} local steps in a round, {most:g} at most"
-    return predictor_record.beyond_sizes(question)
+    return predictor_record.beyond_sizes(question) or predictor_record.differ_more(question)
 
 
 def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:

@@ -50,6 +50,8 @@ OFF_IN_RACES = (
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
 SIZES = {"G": "groups", "M": "clients in a group"}  # by symbol, of the fleets on record
+DEVIATIONS = {"zeta": "clients of a group", "delta": "groups"}  # by symbol, whose they are
+MORE = 1.5  # times the largest deviation on record, from which on one is beyond it
 Array = NDArray[np.float64]
 By = Literal["rounds", "time"]
 
@@ -61,7 +63,7 @@ class Record:
     places: Array  # as of `place`, shape (rows, features)
     kinds: NDArray[np.int_]  # as of `kind`, shape (rows,)
     most_steps: float  # P K, the local steps of a client in a global round, at most
-    largest: Mapping[str, float]  # G and M, at most
+    largest: Mapping[str, float]  # G and M, and the deviations over sigma, at most
     regret: Mapping[str, Array]  # by predictor, of its first choice in rounds, relative to the best; shape (rows,)
     # by predictor and topology, log of measured over predicted rounds, relative to Star-Star's; shape (rows,)
     errors: Mapping[str, Mapping[str, Array]]
@@ -134,6 +136,7 @@ def record(name: str) -> Record | None:
     drawn = [row["order"] == "random" for row in rows]  # who takes part in draws runs in the order drawn
     most_steps = float((values["P"] * values["K"]).max())
     largest = {symbol: float(values[symbol].max()) for symbol in SIZES}
+    largest |= {name: float((values[name] / values["sigma"]).max()) for name in DEVIATIONS}
     return Record(
         place(values, numbers("target"), drawn),
         np.asarray(kind(values)),
@@ -200,6 +203,26 @@ def beyond_sizes(question: Question) -> str:
         own = question.values[symbol]
         if own > most * math.exp(FAR):
             return f"no measured run had {own:,.0f} {words}, {most:,.0f} at most"
+    return ""
+
+
+def differ_more(question: Question) -> str:
+    """Say that no measured run had clients or groups that differ as much for the noise; empty where one had."""
+    known, noise = record(name_of(question)), question.values["sigma"]
+    if (
+        known is None
+        or question.predictor.measured
+        or question.predictor.guarantees
+        or not noise
+        or question.depth != 2
+    ):
+        return ""
+    for name, whose in DEVIATIONS.items():
+        own, most = question.values[name] / noise, known.largest[name]
+        if own > MORE * most:
+            return (
+                f"no measured run had {whose} that differ so much: {name}/sigma is {own:.2g}, {most:.2g} at most there"
+            )
     return ""
 
 

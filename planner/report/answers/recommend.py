@@ -12,7 +12,7 @@ from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, I
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity
-from planner.io.wording import CASES, counted, join, join_with_limit, percent, times, title, two
+from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.report.document import (
@@ -57,7 +57,7 @@ METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
 LAST = (METHODS, RANGES, SCALE)  # facts that go last
-LISTED = 12  # lines of a table of divisions for people; csv and json have all
+DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
 
@@ -129,7 +129,7 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     of both links by time that is not ``whole``.
     """
     later = _later(answer)
-    shown = [*answer.ranking[:most], *(row for row in answer.rows if row.baseline and row.id not in later)]
+    shown = [*_trees(answer, most), *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
     decides: str = "time" if cases else answer.objective
     others = [name for name in ("time", "rounds", "traffic") if name != decides]
@@ -155,6 +155,15 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
         apart=False,
         above=_above(answer, cases, "rounds" if BEGUN in heads else ""),
     )
+
+
+def _trees(answer: Recommendation, most: int) -> list[Row]:
+    """The first of the ranking; those that the verdict names in some case stand in the places of the last others."""
+    cases = [one.best for case in answer.verdict.cases for one in (case.cases or (case,))]
+    named = {id_ for best in (answer.verdict.best, *cases) if len(best) <= LISTED for id_ in best}
+    first, rest = answer.ranking[:most], [row for row in answer.ranking[most:] if row.id in named]
+    others = [row.id for row in first if row.id not in named][::-1][: len(rest)]
+    return [row for row in answer.ranking if row in (*first, *rest[: len(others)]) and row.id not in others]
 
 
 def _later(answer: Recommendation) -> set[str]:
@@ -390,9 +399,9 @@ def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[
     counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.recommend.choices}
     key = CHOICES.get(letter, "groups")
     kept = set(range(len(rows)))
-    if len(rows) > LISTED:
+    if len(rows) > DIVISIONS:
         kept = {i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value}
-        kept |= {round(i * (len(rows) - 1) / (LISTED - 2)) for i in range(LISTED - 1)}
+        kept |= {round(i * (len(rows) - 1) / (DIVISIONS - 2)) for i in range(DIVISIONS - 1)}
     shown = [rows[i] for i in sorted(kept)]
     columns = (
         Column(""),

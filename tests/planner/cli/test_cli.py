@@ -82,7 +82,7 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
             "reaches which server, for `hfl-plan recommend --coverage cover.csv` and `hfl-plan overlap`.",
         ),
         ("recommend --fleet rates.csv", "known are client, group, samples, step_time, link"),
-        ("recommend --fleet rates.csv", "help: Remove it"),
+        ("recommend --fleet rates.csv", "help: Did you mean link? Else remove it."),
         ("network place geant --fleet nowhere.csv", "help: Check the name."),
         ("network place geant --fleet=nowhere.csv", "help: Check the name."),
         ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
@@ -111,6 +111,7 @@ def test_a_file_in_the_place_of_another_is_told_what_it_is_for(
         ("measure counts.csv", "client,group,a,b\nx,g,1,-2\n"),
         ("recommend --data counts.csv", "client,group,a,b\nx,g,1,-2\n"),
         ("recommend --fleet counts.csv", "client,group,samples\nx,g,-1\n"),
+        ("recommend --fleet counts.csv", "\nclient,group,step_tme\nx,g,0.1\n"),
     ],
 )
 def test_a_file_in_its_place_keeps_the_way_out_of_its_mistake(
@@ -157,6 +158,10 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--model-size", "45"], "--model-size"),
         ([*BASE, "--step-time", "3 parsec"], "--step-time"),
         ([*BASE, "--S1", "11"], "11 exceeds the 10"),
+        (["recommend", "-G", "8", "-M", "10:14"], "Write one number; searched are ranges of groups beside all clients"),
+        (["flip", "-G", "7", "-M", "16", "--local-steps", "1:5"], "flip: K (1 to 5) is searched"),
+        (["flip", "--clients", "96", "--groups", "7:9"], "flip: the number of groups is searched"),
+        (["tune", "--clients", "96"], "tune: the number of groups is searched"),
         ([*BASE, "--target", "0"], "--target"),
         ([*BASE, "--sigma", "nan"], "--sigma"),
         ([*BASE, "--bounds", "thm9"], "--bounds"),

@@ -167,3 +167,19 @@ def test_evidence_says_how_far_its_targets_go_where_yours_is_over_twice_as_far(r
     assert nearest.right / nearest.of > 0.8  # which is good, were its targets as far
     (line,) = (line for line in str(answer).splitlines() if line.startswith("Evidence"))
     assert line.split()[1:4] == (["fair", "to", "46"] if until else ["good", "on", "rounds:"])
+
+
+def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> None:
+    """The most that the record has, from its own columns; clients with one label each are at 16."""
+    given = {"groups": 4, "clients_per_group": 10, "link_sharing": "per-server", "target": 0.5, "sigma": 1.9}
+    rows = table("record_loss_images.csv")
+    most = {name: max(float(row[name]) / float(row["sigma"]) for row in rows) for name in ("zeta", "delta")}
+    for name, whose in (("zeta", "clients of a group"), ("delta", "groups")):
+        for times, beyond in ((1.45, False), (1.55, True)):
+            own = {"zeta": 0.5, "delta": 0.5} | {name: 1.9 * times * most[name]}
+            found = planner.recommend(**given, heterogeneity="zeta={zeta},delta={delta}".format(**own))
+            said = f"no measured run had {whose} that differ so much: {name}/sigma is {times * most[name]:.2g}, "
+            assert (f"{said}{most[name]:.2g} at most there" in " ".join(one.weak for one in found.evidence)) == beyond
+            assert ("of which none differed so much" in found.recommend.scale.in_words()) == beyond
+            if beyond:
+                assert found.verdict.confidence is None

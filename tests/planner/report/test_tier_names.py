@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.io.wording import title
 
 FLAT = {"up": "1Gbit/s", "down": "1Gbit/s", "latency": "5ms"}
 LETTERS = re.compile(r"\b(delta|n|S|P)[123]\b|link1|\bserver (up|down)link")
@@ -60,3 +61,11 @@ def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
     told = " ".join(str(planner.recommend(tiers="4/5/20", model_size="45MB", step_time="0.1s", K=2, **given)).split())
     assert "tier 1 link 100 Mbit/s?" in told and "link1" not in told
     assert "tier 1 uplink below" in turned.explain("break-even") and "link1" not in str(turned)
+
+
+def test_topologies_that_a_case_names_are_in_the_table() -> None:
+    """Shared links named Star-Ring-Ring, of which the table of own links had no row."""
+    found = planner.recommend(tiers="4/5/20", heterogeneity="0.5/1/3", objective="time")
+    named = {one for case in found.verdict.cases if len(case.best) <= 4 for one in case.best}
+    page = str(found)
+    assert named and all(re.search(rf"^{title(one)}  ", page, re.MULTILINE) for one in named)
