@@ -227,7 +227,7 @@ def test_where_arrivals_are_all_alike_a_smaller_buffer_may_have_a_proof(plan) ->
 def test_the_page_says_what_it_must(plan) -> None:
     out = " ".join(plan(*FIXED, "--smoothness", "2", "--explain")[1].split())
     for words in (
-        "By the bound, wait for all 3 regions",
+        "By HGA-FL's bound, wait for all 3 regions",
         "no guarantee",
         "refuted and not used",
         "4 - 3 L >= 0: at L = 2 it is -2, which fails",
@@ -259,7 +259,8 @@ def test_more_rounds_inside_are_named_where_they_save_time(plan) -> None:
     told, out = own(plan(*words, "--json")[1]), plan(*words)[1]
     best = min(told["sub_rounds"], key=lambda row: row["seconds"])
     assert best["R_sub"] > 1
-    assert f"By the bound, wait for all 4 regions, with {best['R_sub']} group rounds" in out
+    said = f"By HGA-FL's bound, wait for all 4 regions, with {best['R_sub']} group rounds"
+    assert said in " ".join(out.split())
     assert best["seconds"] < min(row["seconds"] for row in told["buffers"] if row["seconds"])
 
 
@@ -388,8 +389,8 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     assert "mean staleness" in out and "1 of 3 ~5.1 s 2 - no guarantee" in out
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
-        race = "No bound covers FedBuff and FedAsync: race them first."
-        assert out.startswith(f"By the bound, wait for all 3 regions{wanted} {race}")
+        assert out.startswith("Race before you wait: FedBuff and FedAsync, which no bound covers, took 0.19x to 0.55x ")
+        assert f"with a region 8x as slow. By HGA-FL's bound, wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
 
