@@ -122,8 +122,9 @@ def crossing(rounds: Array, reached: Array, target: float) -> float:
     return float(rounds[i - 1] + share * (rounds[i] - rounds[i - 1]))
 
 
-def settings(path: Path) -> list[Curves]:
-    """All settings of a file of curves."""
+@cache
+def settings(path: Path) -> tuple[Curves, ...]:
+    """All settings of a file of curves, read once."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     moments = [name for name in rows[0] if name.isdigit()]
@@ -145,7 +146,7 @@ def settings(path: Path) -> list[Curves]:
                 {key: np.array(values) for key, values in best.items()}, {key: tuple(r) for key, r in rates.items()},
             )
         )  # fmt: skip
-    return found
+    return tuple(found)
 
 
 def of_roles(path: Path, roles: Sequence[str]) -> list[Curves]:

@@ -12,8 +12,17 @@ PAGE = (Path(__file__).parents[3] / "docs" / "networks.md").read_text().splitlin
 ROWS = {(row["model"], row["network"]): row for row in published()}
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("model", MODELS)
+LARGE = ("exodus", "ebone")  # of 79 and of 87 routers: one model, and the others with -m slow
+
+
+@pytest.mark.parametrize(
+    ("model", "network"),
+    [
+        pytest.param(model, network, marks=pytest.mark.slow if network in LARGE and i else ())
+        for network in NETWORKS
+        for i, model in enumerate(MODELS)
+    ],
+)
 def test_overlays_take_what_was_published(model: str, network: str) -> None:
     row = {kind: float(value) for kind, value in ROWS[model, network].items() if kind not in ("model", "network")}
     found = Place(model, network).found()

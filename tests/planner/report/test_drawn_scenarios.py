@@ -28,7 +28,7 @@ from planner.cli import options
 from planner.io.answers import Answer, Verdict
 from planner.io.wording import title
 
-SCENARIOS, BLOCK, QUICK = 500, 25, 2
+SCENARIOS, BLOCK, QUICK = 500, 25, 1
 LONGEST = 5.0  # seconds of the processor that a command may take which does not simulate
 SIMULATES = {"--straggler"}
 NAME = r"(?:Star|Ring)(?:-(?:Star|Ring))+"
