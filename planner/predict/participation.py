@@ -111,17 +111,24 @@ def _dearer(question: Question, topology: str, come: list[Any], goal: Any, value
         name: np.stack([np.broadcast_to(one, shape) for one in column])
         for name, column in zip(drawn, zip(*asked, strict=True), strict=True)
     }
-    if question.predictor.guarantees:
-        (bound,) = own_bounds("partial", {topology: question.topologies[topology]}).values()
-        found = bound.rounds_to(goal, cap="own", **{**values, **stacked})
-    else:
-        found = question.predictor.rounds_to(replace(question, order="random"), topology, goal, {**values, **stacked})
-    needed = np.asarray(found)
+    in_draws = replace(
+        question, availability=None, order="random", topologies={topology: question.topologies[topology]}
+    )
+    values = {**values, **stacked}
+    key = memory.key_of(in_draws, {**values, "": goal})  # a clock that is moved has the same whole numbers
+    if (known := memory.remembered(key)) is None:
+        if question.predictor.guarantees:
+            (bound,) = own_bounds("partial", in_draws.topologies).values()
+            found = bound.rounds_to(goal, cap="own", **values)
+        else:
+            found = question.predictor.rounds_to(in_draws, topology, goal, values)
+        memory.keep(key, known := {topology: found})
+    needed = np.asarray(known[topology])
     with np.errstate(invalid="ignore"):
         there = sum(share * n for share, n in zip(shares, needed, strict=False))
         full = needed[len(corners)]
-        known = np.isfinite(there) & np.isfinite(full) & (full > 0)
-        return np.maximum(np.where(known, there, 1.0) / np.where(known, full, 1.0), 1.0)
+        finite = np.isfinite(there) & np.isfinite(full) & (full > 0)
+        return np.maximum(np.where(finite, there, 1.0) / np.where(finite, full, 1.0), 1.0)
 
 
 def of_a_round(question: Question, topology: str, cost: RoundCost, **changes: Any) -> RoundCost:

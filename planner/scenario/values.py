@@ -138,10 +138,14 @@ class Scenario:
     listed: Listed | None = None
 
     @property
+    def groups_are_free(self) -> bool:
+        """Whether the number of groups is searched for."""
+        return bool(self.divisions) and self.divisions[0].grouping != "given"
+
+    @property
     def searched(self) -> str:
         """Which counts are searched for, as the subject of a sentence with its verb; empty where none is."""
-        free = bool(self.divisions) and self.divisions[0].grouping != "given"
-        groups = ["the number of groups"] * free
+        groups = ["the number of groups"] * self.groups_are_free
         every = groups + [f"{symbol} ({low} to {high})" for symbol, (low, high) in self.choices.items()]
         return f"{join(every)} {'is' if len(every) == 1 else 'are'}" if every else ""
 
