@@ -329,8 +329,8 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
     if scenario.divisions:
         raise ScenarioError(
             f"flip: {scenario.searched} searched, so there is no one answer to start from. Give "
-            f"{'--groups and --clients-per-group' if scenario.groups_are_free else 'one number of each'}, such as those "
-            "that `hfl-plan recommend` finds."
+            f"{'--groups and --clients-per-group' if scenario.groups_are_free else 'one number of each'}, such as "
+            "those that `hfl-plan recommend` finds."
         )
     scenario = with_default_order(scenario)
     question = ask(scenario)
