@@ -86,10 +86,11 @@ def _of_schema(path: Path) -> Kind | None:
 
 def _of_header(path: Path) -> Kind | None:
     from planner.data.fleet import COLUMNS
+    from planner.io.csv_rows import separator_of
 
     with path.open("rb") as stream:
         line = stream.readline(LONGEST).decode("utf-8-sig")
-    first, *rest = (word.strip().lower() for word in line.split(","))
+    first, *rest = (word.strip().lower() for word in line.split(separator_of(line)))
     if first == "client" and "group" in rest:
         own = {"node", *COLUMNS}  # one of which no table of counts has, whatever else there is
         misspelt = any(difflib.get_close_matches(word, COLUMNS, cutoff=LIKE) for word in rest)

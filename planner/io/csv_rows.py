@@ -25,6 +25,7 @@ from planner.io.text_files import capped
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
 LARGEST_NAME = 200  # characters of an id
+DECIMAL_COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # begins what a spreadsheet would run
 
 
@@ -56,6 +57,12 @@ class Row:
     def number(self, column: str | int, noun: str, *, signed: bool = False) -> float:
         """The finite number in a field; from 0, unless it may be signed."""
         text = self[column]
+        if self.table.separator == ";" and (halves := DECIMAL_COMMA.fullmatch(text)):
+            if len(halves[2]) == 3:
+                self.refuse(
+                    f"{text!a:.40} may be a thousand or one", f"Write {halves[1]}{halves[2]} or {halves[1]}", column
+                )
+            text = f"{halves[1]}.{halves[2]}"
         value = float(text) if len(text) <= LONGEST and NUMBER.fullmatch(text) else float("nan")
         if not abs(value) <= 1e100 or (value < 0 and not signed):
             rule = "a number up to 1e100" if signed else "a number from 0 to 1e100"
@@ -65,11 +72,14 @@ class Row:
 
 
 class CsvTable:
-    """A CSV file; ``first`` is the line of its header."""
+    """A CSV file, separated as its header is; ``first`` is the line of that."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._reader = csv.reader(io.TextIOWrapper(io.BytesIO(_text(path)), "utf-8-sig", newline=""), strict=True)
+        text = io.TextIOWrapper(io.BytesIO(_text(path)), "utf-8-sig", newline="")
+        self.separator = separator_of(next((line for line in text if line.strip()), ""))
+        text.seek(0)
+        self._reader = csv.reader(text, delimiter=self.separator, strict=True)
         first = next(self._lines(), None)
         if first is None:
             raise ScenarioError(
@@ -78,10 +88,8 @@ class CsvTable:
         self.first, fields = first
         self.header = [name.strip() for name in fields]
         self._places: dict[str, int] = {}
-        if len(self.header) == 1:
-            for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-                if mark in self.header[0]:
-                    self.refuse(f"fields are separated by {word}", "Save the file with commas", 0)
+        if len(self.header) == 1 and "|" in self.header[0]:
+            self.refuse("fields are separated by bars", "Save the file with commas", 0)
         for i, name in enumerate(self.header):
             if not name or not name.isprintable() or len(name) > LARGEST_NAME:
                 self.refuse(f"{name!a:.60} is not a name of a column", "Name every column", i)
@@ -196,6 +204,11 @@ class Cells:
             at = np.array(list(self.values))
             found[at[:, 0], at[:, 1]] = list(self.values.values())
         return found
+
+
+def separator_of(header: str) -> str:
+    """What separates the fields of a file: a comma, or a semicolon or tab where its header has none."""
+    return next((mark for mark in (",", ";", "\t") if mark in header), ",")
 
 
 def near(name: str, header: list[str]) -> str:

@@ -469,7 +469,8 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
         )
     if inputs.draws:
         share = min(inputs.p_best[inputs.regret.of].value, 0.99)
-        yield Sentences(f"Inputs alone: {first} is best in {percent(share)} of {inputs.draws:,} draws.")
+        alone = "Inputs alone, as if the predictor had no errors"
+        yield Sentences(f"{alone}: {first} is best in {percent(share)} of {inputs.draws:,} draws.")
         yield Sentences(f"Drawn: {'; '.join(_limits(inputs.drawn))}.")
         regret = inputs.regret
         if regret.mean is not None:

@@ -115,7 +115,8 @@ def test_a_server_without_clients_is_left_out_with_a_word(tmp_path: Path) -> Non
         ("client,a,b\nc1,1\n", "2:3", "there are 2 fields, and 3 columns"),
         ("client,a,a\nc1,1,1\n", "1:3", "column 'a' comes twice"),
         ("client,a\nc1,1\nc1,1\n", "3:1", "client 'c1' is on line 2 already"),
-        ("client;a;b\nc1;1;0\n", "1:1", "separated by semicolons"),
+        ("client|a|b\nc1|1|0\n", "1:1", "separated by bars"),
+        ("client;server;airtime\nc1;a;1,500\n", "2:3", "'1,500' may be a thousand or one. Write 1500 or 1."),
         ("Client,a\nc1,1\n", "1", "is 'Client' it?"),
         ("client\nc1\n", "1", "there is no column of a server"),
         ("client,a\n", "1", "no client below it"),
@@ -536,6 +537,14 @@ def test_time_is_judged_without_the_links_that_set_the_pace(plan, tmp_path: Path
     page = " ".join(plan(*command, "--explain")[1].split())
     assert "Predicted to be worth it with 3 links dropped." in page
     assert "not worth it" not in page.partition("Record")[0]
+
+
+def test_decimal_commas_are_read_between_semicolons(tmp_path: Path) -> None:
+    text = "client,server,airtime\nc1,a,1.5\nc2,a,0.25\nc2,b,2\n"
+    for name, said in (("comma", text), ("semicolon", text.replace(",", ";").replace(".", ","))):
+        (tmp_path / f"{name}.csv").write_text(said)
+    one, other = (read_layout(str(tmp_path / f"{name}.csv")).airtime for name in ("comma", "semicolon"))
+    assert (one == other).all() and one.sum() == 3.75
 
 
 def test_hfl_that_goes_to_the_cloud_every_time_is_what_its_own_scenario_says(plan) -> None:
