@@ -14,6 +14,7 @@ import numpy as np
 from planner.data.coverage import Floats
 
 LAYOUT = "triangle:14,4,1"  # of the runs that the bound is held to
+EVERY = "HFL, Ge = 1"  # in place of a coverage: of HFL that goes to the cloud after every edge round
 LEAST_DELTA = 0.01  # delta/sigma that counts as none
 LEAST_GAIN = 0.02  # logarithm of a gain below which a bound says that there is none
 
@@ -22,7 +23,7 @@ LEAST_GAIN = 0.02  # logarithm of a gain below which a bound says that there is 
 class Run:
     """A setting that was run, with what was measured and what the bound says."""
 
-    coverage: str  # layout of 57 clients of three servers
+    coverage: str  # layout of 57 clients of three servers, or `EVERY`
     E: int  # E, Ge: local steps and edge rounds
     Ge: int
     zeta: float  # zeta, delta: gaps over sigma
@@ -58,9 +59,9 @@ class GainCalibration:
     extrapolation: float  # factor by which E and Ge are off, both together
 
     @classmethod
-    def nearest(cls, E: int, Ge: int, zeta: float) -> GainCalibration:
-        """Find the runs to look at, of the layout that most were made with; ``zeta`` over sigma."""
-        known = [run for run in record() if run.coverage == LAYOUT]
+    def nearest(cls, E: int, Ge: int, zeta: float, coverage: str = LAYOUT) -> GainCalibration:
+        """Find the runs to look at, by default of the layout that most were made with; ``zeta`` over sigma."""
+        known = [run for run in record() if run.coverage == coverage]
 
         def distance(run: Run) -> tuple[float, float]:
             return abs(math.log(run.E / E)) + abs(math.log(run.Ge / Ge)), abs(math.log((1 + run.zeta) / (1 + zeta)))

@@ -16,7 +16,7 @@ from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.framing import Frame, form, label_gradients
-from planner.families.hhfl.calibration import LEAST_DELTA, GainCalibration, Run, record
+from planner.families.hhfl.calibration import EVERY, LAYOUT, LEAST_DELTA, GainCalibration, Run, record
 from planner.families.hhfl.model import (
     PRICE,
     Airtime,
@@ -72,8 +72,12 @@ class Question:
     @property
     def calibration(self) -> GainCalibration:
         """The runs to hold the bound to."""
+        return self.calibrated(LAYOUT)
+
+    def calibrated(self, coverage: str) -> GainCalibration:
+        """Find the runs of a coverage to hold the bound to."""
         task = self.task
-        return GainCalibration.nearest(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0)
+        return GainCalibration.nearest(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0, coverage)
 
     @property
     def gain(self) -> float:
@@ -304,7 +308,7 @@ class Answer:
     target: float  # loss above its minimum that all are asked for
     apart: Option  # apart, hybrid: HFL and HHFL, as runs let expect
     hybrid: Option
-    every: Option | None  # HFL with a cloud round after every edge round, by the bound; None where that is HFL already
+    every: Option | None  # HFL with a cloud round after every edge round, as in runs; None where that is HFL already
     best: Best  # by the objective
     also: Best  # by time, or by airtime where time decides
     gain_below: float  # gain of the best to a tenth of the loss gap at the start
@@ -335,7 +339,7 @@ def solve(question: Question) -> Answer:
         target=goal,
         apart=apart,
         hybrid=hybrid,
-        every=_every(question, goal) if open_ else None,
+        every=_every(question, goal, apart) if open_ else None,
         best=best,
         also=also,
         gain_below=replace(weighed, target=task.A / 10).expected,
@@ -382,14 +386,18 @@ def _best(question: Question, goal: float, apart: Option, hybrid: Option, ways: 
     )
 
 
-def _every(question: Question, goal: float) -> Option | None:
-    """HFL with one edge round between cloud rounds; None where that is asked, or takes too many rounds to count."""
+def _every(question: Question, goal: float, apart: Option) -> Option | None:
+    """HFL with one edge round between cloud rounds; None where that is asked, or runs leave open if it takes less."""
     if question.task.Ge == 1:
         return None
     try:
-        return priced(question.layout.apart(), question.gaps, replace(question.task, Ge=1), goal, question.cost)
+        found = priced(question.layout.apart(), question.gaps, replace(question.task, Ge=1), goal, question.cost)
     except NoAnswerError:
         return None
+    runs = question.calibrated(EVERY)
+    least, most = (found.expected(apart, float(runs.power(question.unevenness, end))) for end in ("gain", "low"))
+    price = PRICE[question.objective]
+    return least if getattr(most, price) < getattr(apart, price) else None
 
 
 def _goal(question: Question) -> float:

@@ -167,7 +167,7 @@ def _verdict(found: Answer) -> Verdict:
     own, ratio = "thinned" if best.dropped else "hhfl", _ratio(found, best)
     if best.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
-    every = "" if (least := _every(found)) is None else f" HFL with Ge = 1 takes {times(least)} the {aim} by the bound."
+    every = "" if (least := _every(found)) is None else f" HFL with Ge = 1 takes {times(least)} the {aim}."
     if best.verdict == "cannot tell":
         text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}.{every}"
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
