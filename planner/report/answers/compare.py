@@ -87,10 +87,17 @@ def answered(found: Contrast, second: str = "") -> Compared:
             "jointly": list(found.jointly),
         },
         details=dict(_details(found)),
-        next=(NextStep(argv=("hfl-plan", "recommend", "--config", second), why="the second in full"),)
-        if second.endswith(".toml") and len(second) <= NAMED
-        else (),
+        next=(_second(found, second),) if second.endswith(".toml") and len(second) <= NAMED else (),
     )
+
+
+def _second(found: Contrast, path: str) -> NextStep:
+    """Show the second in full, to the target of the first where they have two numbers of one quantity."""
+    own, other = found.first.answer.target, found.second.answer.target
+    argv = ("hfl-plan", "recommend", "--config", path)
+    if own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other:
+        return NextStep(argv=argv, why="the second in full")
+    return NextStep(argv=(*argv, "--target", f"{own.value:.4g}"), why="the second, to the target of the first")
 
 
 def _plain(value: Any) -> Any:

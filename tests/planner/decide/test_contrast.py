@@ -233,6 +233,25 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
     assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
 
 
+def test_where_targets_differ_the_next_step_asks_the_second_for_the_first_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More local steps took as long, to a lower loss: to one loss they take a third of the time."""
+    monkeypatch.chdir(tmp_path)
+    paths = [Path(f"{K}.toml") for K in (2, 12)]
+    for path, K in zip(paths, (2, 12), strict=True):
+        path.write_text(f'[fleet]\ngroups = 8\nclients_per_group = 25\nlocal_steps = {K}\n[plan]\nobjective = "time"\n')
+    found = planner.compare(*paths)
+    own = found.compare["sides"][0]["target"]["value"]
+    *argv, option, target = found.next[0].argv
+    assert argv == ["hfl-plan", "recommend", "--config", str(paths[1])] and option == "--target"
+    assert float(target) == pytest.approx(own, rel=1e-3)
+    again = planner.recommend(config=paths[1], target=target)
+    first, second = (float(one.row("star-star").rounds) for one in (planner.recommend(config=paths[0]), again))
+    assert second < first / 2
+    assert planner.compare(paths[0], paths[0]).next[0].argv[-1] == str(paths[0])
+
+
 def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
     return [
         pair
