@@ -111,14 +111,11 @@ def _dearer(question: Question, topology: str, come: list[Any], goal: Any, value
         name: np.stack([np.broadcast_to(one, shape) for one in column])
         for name, column in zip(drawn, zip(*asked, strict=True), strict=True)
     }
-    in_draws = replace(
-        question, availability=None, order="random", topologies={topology: question.topologies[topology]}
-    )
-    values = {**values, **stacked}
-    key = memory.key_of(in_draws, {**values, "": goal})  # a clock that is moved has the same whole numbers
+    in_draws, values = replace(question, availability=None, order="random"), {**values, **stacked}
+    key = memory.key_of(in_draws, {**values, topology: goal})  # a clock that is moved has the same whole numbers
     if (known := memory.remembered(key)) is None:
         if question.predictor.guarantees:
-            (bound,) = own_bounds("partial", in_draws.topologies).values()
+            (bound,) = own_bounds("partial", {topology: question.topologies[topology]}).values()
             found = bound.rounds_to(goal, cap="own", **values)
         else:
             found = question.predictor.rounds_to(in_draws, topology, goal, values)
