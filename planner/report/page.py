@@ -269,7 +269,7 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
     known.sort(key=lambda one: one.parameter not in words)
-    found = [change_in(answer, one) for one in known]
+    found = list(_in_words(answer, known))
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
@@ -278,6 +278,20 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
         said = own + "; ".join(found[:most])
         fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
         yield "Changes", said if answer.verdict.cases and fits else said + left
+
+
+def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
+    """Say each change, in one where both rates of a link have the same: ``server uplink or downlink below ...``."""
+    every = [change_in(answer, one) for one in known]
+    for one, said in zip(known, every, strict=True):
+        link, _, part = one.parameter.rpartition(".")
+        if (other := {"up": "down", "down": "up"}.get(part)) is not None:
+            own, of_other = answer.words(one.parameter), answer.words(f"{link}.{other}")
+            if said.replace(own, of_other, 1) in every:
+                if part == "down":
+                    continue
+                said = said.replace(own, f"{own} or {of_other.rpartition(' ')[2]}", 1)
+        yield said
 
 
 def titles(answer: Answer) -> dict[str, str]:

@@ -524,7 +524,7 @@ def test_ranges_that_are_none_are_refused_in_one_line(value: str, wanted: str) -
     assert wanted in str(refused.value)
     assert "\n" not in str(refused.value)
     assert scenario(G=4, M=4, K=" 3 : 3 ").known["K"].value == 3
-    with pytest.raises(ScenarioError, match="is a range. Write one number; searched are ranges of groups"):
+    with pytest.raises(ScenarioError, match=r"is a range\. Write one number; searched are ranges of groups"):
         scenario(N="4:8", H="both")
 
 
