@@ -42,7 +42,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
-TOSS_UP_WIDTH = 0.01  # relative width of the interval in which a toss-up is found to begin
+TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin
 Progress = Callable[[str], None]
 
 
@@ -421,15 +421,17 @@ def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, compet
     """A change with where on its way the best cannot be told from another any more, as `recommend` judges it there."""
     each = next((one for one in followed if one.name == row.parameter), None)
     first, scenario = here.undecided(competing), here.scenario
-    if each is None or isinstance(row.break_even, str) or len(first) > 1:
+    if each is None or isinstance(row.break_even, str) or len(first) > 1 or not row.best_beyond:
         return row
     if row.assumed:  # another value is one that somebody gives
         given = replace(scenario.known[each.name], origin="given", spread=None)
         scenario = replace(scenario, known={**scenario.known, each.name: given})
 
     def told(value: float) -> bool:
-        there = standing(each.moved(here.question, value), scenario, here.objective)
-        return there.undecided(competing) == first
+        there = each.moved(here.question, value)
+        if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
+            return False
+        return standing(there, scenario, here.objective).undecided(competing) == first
 
     near, far = each.value, float(row.break_even)
     while abs(far - near) > (1.0 if each.whole else TOSS_UP_WIDTH * max(abs(near), abs(far))):

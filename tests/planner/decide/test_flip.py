@@ -908,7 +908,7 @@ def test_recommend_names_a_toss_up_from_where_flip_says_so(asked: dict[str, Any]
         if row.toss_up is None or row.parameter not in (*deviations, "K", "step_time"):
             continue
         sign = 1 if row.toss_up > row.now else -1
-        near, far = row.toss_up * (1 - 0.02 * sign), row.toss_up * (1 + 0.02 * sign)
+        near, far = row.toss_up * (1 - 0.03 * sign), row.toss_up * (1 + 0.03 * sign)
         if isinstance(row.toss_up, int):
             near, far = row.toss_up - sign, row.toss_up
         for at, status in ((near, "best"), (far, "toss-up")):
@@ -921,6 +921,16 @@ def test_recommend_names_a_toss_up_from_where_flip_says_so(asked: dict[str, Any]
             assert planner.recommend(**{**given, **there}).verdict.status == status, (row.id, at)
             tried.add(row.parameter)
     assert len(tried) >= 2
+
+
+def test_values_at_which_nobody_reaches_the_target_are_no_internal_error() -> None:
+    """A drawn scenario: on the way to fewer clients of a group the target is out of reach."""
+    given = {"groups": 3, "clients_per_group": 22, "heterogeneity": "zeta=0.3,delta=2", "uplink": "3.08Mbit/s"}
+    given |= {"local_steps": 26, "group_rounds": 3, "step_time": "0.95s", "rounds": 287, "objective": "traffic"}
+    found = planner.flip(**given)
+    assert [row.toss_up is not None and row.toss_up > row.now for row in found.rows if row.parameter == "zeta"] == [
+        True
+    ]
 
 
 def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> None:
