@@ -10,16 +10,24 @@ from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table
 from planner.report.page import cell, count, duration, size, told
+from planner.report.render.table import first_that_fits
 
-SHOWN = 6  # rows of the front on a page
+SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
+LAST = ("Alike", "Rates")  # facts that are left out first, as a section has them
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
 RATES = ("effective", "raw", "effective, bound", "raw, bound")
 
 
 def document(answer: Tuned) -> Document:
-    """Lay choices out: the present one, the recommended one, and others of the front."""
-    rows, more = _page_rows(answer), _more(answer)
+    """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
+    fewer = [(), LAST[:1], LAST]
+    return first_that_fits(_laid(answer, most, left) for left in fewer for most in range(SHOWN, FEWEST - 1, -1))
+
+
+def _laid(answer: Tuned, most: int, without: tuple[str, ...]) -> Document:
+    """The present choice, the recommended one, and others of the front, up to so many; some facts left out."""
+    rows, more = _page_rows(answer, most), _more(answer)
     several = any(row.group_rounds != 1 for row in rows)
     columns = (
         Column("topology"),
@@ -46,7 +54,7 @@ def document(answer: Tuned) -> Document:
         indent=2,
         apart=False,
     )
-    facts = tuple(_facts(answer, chosen))
+    facts = tuple(fact for fact in _facts(answer, chosen) if fact[0] not in without)
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
@@ -60,14 +68,14 @@ def _more(answer: Tuned) -> list[Aim]:
     return [aim for aim, (_, budget, _) in MORE.items() if aim == answer.objective or getattr(answer.tune, budget)]
 
 
-def _page_rows(answer: Tuned) -> list[Plan]:
-    """The present and the recommended choice, a toss-up, and one of each tie of the front."""
+def _page_rows(answer: Tuned, most: int) -> list[Plan]:
+    """The present and the recommended choice, a toss-up, and one of each tie of the front; up to so many."""
     order = ("given", "recommended", "toss_up")
-    first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:SHOWN]
+    first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:most]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
     others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken]
-    room = SHOWN - len(first)
+    room = most - len(first)
     if len(others) > room:
         others = [others[round(i * (len(others) - 1) / max(room - 1, 1))] for i in range(room)]
     return [*first, *others]
