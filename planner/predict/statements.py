@@ -72,8 +72,8 @@ class StepsOnRecord(Part):
 
     def in_words(self) -> str:
         """Say it of what is predicted."""
-        said = f"where {times(self.predicted)} fewer rounds are predicted for more local steps, runs took"
-        return f"{said} {times(self.low)} to {times(self.high)} fewer ({self.problems} problems)"
+        said = f"with more local steps runs took {times(self.low)} to {times(self.high)} fewer rounds"
+        return f"{said}, {times(self.predicted)} predicted ({self.problems} problems)"
 
 
 class RatesOnRecord(Part):

@@ -13,7 +13,6 @@ from planner.report.page import cell, count, duration, size, told
 from planner.report.render.table import first_that_fits
 
 SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
-LAST = ("Alike", "Rates")  # facts that are left out first, as a section has them
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
 RATES = ("effective", "raw", "effective, bound", "raw, bound")
@@ -21,12 +20,12 @@ RATES = ("effective", "raw", "effective, bound", "raw, bound")
 
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
-    fewer = [(), LAST[:1], LAST]
-    return first_that_fits(_laid(answer, most, left) for left in fewer for most in range(SHOWN, FEWEST - 1, -1))
+    shown = range(SHOWN, FEWEST - 1, -1)
+    return first_that_fits(_laid(answer, most, in_short=short) for short in (False, True) for most in shown)
 
 
-def _laid(answer: Tuned, most: int, without: tuple[str, ...]) -> Document:
-    """The present choice, the recommended one, and others of the front, up to so many; some facts left out."""
+def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
+    """The present choice, the recommended one, and others of the front, up to so many."""
     rows, more = _page_rows(answer, most), _more(answer)
     several = any(row.group_rounds != 1 for row in rows)
     columns = (
@@ -54,7 +53,7 @@ def _laid(answer: Tuned, most: int, without: tuple[str, ...]) -> Document:
         indent=2,
         apart=False,
     )
-    facts = tuple(fact for fact in _facts(answer, chosen) if fact[0] not in without)
+    facts = tuple(_facts(answer, chosen, in_short=in_short))
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
@@ -110,8 +109,8 @@ def _note(row: Plan, chosen: Plan, whose: str) -> str:
     return ", ".join(["toss-up"] * row.toss_up + less)
 
 
-def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
-    if answer.tune.alike:
+def _facts(answer: Tuned, chosen: Plan, *, in_short: bool) -> Iterator[tuple[str, str]]:
+    if answer.tune.alike and not in_short:
         yield (
             "Alike",
             f"{counted(len(answer.tune.alike), 'other choice')}, as fast with as much traffic: --explain alike",
@@ -122,7 +121,8 @@ def _facts(answer: Tuned, chosen: Plan) -> Iterator[tuple[str, str]]:
         unit = "/L?" if L.origin == "default" else ""
         low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
         known = rates.on_record.in_words() if rates.on_record else "how near to the best they are is not on record"
-        yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}; {known}"
+        also = " (--explain rates)" if in_short else f"; {known}"
+        yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}{also}"
     elif chosen.why:
         yield "Rates", f"none: {chosen.why}"
     yield "Evidence", _evidence(answer)

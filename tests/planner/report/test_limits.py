@@ -29,6 +29,7 @@ DOCUMENTED = (
     "async --config examples/phones.toml --speed-ratio 8",
     "flip -G 10 -M 10 --heterogeneity inter --objective time -p server_uplink -p step-time -p sigma",
     "tune --config examples/hospitals.toml --set fleet.local_steps=20 --local-steps 12,20,48 --group-rounds 1,2",
+    "tune -G 12 -M 25",
     "tune -G 5 -M 18 -H intra --group-rounds 4 --model-size 7.84MB --step-time 1.42s --rounds 373",
     "tune -G 7 -M 36 -H both --group-rounds 1 --step-time 0.00709s --rounds 496 --objective traffic --metric accuracy",
     "audit --paper devos2023",
