@@ -141,6 +141,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, *best))
     ]
     rates = _rates(question, chosen, tried.among)
+    rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
     shared = sharing_is_open(question, scenario)
     beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
     warnings = [
@@ -194,7 +195,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             near=near is not None,
             passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
-            rates=rates and rates.replaced(on_record=orderings.of_rates(asked, scenario)),
+            rates=rates,
             steps_on_record=saved,
         ),
         details={
@@ -598,6 +599,9 @@ def _about_rates(rates: Rates | None, predictor: str, rows: Sequence[Plan], at: 
         why = next((row.why for row in rows if row.why), "")
         yield f"None: {why}."
         return
+    if rates.on_record is not None:
+        recorded = rates.on_record.in_words()
+        yield f"{recorded[0].upper()}{recorded[1:]}."
     yield f"At {at}: effective {_numbers(rates.effective)}. Raw rates:"
     for topology, of in rates.topologies.items():
         known = [("of the bound", of.rate_bound_raw)]

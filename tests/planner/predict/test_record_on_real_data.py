@@ -124,7 +124,8 @@ def test_rates_are_printed_with_how_often_such_rates_were_near_the_best(told: An
     rows = {(r["metric"], r["told"]): r for r in table("real_record.csv") if r["scheme"] == "all"}
     plain = {"settings": {"plan.draws": 0}}
     recommended = planner.recommend(G=10, M=10, **told, **plain).explain("rates")
-    for page in (recommended, planner.tune(G=10, M=10, **told, **plain)):
+    tuned = planner.tune(G=10, M=10, **told, **plain)
+    for page in (recommended, f"{tuned} {tuned.explain('rates')}"):
         said = " ".join(str(page).split())
         if row is None:
             assert "on record" in said and "within 2x" not in said
