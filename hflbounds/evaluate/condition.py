@@ -367,10 +367,7 @@ class _Signs:
 
 
 def _polynomial(expression: sp.Expr) -> Any:
-    """The expression as an element of a ring of polynomials; None where it is none.
-
-    Multiplied out there, which takes a tenth of the time of `sympy.expand`.
-    """
+    """The expression as an element of a ring of polynomials, multiplied out there; None where it is none."""
     import sympy as sp
 
     if not _is_polynomial(expression):

@@ -19,6 +19,7 @@ is not reached. Of four methods to follow an input, the first that applies is ta
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -159,6 +160,22 @@ def nearest(
                 method = line.method
                 found = found if abs(again.at - found.at) <= FINE * found.at else again
         yield found, method
+
+
+def last_true(so: Callable[[float], bool], each: Input, far: float, width: float) -> float:
+    """The value of an input at which something that is so now is no more, between now and ``far``, where it is not.
+
+    To a relative width, or the next whole number; from 0, or to it, no ratio gets small, and a little of the scale is
+    as good as at once.
+    """
+    near = each.value
+    least = 0.0 if near and far else NEAR_ZERO * each.scale
+    while abs(far - near) > (1.0 if each.whole else max(width * max(near, far), least)):
+        between = math.sqrt(near * far) if near and far else (near + far) / 2
+        if each.whole:
+            between = min(max(round(between), min(near, far) + 1), max(near, far) - 1)
+        near, far = (between, far) if so(between) else (near, between)
+    return far
 
 
 def _distinct(values: Array) -> Array:

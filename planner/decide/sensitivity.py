@@ -433,13 +433,8 @@ def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, compet
             return False
         return standing(there, scenario, here.objective).undecided(competing) == first
 
-    near, far = each.value, float(row.break_even)
-    while abs(far - near) > (1.0 if each.whole else TOSS_UP_WIDTH * max(abs(near), abs(far))):
-        between = math.sqrt(near * far) if near and far else (near + far) / 2
-        if each.whole:
-            between = min(max(round(between), min(near, far) + 1), max(near, far) - 1)
-        near, far = (between, far) if told(between) else (near, between)
-    return row if far == row.break_even else row.replaced(toss_up=each.number(far))
+    end = changes.last_true(told, each, float(row.break_even), TOSS_UP_WIDTH)
+    return row if end == row.break_even else row.replaced(toss_up=each.number(end))
 
 
 def _nearness(row: Change) -> tuple[bool, float, str]:

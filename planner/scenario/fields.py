@@ -134,13 +134,13 @@ def _sharing(value: Any, field: str) -> str:
     return text.one_of(value, get_args(Sharing), field)
 
 
-def _count(most: int, least: int = 1, *, otherwise: str = "one number") -> Kind:
+def _count(most: int, least: int = 1, *, otherwise: str = "one number", ranges: bool = False) -> Kind:
     def read(value: Any, field: str) -> int:
         if isinstance(value, list | tuple):
             raise ScenarioError(
                 f"{field}: a list is not a whole number from {least} to {most}. Write {otherwise}.", code="E022"
             )
-        if "range" not in otherwise and isinstance(value, str) and SPAN.fullmatch(value.strip()):
+        if not ranges and isinstance(value, str) and SPAN.fullmatch(value.strip()):
             raise ScenarioError(f"{field}: {value!a:.40} is a range. Write one number; {RANGES}.", code="E022")
         return text.count(value, field, least=least, most=most)
 
@@ -388,7 +388,7 @@ def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
 
 
 COUNT: Final = _count(LARGEST_COUNT)
-OR_RANGE: Final = _count(LARGEST_COUNT, otherwise="one number, or a range such as 1:20")
+OR_RANGE: Final = _count(LARGEST_COUNT, otherwise="one number, or a range such as 1:20", ranges=True)
 EACH: Final = _count(
     LARGEST_COUNT,
     otherwise="groups of unequal size one by one: [[fleet.groups]] with clients = 20, or --fleet fleet.csv",

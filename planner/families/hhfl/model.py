@@ -210,7 +210,7 @@ class Schedules:
         first = float(task.Ge * task.E - 1)
         # kappa X(alpha) - start alpha is convex and falls, so that Newton's steps from where it is positive never pass
         # its root: from kappa X(infinity)/start, or from where the last term of the square alone is as large
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # without noise and drift the root is 0
             flat, steep = kappa * (fixed + spread) / start, kappa * spread * first**2 / start
             root = np.maximum(flat, np.cbrt(steep))
             for _ in range(NEWTON):

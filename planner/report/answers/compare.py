@@ -95,7 +95,10 @@ def _second(found: Contrast, path: str) -> NextStep:
     """Show the second in full, to the target of the first where they have two numbers of one quantity."""
     own, other = found.first.answer.target, found.second.answer.target
     argv = ("hfl-plan", "recommend", "--config", path)
-    if own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other:
+    alike = (
+        own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other
+    )
+    if alike or found.second.answer.metric == "accuracy":  # of which a loss is no target
         return NextStep(argv=argv, why="the second in full")
     return NextStep(argv=(*argv, "--target", f"{own.value:.4g}"), why="the second, to the target of the first")
 

@@ -250,6 +250,9 @@ def test_where_targets_differ_the_next_step_asks_the_second_for_the_first_ones(
     first, second = (float(one.row("star-star").rounds) for one in (planner.recommend(config=paths[0]), again))
     assert second < first / 2
     assert planner.compare(paths[0], paths[0]).next[0].argv[-1] == str(paths[0])
+    for path in paths:  # a loss is no target of accuracy, and is refused there
+        path.write_text(path.read_text() + 'metric = "accuracy"\n')
+    assert planner.compare(*paths).next[0].argv[-1] == str(paths[1])
 
 
 def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:

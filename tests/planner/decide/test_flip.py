@@ -20,7 +20,7 @@ from test_cli import ROOT, run
 
 import planner
 from hflbounds import family
-from planner.decide.breakpoints import FINE, Line, along, answers, nearest
+from planner.decide.breakpoints import FINE, Line, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
@@ -927,10 +927,34 @@ def test_values_at_which_nobody_reaches_the_target_are_no_internal_error() -> No
     """A drawn scenario: on the way to fewer clients of a group the target is out of reach."""
     given = {"groups": 3, "clients_per_group": 22, "heterogeneity": "zeta=0.3,delta=2", "uplink": "3.08Mbit/s"}
     given |= {"local_steps": 26, "group_rounds": 3, "step_time": "0.95s", "rounds": 287, "objective": "traffic"}
-    found = planner.flip(**given)
-    assert [row.toss_up is not None and row.toss_up > row.now for row in found.rows if row.parameter == "zeta"] == [
-        True
-    ]
+    (zeta,) = (row for row in planner.flip(**given).rows if row.parameter == "zeta")
+    assert zeta.toss_up is not None and zeta.toss_up > zeta.now
+
+
+@pytest.mark.parametrize(
+    ("now", "far", "edge", "whole"),
+    [
+        *((2.0, 50.0, edge, False) for edge in (2.0, 2.1, 7.3, 49.0)),
+        *((2.0, 0.1, edge, False) for edge in (1.9, 0.5)),
+        *((0.0, 30.0, edge, False) for edge in (0.0, 0.2, 11.0)),  # at once from 0: it went on to the least float
+        *((3.0, 0.0, edge, False) for edge in (2.0, 0.0)),
+        *((4, 90, edge, True) for edge in (4, 5, 60, 89)),
+        *((40, 1, edge, True) for edge in (39, 2)),
+    ],
+)
+def test_the_end_of_what_is_so_now_is_found_in_few_looks(now: float, far: float, edge: float, whole: bool) -> None:
+    looked = []
+
+    def so(value: float) -> bool:
+        looked.append(value)
+        return value <= edge if far > now else value >= edge
+
+    end = last_true(so, Input("x", now, lambda moved, at: moved, whole=whole, scale=2.0), far, 0.02)
+    assert len(looked) <= 30 and not (end != far and so(end))
+    if whole:
+        assert end == edge + (1 if far > now else -1)
+    else:
+        assert abs(end - edge) <= max(0.02 * max(end, edge), 2e-6)
 
 
 def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> None:

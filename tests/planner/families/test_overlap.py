@@ -563,16 +563,29 @@ def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound
     rounds = math.ceil(with_five * (with_one / with_five) ** power / 5)
     every = {row["id"]: row for row in asked["rows"]}["hfl-every"]
     assert every["rounds"]["value"] == rounds
-    for amount in (
-        "time_seconds",
-        "traffic_bytes",
-        "airtime_seconds",
-    ):  # a round takes what it does in its own scenario
+    for amount in ("time_seconds", "traffic_bytes", "airtime_seconds"):  # of a round, as in its own scenario
         each = alone["rows"][0][amount]["value"] / alone["rows"][0]["rounds"]["value"]
         assert every[amount]["value"] == pytest.approx(each * rounds, rel=1e-9)
     assert "hfl-every" not in {row["id"] for row in alone["rows"]}
     ratio = every["airtime_seconds"]["value"] / asked["rows"][0]["airtime_seconds"]["value"]
     assert f"HFL with Ge = 1 takes {ratio:.2g}x the airtime." in asked["verdict"]["text"]
+
+
+def test_over_a_slow_link_to_the_cloud_overlap_takes_less_than_one_edge_round(plan) -> None:
+    words = ("examples/coverage57.csv", "-H", "zeta=0,delta=1", "--sigma", "1", "--objective", "time")
+    slow = ("--link-sharing", "per-client", "--set", "network.server_link.latency=200s")
+    found = json.loads(plan("overlap", *words, *slow, "--json")[1])
+    assert found["verdict"]["status"] == "race-first" and "hfl-every" not in {row["id"] for row in found["rows"]}
+    assert "That is with Ge = 5; with Ge = 1, which `recommend` assumes, it never is." in found["verdict"]["text"]
+
+
+def test_without_noise_and_drift_nothing_is_divided_by(plan) -> None:
+    """The least shift is then that of the theorem, 4 L beta; a warning was printed on the way."""
+    found = answer(plan, "examples/coverage57.csv", "-H", "zeta=0,delta=0", "--sigma", "0", "--target", "1")
+    assert found["verdict"] == "not worth it"
+    task = replace(TASK, sigma=0.0, Gamma=0.0)
+    alpha = overlap.Schedules.of(0.0, 0.1, task).alpha
+    assert alpha == pytest.approx(4 * task.L * overlap.BETAS / task.mu, rel=1e-12)
 
 
 def test_a_share_of_draws_is_never_all_of_them(plan) -> None:
