@@ -48,8 +48,8 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "steps", "steps2")
-STEPS = (2, 4, 12)  # local steps of one problem
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "many", "steps", "steps2")
+STEPS = {2: 80, 4: 80, 12: 80, 48: 40}  # local steps of one problem, and the rounds that are run with them
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
     "satimage": (6400, 1200),
@@ -188,7 +188,7 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging(), *judging_fits(), *judging_longer(), *steps())
+    return (*out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *steps())
 
 
 def judging() -> Iterator[Setting]:
@@ -233,15 +233,28 @@ def judging_longer() -> Iterator[Setting]:
             )  # fmt: skip
 
 
+def judging_steps() -> Iterator[Setting]:
+    """The settings ``many``, in blocks of four that each have every model, split and fleet once; then two even ones."""
+    models = (("fashion", 48), ("letter", 48), ("mnist5k", 0), ("penbased", 48))
+    fleets = ((5, 6, 1, 20), (6, 4, 2, 15), (4, 5, 1, 50), (8, 4, 5, 10))
+    for block, (i, (data, hidden)) in itertools.product(range(4), enumerate(models)):
+        scheme, fleet = ("intra", "inter", "nested", "both")[(i + block) % 4], fleets[(2 * block - i) % 4]
+        yield Setting(
+            role="many", data=data, hidden=hidden, scheme=scheme, fleet=fleet, seed=121 + 4 * block + i, rounds=60,
+        )  # fmt: skip
+    for seed, (data, fleet) in enumerate((("letter", (8, 4, 5, 10)), ("fashion", (4, 5, 1, 50))), 137):
+        yield Setting(role="many", data=data, hidden=48, scheme="iid", fleet=fleet, seed=seed, rounds=60)
+
+
 def steps() -> Iterator[Setting]:
     """The settings ``steps`` and ``steps2``: every data set twice in each, with another split and another model."""
     data = ("fashion", "letter", "mnist5k", "penbased")
     for half, block, (i, name) in itertools.product(range(2), range(2), enumerate(data)):
         scheme, fleet = ("intra", "iid", "both", "inter")[(i + 2 * block + half) % 4], ((5, 4), (4, 6))[half]
-        for K in STEPS:
+        for K, rounds in STEPS.items():
             yield Setting(
                 role=("steps", "steps2")[half], data=name, hidden=48, scheme=scheme, fleet=(*fleet, 1, K),
-                seed=101 + 8 * half + 4 * block + i, rounds=80,
+                seed=101 + 8 * half + 4 * block + i, rounds=rounds,
             )  # fmt: skip
 
 
