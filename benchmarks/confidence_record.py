@@ -105,10 +105,11 @@ def judged(predictor: str, name: str, by: record.By) -> Judged:
     return Judged(shares, right, most, family, np.array([row["scenario"] for row in rows]), low, known.kinds)
 
 
-def _pilots(metric: str, by: record.By) -> Judged:
-    """The same of pilots in all settings on real data."""
-    say, every = real_record.by_pilot(HORIZON, own=True), []
-    for one in real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ANSWERED):
+def _pilots(name: str, by: record.By) -> Judged:
+    """The same of pilots in all settings on real data, or in those with many local steps in a round."""
+    say, every, metric = real_record.by_pilot(HORIZON, own=True), [], name.removesuffix(record.MANY)
+    few = real_record.of_roles(real_record.ROOT / "measured_curves.csv", real_record.ANSWERED)
+    for one in few if name == metric else real_record.of_many_steps():
         for quantity, target in itertools.product(real_record.METRIC, real_record.TARGETS):
             if real_record.METRIC[quantity] == metric and target <= one.rounds[-1]:
                 said, runs = say(one, quantity, target), one.rounds_to(quantity, target, slice(1, 2))
@@ -211,15 +212,17 @@ def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
 
 def recorded() -> Iterator[tuple[str, str, record.By]]:
     """Every predictor and record that has errors of it, and pilots, by rounds and by time."""
-    of_images = (f"{metric}{kind}" for kind in (record.IMAGES, record.FADING) for metric in record.BY_LOSS)
+    kinds = (f"{kind}{many}" for many in ("", record.MANY) for kind in (record.IMAGES, record.FADING))
+    of_images = [f"{metric}{kind}" for kind in kinds for metric in record.BY_LOSS]
     for name in ("loss", *of_images, "gradient"):
         known = record.record(name)
         for predictor in known.errors if known else ():
             yield predictor, name, "rounds"
             yield predictor, name, "time"
-    for metric in record.BY_LOSS:
-        yield "pilot", metric, "rounds"
-        yield "pilot", metric, "time"
+    for many in ("", record.MANY):
+        for metric in record.BY_LOSS:
+            yield "pilot", f"{metric}{many}", "rounds"
+            yield "pilot", f"{metric}{many}", "time"
 
 
 def main() -> None:

@@ -6,7 +6,7 @@
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults; also --fading 0.2
-    python benchmarks/real_record.py --write planner/data/real_record.csv  # of all that judge, what answers show
+    python benchmarks/real_record.py --write   # of all that judge, what answers show: planner/data/real_record.csv
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
     python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given
     python benchmarks/real_record.py --role long --scale   # the same of others, printed
@@ -40,13 +40,16 @@ import numpy.typing as npt
 from predictor_record import ordered
 
 from planner.data import heterogeneity
+from planner.predict.evidence import predictor_record
+from planner.predict.evidence.orderings import REAL
 from planner.predict.predictors import predictors
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import Scenario, load
 
 Array = npt.NDArray[np.float64]
 ROOT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
-SCALE = ROOT.parents[1] / "planner" / "data" / "scale_record.csv"
+DATA = ROOT.parents[1] / "planner" / "data"
+SCALE = DATA / "scale_record.csv"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 SETTING = ("role", "data", "hidden", "channels", "scheme", "G", "M", "P", "K", "S1", "S2", "order", "seed")
 PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")  # what a profile is of
@@ -56,8 +59,9 @@ HORIZONS = (5, 8, 19)  # of pilots
 RIGHT = 0.02
 FITTED, WITHIN = 0.05, 98  # a training loss that counts as 0, and after how many rounds
 JUDGED = ("kept", "kept2", "kept3", "kept4")  # of which answers show how often first choices were right
+MANY = ("many", "steps", "steps2")  # roles of settings with over `predictor_record.MANY_STEPS` local steps in a round
 ANSWERED = ("design", "second", *JUDGED)  # of which answers draw errors
-ROLES = (*ANSWERED, "long")
+ROLES = (*ANSWERED, "long", "many")
 GROUPS_DIFFER = ("inter", "nested", "top", "middle", "everywhere")
 LIKE = {"nested": "both"}  # kinds of split that answers tell apart no further
 METRIC = {"loss": "loss", "error": "accuracy"}
@@ -154,6 +158,12 @@ def of_roles(path: Path, roles: Sequence[str]) -> list[Curves]:
     return [one for one in settings(path) if one.told["role"] in roles]
 
 
+def of_many_steps() -> list[Curves]:
+    """All settings in which a client has over `predictor_record.MANY_STEPS` local steps in a round."""
+    every = (one for name in ("curves", "steps") for one in of_roles(ROOT / f"measured_{name}.csv", MANY))
+    return [one for one in every if int(one.told["P"]) * int(one.told["K"]) > predictor_record.MANY_STEPS]
+
+
 @cache
 def profiles(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
     """What was estimated of each problem."""
@@ -183,8 +193,13 @@ def scenario(curves: Curves, after: int, metric: str, predictor: str, constants:
 
 
 def asked(curves: Curves, after: int, metric: str, predictor: str, constants: Mapping[str, str]) -> Question:
-    """The question of one row."""
-    return ask(scenario(curves, after, metric, predictor, constants))
+    """The question of one row; with many local steps in a round, of a predictor that knows nothing of its family."""
+    question = ask(scenario(curves, after, metric, predictor, constants))
+    if predictor != "spectrum" or not predictor_record.of_many_steps(question):
+        return question
+    import many_steps  # which imports this module
+
+    return replace(question, predictor=many_steps.unseen(curves))
 
 
 def predicted(question: Question) -> Said:
@@ -416,12 +431,13 @@ def errors(curves: Curves, quantity: str, after: int, *, fades: bool = False) ->
     }  # fmt: skip
 
 
-def write_errors(curves: Sequence[Curves], folder: Path) -> None:
+def write_errors(curves: Sequence[Curves], many: str = "") -> None:
     """Write the errors of every row, a file for each metric, with how deviations fade and without."""
     for (quantity, metric), fades in itertools.product(METRIC.items(), (False, True)):
         every = (errors(one, quantity, after, fades=fades) for one in curves for after in TARGETS)
         rows = [row for row in every if row is not None]
-        written(folder / f"record_{metric}_images{'_fading' * fades}.csv", rows)
+        name = predictor_record.FADING if fades else predictor_record.IMAGES
+        written(DATA / predictor_record.file_of(f"{metric}{name}{many}"), rows)
 
 
 SCALED = {
@@ -489,7 +505,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--after", default=",".join(map(str, TARGETS)), help="targets: rounds of Star-Star")
     parser.add_argument("--by", choices=("scheme", "data", "reference", "order", "fits"), help="a table for each")
     parser.add_argument("--rows", type=Path, help="where to write every row")
-    parser.add_argument("--write", type=Path, help="print nothing, and write the record of those that judge")
+    parser.add_argument("--write", action="store_true", help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
@@ -504,14 +520,16 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     given.role = given.role or "design"
     if given.errors:
-        write_errors(of_roles(given.curves, ANSWERED), ROOT.parents[1] / "planner" / "data")
+        write_errors(of_roles(given.curves, ANSWERED))
+        write_errors(of_many_steps(), predictor_record.MANY)
         return 0
     if given.one_sigma:
         heterogeneity.PRESETS = {"iid": (0.0, 0.0), "intra": (1.0, 0.0), "inter": (0.0, 1.0), "both": (1.0, 1.0)}
         heterogeneity.PROBLEM = {"sigma": 1.0, "L": 1.0, "scatter": 0.0, "A": 2.3}
         heterogeneity.ONE_LABEL = 1.0
     if given.write:
-        write(given.write, of_roles(given.curves, JUDGED))
+        write(DATA / REAL.format(""), of_roles(given.curves, JUDGED))
+        write(DATA / REAL.format(predictor_record.MANY), of_many_steps())
         return 0
     chosen = of_roles(given.curves, given.role.split(","))
     print(f"{len(chosen)} settings, {given.role}")

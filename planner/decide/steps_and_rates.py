@@ -214,7 +214,8 @@ def _more_steps(question: Question, tried: _Tried, best: Iterable[Choice], budge
     more = replace(tried, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
     if not any(budget.overrun(choice) <= 1 for choice in more.choices(question)):
         return ""
-    return f" Or try more local steps than the {tried.steps[-1]} that measured runs had: --local-steps {MORE_STEPS}."
+    most = f"{predictor_record.most_steps(question):g}"
+    return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
 
 
 def _shared(question: Question, scenario: Scenario, tried: _Tried, aim: Aim, budget: Budget) -> tuple[str, ...]:
@@ -545,7 +546,8 @@ def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choi
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
     for name, values in (("K", tried.steps), ("P", tried.exchanges)):
         value = getattr(chosen, name)
-        fits = own // value * (value + 1) <= most
+        further = next((n for n in tuning.LADDER if n > value), 2 * value)
+        fits = own // value * further <= most
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
             option, called = {"K": ("--local-steps", "K"), "P": ("--group-rounds", chosen.passes)}[name]
             said.append(f"{called} = {value} is the end of what was tried: {option} widens it.")

@@ -111,36 +111,44 @@ def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
 
 
 def test_what_more_local_steps_saved_is_what_the_curves_say() -> None:
-    """Rounds with 2 local steps over those with 12, by hand from the file, where both are within the run."""
+    """Rounds with 2 local steps over those with 12 or 48, by hand from the file, where both are within the run."""
     with (ROOT / "docs" / "evidence" / "measured_steps.csv").open(encoding="utf-8", newline="") as file:
         lines = [row for row in csv.DictReader(file) if row["quantity"] == "loss"]
-    at = [name for name in lines[0] if name.isdigit() and lines[0][name]]
     curves: dict[tuple[str, ...], list[list[float]]] = {}
+    rounds: dict[str, np.ndarray] = {}
     for row in lines:
+        at = [name for name in row if name.isdigit() and row[name]]
+        rounds[row["K"]] = np.array(at, float)
         key = (row["scheme"], row["data"], row["seed"], row["topology"], row["K"])
         curves.setdefault(key, []).append([float(row[name]) for name in at])
-    rounds, least = np.array(at, float), {key: np.minimum.accumulate(np.mean(one, 0)) for key, one in curves.items()}
+    least = {key: np.minimum.accumulate(np.mean(one, 0)) for key, one in curves.items()}
+    assert {K: at[-1] for K, at in rounds.items()} == {"2": 80, "4": 80, "12": 80, "48": 36}
     with (ROOT / "planner" / "data" / "steps_record.csv").open(encoding="utf-8", newline="") as file:
         told = [row for row in csv.DictReader(file) if row["told"] == "profile"]
-    assert len(told) == 16 and {row["problems"] for row in told} == {"4"}
-    stars = []
+    assert [row["K"] for row in told] == ["12"] * 16 + ["48"] * 16
+    assert {row["problems"] for row in told if row["K"] == "12" or row["scheme"] != "iid"} == {"4"}
+    stars: dict[str, list[float]] = {"12": [], "48": []}
     for row in told:
         gains = []
         for scheme, data, seed, topology, K in least:
             if (scheme, topology, K) != (row["scheme"], row["topology"], "2"):
                 continue
             for after in (18, 46):
-                loss = np.interp(after, rounds, least[scheme, data, seed, "star-star", "2"])
-                few, many = (record.crossing(rounds, least[scheme, data, seed, topology, k], loss) for k in ("2", "12"))
-                if few < 80 and 1 < many < 80:
+                loss = np.interp(after, rounds["2"], least[scheme, data, seed, "star-star", "2"])
+                few, many = (
+                    record.crossing(rounds[k], least[scheme, data, seed, topology, k], loss) for k in ("2", row["K"])
+                )
+                if few < 80 and 1 < many < rounds[row["K"]][-1]:
                     gains.append(few / many)
         assert len(gains) == int(row["rows"]) and float(row["measured"]) == pytest.approx(np.median(gains), rel=5e-3)
-        stars += gains if row["topology"] == "star-star" else []
-        off = math.log(np.median(gains) / float(row["predicted"])) / math.log(6)
+        stars[row["K"]] += gains if row["topology"] == "star-star" else []
+        off = math.log(np.median(gains) / float(row["predicted"])) / math.log(int(row["K"]) / 2)
         assert float(row["low"]) - 0.05 < off < float(row["high"]) + 0.05
-    assert len(stars) == 32 and 1 < min(stars) < 1.1 and 3.9 < max(stars) < 4  # of all sixteen problems
-    for scheme in ("iid", "intra", "inter", "both"):
-        cells = [f"{row['measured']} of {row['predicted']}" for row in told if row["scheme"] == scheme]
+    assert len(stars["12"]) == len(stars["48"]) == 32  # of all sixteen problems
+    assert 1 < min(stars["12"]) < 1.1 and 3.9 < max(stars["12"]) < 4
+    for scheme, K in itertools.product(("iid", "intra", "inter", "both"), stars):
+        mine = [row for row in told if (row["scheme"], row["K"]) == (scheme, K)]
+        cells = [f"{row['measured']} of {row['predicted']}" for row in mine]
         assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
 
 

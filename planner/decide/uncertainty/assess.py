@@ -69,7 +69,7 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         unanswered=float(np.mean(~np.isfinite(found.totals.min(axis=0)))),
         said=(
             *_with_errors(recommended[0], shares, drawn=bool(drawn), known=errors is not None),
-            *([] if errors is None else [orderings.of_pilots(question.metric)]),
+            *([] if errors is None else [orderings.of_pilots(question)]),
             *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], every=every)),
             *_left_out(question, scenario, number),
         ),

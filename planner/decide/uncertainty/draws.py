@@ -356,6 +356,6 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
     shares = {t: share.value for t, share in p_best(found, record.RIGHT).items()}
     first = next(iter(totals))
     if near is None:
-        return Agreement(None, round(record.calibrated_pilot(question.metric, objective, shares[first]), 2), found)
+        return Agreement(None, round(record.calibrated_pilot(question, objective, shares[first]), 2), found)
     sure = round(record.calibrated(near, record.name_of(question), objective, shares[first]), 2)
     return Agreement(near.replaced(p_best=shares, probability=sure), sure, found)

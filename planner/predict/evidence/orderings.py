@@ -24,7 +24,7 @@ from planner.scenario.resolve import Scenario
 
 SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R": 5000.0}  # of Table 2
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
-REAL = "real_record.csv"
+REAL = "real_record{}.csv"  # with `predictor_record.MANY` in it, or without
 SCALE = "scale_record.csv"
 STEPS = "steps_record.csv"
 KINDS = ("IID", "Non-IID")
@@ -120,11 +120,17 @@ def _told(question: Question, scenario: Scenario) -> str:
     return "kind" if scenario.ratio_error is None else "labels"
 
 
-def of_pilots(metric: str) -> str:
+def _on_real_data(question: Question) -> tuple[Mapping[str, str], ...]:
+    """First choices on real data, of runs with about as many local steps in a round."""
+    return table(REAL.format(predictor_record.of_many_steps(question)))
+
+
+def of_pilots(question: Question) -> str:
     """Say how often pilots were right by this metric."""
-    (row,) = (r for r in table(REAL) if (r["predictor"], r["metric"], r["scheme"]) == ("pilot", metric, "all"))
+    asked = ("pilot", question.metric, "all")
+    (row,) = (r for r in _on_real_data(question) if (r["predictor"], r["metric"], r["scheme"]) == asked)
     return (
-        f"Pilots of 8 rounds were right in {row['right']} of {row['rows']} cases on real data by {metric}. No "
+        f"Pilots of 8 rounds were right in {row['right']} of {row['rows']} cases on real data by {question.metric}. No "
         "confidence exceeds how often such shares of draws were right there."
     )
 
@@ -161,9 +167,12 @@ def of_steps(
     if question.scatter == 0 or question.depth != 2 or question.metric != "loss" or more <= few:
         return None
     told = "profile" if _told(question, scenario) in ("profile", "fading") else "kind"
-    asked = (question.predictor.id, told, _split(question), topology)
-    for row in table(STEPS):
-        if (row["predictor"], row["told"], row["scheme"], row["topology"]) == asked:
+    rows = table(STEPS)
+    on_record = sorted({int(row["K"]) for row in rows})
+    steps_there = next((steps for steps in on_record if more <= steps), on_record[-1])
+    asked = (question.predictor.id, steps_there, told, _split(question), topology)
+    for row in rows:
+        if (row["predictor"], int(row["K"]), row["told"], row["scheme"], row["topology"]) == asked:
             low, median, high = ((more / few) ** float(row[name]) * predicted for name in ("low", "median", "high"))
             return StepsOnRecord(
                 few=few,
@@ -185,7 +194,7 @@ def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:
     if told in ("profile", "fading") and scenario.known["L"].origin == "default":  # a rate is one over L
         told = "labels"
     if question.depth == 2:
-        rows = {(r["predictor"], r["metric"], r["told"], r["scheme"]): r for r in table(REAL)}
+        rows = {(r["predictor"], r["metric"], r["told"], r["scheme"]): r for r in _on_real_data(question)}
         row: Mapping[str, str] | None = rows.get((question.predictor.id, question.metric, told, "all"))
     else:
         row = predictor_record.of_depth(question).get(told)
@@ -216,7 +225,7 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
-        for row in table(REAL)
+        for row in _on_real_data(question)
         if (row["predictor"], row["metric"], row["told"], row["scheme"])
         == (question.predictor.id, question.metric, told, split)
     ]

@@ -4,11 +4,11 @@ There is a file of measured scenarios for each metric, ``planner/data/record_MET
 ``benchmarks/predictor_record.py``; a predictor has a record by a metric where that file has its columns. Where the
 curvature of mini-batches scatters, as that of networks does, ``record_METRIC_images.csv`` is the record, runs on real
 data, written by ``benchmarks/real_record.py``; ``record_METRIC_images_fading.csv`` where it is known how deviations
-fade. Of trees of three tiers there is how often first choices were right there, and how far off ratios were
-(``benchmarks/three_tiers.py --record``). Nearest are,
-of the scenarios of the same kind of heterogeneity, those that are closest in noise, heterogeneity and target, in units
-of the initial gap and the smoothness, and in the sizes of the fleet. docs/predictors.md has the whole record, and how
-probabilities are made of it.
+fade; and with ``_many`` behind either where a client has over `MANY_STEPS` local steps in a round. Of trees of three
+tiers there is how often first choices were right there, and how far off ratios were (``benchmarks/three_tiers.py
+--record``). Nearest are, of the scenarios of the same kind of heterogeneity, those that are closest in noise,
+heterogeneity and target, in units of the initial gap and the smoothness, and in the sizes of the fleet.
+docs/predictors.md has the whole record, and how probabilities are made of it.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ CALIBRATION = "calibration.csv"
 DEEPER = "three_tiers_record.csv"
 IMAGES = "_images"  # of the name of a record on real data
 FADING = f"{IMAGES}_fading"  # of that where it is known how deviations fade
+MANY = "_many"  # of either where a client has over `MANY_STEPS` local steps in a round, and of what goes with it
+MANY_STEPS = 12
 BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer
@@ -112,7 +114,13 @@ def name_of(question: Question) -> str:
     """The record that a question is answered with: by its metric, on real data where curvatures scatter."""
     if question.scatter == 0 or question.metric not in BY_LOSS:
         return question.metric
-    return f"{question.metric}{IMAGES if question.fading is None else FADING}"
+    return f"{question.metric}{IMAGES if question.fading is None else FADING}{of_many_steps(question)}"
+
+
+def of_many_steps(question: Question) -> str:
+    """`MANY` where a client has so many local steps in a round that runs of as many are on record apart; else empty."""
+    apart = question.depth == len(SIZES) and question.metric in BY_LOSS
+    return MANY if apart and steps_in_a_round(question) > MANY_STEPS else ""
 
 
 @cache
@@ -168,7 +176,9 @@ def most_steps(question: Question) -> float:
 
     Infinite for a predictor that guarantees what it says, which needs no record, and without a record.
     """
-    known = record(question.metric) or record("gradient")
+    of_networks = question.scatter > 0 and question.depth == len(SIZES)
+    known = record(f"{question.metric}{IMAGES}{MANY}") if of_networks else None
+    known = known or record(question.metric) or record("gradient")
     return math.inf if known is None or question.predictor.guarantees else known.most_steps
 
 
@@ -327,9 +337,9 @@ def calibrated(near: ModelUncertainty, name: str, objective: Objective, share: f
     return min(_turned_out(near.predictor, name, objective, share), most, CERTAIN)
 
 
-def calibrated_pilot(metric: str, objective: Objective, share: float) -> float:
+def calibrated_pilot(question: Question, objective: Objective, share: float) -> float:
     """The same of a pilot's own errors: no more than the share, as a record cannot tell its seeds apart better."""
-    return min(_turned_out("pilot", metric, objective, share), share)
+    return min(_turned_out("pilot", f"{question.metric}{of_many_steps(question)}", objective, share), share)
 
 
 def _by(objective: Objective) -> By:

@@ -38,14 +38,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_uniform, mean_over, shares_of_gap
 from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
 from hflbounds.uneven import Kin, families
-from planner.predict import envelopes
+from planner.predict import envelopes, many_steps
 from planner.predict.envelopes import FADED, Array, EnvelopePredictor
 from planner.predict.predictors.base import ACCURACY, LOSS
 
@@ -220,6 +220,7 @@ class _Spectrum(EnvelopePredictor):
     says = "that losses of a broad spectrum with these constants take"
     metrics = ("loss", "accuracy", "gradient")
     quantities = {"loss": LOSS, "accuracy": ACCURACY}  # noqa: RUF012
+    powers: ClassVar[many_steps.Powers | None] = None  # of many local steps; None for those that come with the package
 
     def start(self, values: Mapping[str, Any], metric: str = "gradient") -> Any:
         measure = _measure(metric)
@@ -227,7 +228,7 @@ class _Spectrum(EnvelopePredictor):
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         unit, plain = _unit(question, values), _plain(question)
-        left = super().reached(plain, topology, rounds, values)
+        left = super().reached(plain, topology, rounds * self._worth(question, topology, values), values)
         if plain is question:
             return left / unit
         stars, of_stars, as_measured = _of_stars(question)
@@ -236,10 +237,16 @@ class _Spectrum(EnvelopePredictor):
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         goal = self.on_record(question, target, values) * _unit(question, values)
-        return super().rounds_to(_plain(question), topology, goal, values)
+        found = super().rounds_to(_plain(question), topology, goal, values)
+        return found / self._worth(question, topology, values)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
-        return super().rate(_plain(question), topology, rounds)
+        worth = float(self._worth(question, topology, question.values))
+        return super().rate(_plain(question), topology, rounds * worth)
+
+    def _worth(self, question: Question, topology: str, values: Mapping[str, Any]) -> Any:
+        """How many predicted rounds one round is worth, which is 1 unless there are many local steps in it."""
+        return many_steps.worth(question, topology, values, self.powers) if _scatter(question) else 1.0
 
     def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
         if _plain(question) is question:
@@ -249,8 +256,16 @@ class _Spectrum(EnvelopePredictor):
         return super().reached(of_stars, stars, like, values) / unit
 
     def monotone_in(self, question: Question, changed: Collection[str]) -> bool:
-        """Not where clients that differ more make groups differ less: in all deviations but the top one."""
-        return not _scatter(question) or not any(tier.deviation in changed for tier in question.symbols[1:])
+        """Not where clients that differ more make groups differ less: in all deviations but the top one.
+
+        Nor where many local steps make rounds worth less the more data differ for the noise.
+        """
+        if not _scatter(question):
+            return True
+        turning = {tier.deviation for tier in question.symbols[1:]}
+        if many_steps.many(question, question.values):
+            turning |= {"sigma", *(tier.deviation for tier in question.symbols)}
+        return not turning & set(changed)
 
     def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**values, **_beyond_chance(question.symbols, values)} if _scatter(question) else values

@@ -95,11 +95,11 @@ def _second(found: Contrast, path: str) -> NextStep:
     """Show the second in full, to the target of the first where they have two numbers of one quantity."""
     own, other = found.first.answer.target, found.second.answer.target
     argv = ("hfl-plan", "recommend", "--config", path)
-    alike = (
-        own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other
-    )
-    if alike or found.second.answer.metric == "accuracy":  # of which a loss is no target
-        return NextStep(argv=argv, why="the second in full")
+    plain = NextStep(argv=argv, why="the second in full")
+    if own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other:
+        return plain
+    if found.second.answer.metric == "accuracy":  # of which a loss is no target
+        return plain
     return NextStep(argv=(*argv, "--target", f"{own.value:.4g}"), why="the second, to the target of the first")
 
 

@@ -192,14 +192,14 @@ def test_counts_are_compared_in_whole_rounds_as_rows_have_them() -> None:
 
 @pytest.mark.usefixtures("unflipped")
 def test_counts_of_the_file_that_take_less_than_the_range_are_named() -> None:
-    found = planner.recommend(config="examples/hospitals.toml", local_steps="1:12", group_rounds="1:2")
-    own = planner.recommend(config="examples/hospitals.toml", details=False)
+    found = planner.recommend(config="examples/phones.toml", local_steps="1:3", group_rounds="1:2")
+    own = planner.recommend(config="examples/phones.toml", details=False)
     ratio = own.ranking[0].time_seconds / found.ranking[0].time_seconds
     assert ratio < 0.9
     said = " ".join(str(found).split())
     shown = float(said.partition("they take ")[2].partition("x")[0])
     assert shown == pytest.approx(ratio, rel=0.02)  # that in whole rounds
-    assert "Replaced K = 20 and P = 1 of the file, by the ranges searched; they take" in said
+    assert "Replaced K = 5 and P = 2 of the file, by the ranges searched; they take" in said
 
 
 @pytest.mark.usefixtures("unflipped")
