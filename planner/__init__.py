@@ -271,7 +271,7 @@ def pilot(  # reason: a keyword for each option of the command
             weights=weights,
             batch=batch,
             measured=measured,
-            topologies=(topology,) if isinstance(topology, str) else (*topology, *topologies),
+            topologies=(*(topology.split(",") if isinstance(topology, str) else topology), *topologies),
             seed=seed,
             beside=raced.read(
                 systems,

@@ -57,6 +57,8 @@ USAGE = {
 
 ANOTHER = ("E001", "E020", "E031", "E032", "E033", "E036")
 """Codes of refusals that a file of another kind may be behind."""
+SAYS_NO_MORE = ("E001", "N001")
+"""Codes whose explanation is that of many refusals, and points back to the line of help."""
 NO_WAY = ("Mend it there.", "Check the path.", "")
 """Ways out that lead nowhere where a file is whole, and of another kind."""
 
@@ -68,7 +70,10 @@ def of(error: Exception, command: Any = None) -> int:
 
     if isinstance(error, PlannerError):
         fact, help_ = error.parts
-        return refuse(error.code, fact, _of_another_kind(fact, help_, command) if error.code in ANOTHER else help_)
+        help_ = _of_another_kind(fact, help_, command) if error.code in ANOTHER else help_
+        if not help_ and error.code in SAYS_NO_MORE and command is not None:
+            help_ = f"`hfl-plan {command.name} --help` shows what is expected."
+        return refuse(error.code, fact, help_)
     if isinstance(error, HflBoundsError):
         code = next((THEORY[c.__name__] for c in type(error).__mro__ if c.__name__ in THEORY), "E001")
         return refuse(code, *parted(str(error).replace("; did you", ". Did you").replace("; see `", ". See `")))
@@ -116,6 +121,8 @@ def of_command_line(error: Any) -> int:
     path = where.command_path if where is not None else "hfl-plan"
     known = [name for p in where.command.get_params(where) for name in p.opts] if where is not None else []
     fact, help_ = parted(error.format_message().removeprefix("Invalid value: ").removeprefix("Invalid value for "))
+    fact = fact.partition(", unable to parse")[0].replace("Input should be a valid integer", "it is no whole number")
+    fact = fact.replace("Input should", "it should")
     if kind == "NoSuchOption":
         fact = f"there is no option {error.option_name}"
         key = KEYS.get(error.option_name) if "--set" in known else None

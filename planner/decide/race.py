@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         targets=board.targets(),
         verdict=board.verdict(),
         cut=[data.Cut(what=cut.what, wanted=cut.wanted, done=cut.done) for cut in raced.cut],
-        notes=[*course.notes, *_misplaced(course)],
+        notes=[*course.notes, *_misplaced(course), *board.unstable()],
     )  # fmt: skip
 
 
@@ -265,7 +265,9 @@ class _Board:
             still = all(np.ptp(curve[np.isfinite(curve)]) == 0 for curve in (*tried, *fine.values()))
             still = still or (self.quantity == "error" and start == 0)  # nothing is left to be gained
             return data.Verdict(status="constant" if still else "no-progress", best=[])
-        level = [name for name in order if name == first or not self._leads(fine[first], fine[name])]
+        level = [
+            name for name in order if name == first or not (self.lost(name) or self._leads(fine[first], fine[name]))
+        ]
         waiting = {name: own for name, own in self.others.items() if name not in self.times}  # after as many rounds
         beside = {name: own for name, own in waiting.items() if np.isfinite(own).all()}
         ahead = tuple(name for name, own in beside.items() if self._leads(own, fine[first]))
@@ -275,6 +277,22 @@ class _Board:
         behind = np.flatnonzero(means[first][1:] >= others[:, 1:].min(0))
         since = int(behind[-1]) + 2 if len(behind) else 1
         return data.Verdict(status="best", best=[first], since=since, ahead=ahead)
+
+    def lost(self, name: str) -> int:
+        """With how many of the seeds that topologies are compared on it ends above the start, or is no number."""
+        ends = self.curves[name][:, -1]
+        return int(np.count_nonzero(~(ends <= self.course.start)))
+
+    def unstable(self) -> Iterator[str]:
+        """Name the trees whose best rate does not hold for other seeds than it was chosen on."""
+        for name, curves in self.curves.items():
+            seeds, lane = self.lost(name), self.raced.lanes[name]
+            if 0 < seeds < len(curves) and lane.rate is not None:
+                rate = lane.rate / self.course.trees[name].effective_steps(self.wanted.local_steps)
+                yield (
+                    f"{names([name])} ended above its start with {seeds} of {len(curves)} seeds at its best rate, "
+                    f"{rate:.3g}: it is not stable. Use a smaller one, or race with smaller --rates."
+                )
 
     def _leads(self, first: Curves, other: Curves) -> bool:
         """Whether it is ahead by more than a trifle, with all that seeds leave open."""

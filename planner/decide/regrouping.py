@@ -60,7 +60,8 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     Raises:
         NoAnswerError: where Star-Star's bound says nothing before, and no target was given.
     """
-    first, then = with_one_target([with_default_order(before[1]), with_default_order(after[1])])
+    asked = [with_default_order(scenario) for _, scenario in (before, after)]
+    first, then = with_one_target(asked)
     objective = first.objective
     target = first.known["target"]
     if target.origin == "derived":  # met where Star-Star stays as it is, though its last digit may differ there
@@ -68,7 +69,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
         then = replace(then, known={**then.known, "target": met})
     questions = ask(first), ask(then)
     parts = [_ranked(q, objective, first.resolution) for q in questions]
-    undecided = _undecided(questions[0], first), _undecided(questions[1], then)
+    undecided = [_undecided(scenario) for scenario in asked]  # each to its own target, as `recommend` is asked
     changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
     return {
         "objective": objective,
@@ -87,9 +88,9 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
     }
 
 
-def _undecided(question: Question, scenario: Scenario) -> dict[str, list[str]]:
+def _undecided(scenario: Scenario) -> dict[str, list[str]]:
     """By objective the topologies of which `recommend` says a toss-up, best first; none where it tells them apart."""
-    found: dict[str, list[str]] = {}
+    question, found = ask(scenario), dict[str, list[str]]()
     for objective in OBJECTIVES:
         try:
             best = standing(question, scenario, objective).best

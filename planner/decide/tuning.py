@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from operator import le
@@ -119,7 +120,9 @@ class Budget:
 
     def __str__(self) -> str:
         """Its parts in words."""
-        return join([WRITE[aim](limit) for aim, limit in self.limits.items()]) or "any time and traffic"
+        return (
+            join([WRITE[aim](limit) for aim, limit in self.limits.items()]) if self.limits else "any time and traffic"
+        )
 
 
 def budget_of(texts: Iterable[str]) -> Budget:
@@ -148,10 +151,11 @@ def _limit(text: str) -> tuple[str, float]:
     if unit in ("J", "kJ", "MJ", "Wh", "kWh", "MWh"):
         return "energy", float(parse_energy(text, field="--budget"))
     if re.fullmatch(r"[A-Z]{3}", unit):
-        try:
-            return "money", float(text.strip().removesuffix(unit).replace(",", ""))
-        except ValueError:
-            raise ScenarioError(f"--budget: {text!a:.40} is no amount of money. Write 100USD.") from None
+        with suppress(ValueError):
+            amount = float(text.strip().removesuffix(unit).replace(",", ""))
+            if math.isfinite(amount):
+                return "money", amount
+        raise ScenarioError(f"--budget: {text!a:.40} is no amount of money. Write 100USD.")
     if unit.lower().endswith("b") or unit.lower().endswith("byte") or unit.lower().endswith("bytes"):
         return "bytes", float(parse_size(text, field="--budget"))
     if unit[:1] in "smhd" and unit:

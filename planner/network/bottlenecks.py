@@ -106,8 +106,8 @@ def _parts(sites: Sites, transfers: Transfers, now: Round) -> Iterator[_Part]:
             if isinstance(network, Linked):
                 for link in network.links_between(leg.a, leg.b):
                     add("link", tuple(sorted(network.ends[link].tolist())), whole)
-            else:
-                add("pair", (leg.a, leg.b), whole)
+            else:  # cities share one rate
+                add("pair", () if isinstance(network, Cities) else (leg.a, leg.b), whole)
     for (kind, at), seconds in used.items():
         named = _named(sites, network, kind, at)
         if named is not None:

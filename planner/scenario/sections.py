@@ -120,6 +120,8 @@ def _about_share(share: float | None) -> list[str]:
     if share is None or share < LARGE_SHARE:
         return []
     said = percent(share)
+    if share > 1:
+        return [f"A target of {said} is above the loss at the start; give less than 100 %."]
     meant = f"--target-accuracy {said.replace(' ', '')}"
     return [f"A target of {said} is a share of the loss at the start; for accuracy write {meant}."]
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from planner.data.pilot import Pilot, Runner
     from planner.predict.question import Question
 
+MISSED = 1.0  # standard deviation of the logarithm of rounds that a seed did not tell: a factor e
 NORMAL = 1.2816  # of an 80 % interval: half of it in standard deviations
 WIDENING = 0.33  # standard deviation of the logarithm of a ratio, more for every threefold of the pilot's rounds
 NEAR = 1e-4  # relative; a curve is known to seven digits, and crosses a level at fewer
@@ -151,9 +152,11 @@ class Piloted(Predictor):
             return 0.0
         target = self.pilot.targets[-1]
         last = {**target.ratios, **target.beside_ratios}.get(runner.id)
-        seeds = 0.0
+        seeds, several = 0.0, len(self.pilot.seeds.compared) > 1
         if last is not None and last.high is not None and last.value > 0:
             seeds = math.log(last.high / last.value) / NORMAL
+        elif last is not None and several:  # some seed was never there
+            seeds = MISSED
         return math.hypot(seeds, WIDENING * math.log(max(rounds / self.pilot.rounds, 1.0), 3))
 
     def errors(self, question: Question) -> Callable[[np.random.Generator, int], Any]:
@@ -198,6 +201,12 @@ class Piloted(Predictor):
         last, rounds = self.pilot.rounds, self._like(goal)
         if not self._beyond(rounds):
             above = [t for t in question.topologies if self._left(t, goal)]
+            lost = [t for t in above if self._left(t, self._cost(self.pilot.start))]
+            if lost:
+                return (
+                    f"{names(lost)} ended the pilot above the start with some seeds: the rate of one seed is not "
+                    "stable there. Race smaller --rates before you use it.",
+                )
             if not above:
                 return ()
             return (

@@ -311,8 +311,15 @@ def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, .
     return (max(rows, key=lambda row: row.squared).id,) if any(row.squared for row in rows) else ()
 
 
+def _unshown(rows: Sequence[Deviation]) -> bool:
+    """Whether sampling alone may be behind all that is measured: every interval begins at 0."""
+    return all(row.squared.low == 0 for row in rows)
+
+
 def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     best = _largest(data, rows)
+    if _unshown(rows):
+        return "The counts show no difference that sampling alone does not explain."
     if not best:
         return "All clients have the same data, as far as their label counts tell."
     if len(best) > 1:
@@ -362,7 +369,7 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
         )
         for row in data[key][:1]
     ]
-    if unusual:
+    if unusual and not _unshown(answer.rows):
         yield "Unusual", "; ".join(unusual)
     tiers = [row.tier for row in answer.rows]
     names = ("between", "within") if len(tiers) == 2 else tiers

@@ -79,8 +79,9 @@ def test_a_target_that_is_met_at_once_has_no_evidence() -> None:
 
 
 def test_a_change_inside_a_toss_up_settles_it() -> None:
-    answer = planner.recommend(config="examples/hospitals.toml")
-    then = planner.recommend(config="examples/hospitals.toml", link_sharing="per-server").recommended
+    given = {"groups": 4, "clients_per_group": 20, "heterogeneity": "both", "uplink": "100Mbit/s", "local_steps": 2}
+    answer = planner.recommend(**given, objective="time", link_sharing="per-client")
+    then = planner.recommend(**given, objective="time", link_sharing="per-server").recommended
     assert len(answer.verdict.best) > len(then) == 1
     assert then[0] in answer.verdict.best
     said = f"link sharing per-server -> {answer.row(then[0]).title} alone"

@@ -129,20 +129,7 @@ def test_one_tier_is_advised_alike_whether_topologies_tie_and_whoever_comes(
 
 
 def test_advice_for_one_tier_says_where_the_predictors_error_covers_its_ratio() -> None:
-    answer = planner.recommend(
-        groups=12,
-        clients_per_group=25,
-        heterogeneity="dirichlet:intra=0.2,inter=2",
-        rounds=400,
-        uplink="8Mbit/s",
-        model_size="12MB",
-        step_time="0.35s",
-        link_sharing="per-client",
-        objective="time",
-        local_steps="1:20",
-        group_rounds="1:6",
-        **FAST,
-    )
+    answer = planner.recommend(config="examples/phones.toml", **FAST)
     ratio = answer.row("fedavg").time_seconds / answer.rows[0].time_seconds
     assert answer.verdict.status == "best"
     assert 0.5 < ratio < 0.9

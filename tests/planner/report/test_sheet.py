@@ -356,12 +356,12 @@ def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_
 
 def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
-    words = ("-G", "4", "-M", "5", "--local-steps", "20", "--set", "plan.draws=256")
+    words = ("-G", "4", "-M", "5", "--local-steps", "60", "--set", "plan.draws=256")
     code, out, _ = plan("recommend", *words, "--report", str(file))
     assert code == 0
-    assert "weak: no measured run had 20 local steps in a round, 12 at most" in " ".join(out.split())
+    assert "weak: no measured run had 60 local steps in a round, 50 at most" in " ".join(out.split())
     seen = Reader(file.read_text(encoding="utf-8")).seen()
-    place = seen.index("Weak: no measured run had 20 local steps in a round, 12 at most.")
+    place = seen.index("Weak: no measured run had 60 local steps in a round, 50 at most.")
     assert place < seen.index("How often first choices like this were right")
     assert "rows whose whole order is the predicted one" in seen
 
