@@ -186,6 +186,10 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--resolution", "5"], "tie everything"),
         ([*BASE, "--S1", "3", "--order", "fixed"], "drawn"),
         ([*BASE, "--target", "0%"], "such as 1%"),
+        (["network", "place", "nowhere"], "`hfl-plan network --help` shows what is expected."),
+        (["pilot", "hook.py", "--seeds", "0"], "`hfl-plan pilot --help` shows what is expected."),
+        (["group", "examples/hospitals.csv", "--groups", "2:5"], "it is no whole number"),
+        (["tune", *BASE[1:], "--budget", "1e999USD"], "is no amount of money. Write 100USD."),
     ],
 )
 def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], wanted: str) -> None:
@@ -195,6 +199,13 @@ def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], want
     assert re.match(r"error\[E\d{3}\]: ", err)
     assert len(err.strip().splitlines()) <= 2
     assert "Traceback" not in err
+
+
+def test_a_share_above_the_start_is_not_said_to_be_an_accuracy(plan) -> None:
+    """An accuracy of 150 % was advised, which is refused."""
+    code, out, _ = plan("recommend", "-G", "4", "-M", "5", "-H", "both", "--target", "150%")
+    assert code == 0 and "above the loss at the start; give less than 100 %" in " ".join(out.split())
+    assert "--target-accuracy" not in out
 
 
 def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:

@@ -824,3 +824,17 @@ def test_a_long_measurement_says_how_far_it_is(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("planner.cli.refusals.progress", shown.append)
     refusals.of(ScenarioError("counts.csv: -1"))
     assert shown[-2:] == ["", ""]
+
+
+def test_what_sampling_explains_is_not_said_to_differ(plan, tmp_path: Path) -> None:
+    """It read that groups differ about as much as clients, and named one with 363 % of what was measured."""
+    rng = np.random.default_rng(3)
+    rows = [f"g{i // 5},c{i}," + ",".join(map(str, rng.multinomial(60, [0.3, 0.3, 0.4]))) for i in range(20)]
+    file = tmp_path / "even.csv"
+    file.write_text("group,client,a,b,c\n" + "\n".join(rows) + "\n")
+    code, out, _ = plan("measure", str(file))
+    assert code == 0 and out.count("[0, ") == 2
+    assert out.startswith("The counts show no difference that sampling alone does not explain.")
+    assert "Unusual" not in out
+    different = plan("measure", "examples/hospitals.csv")[1]
+    assert "Unusual" in different and "no difference" not in different

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -242,3 +243,14 @@ def test_a_preset_takes_other_rules() -> None:
     usual, slow = preset("gaia"), preset("gaia", Filling(bandwidth=1e8, up=1e7))
     assert (usual.bandwidth[0], usual.up[0]) == (1e9, 1e10)
     assert (slow.bandwidth[0], slow.up[0], slow.down[0]) == (1e8, 1e7, 1e10)
+
+
+def test_the_rate_that_cities_share_is_one_part_of_a_round(plan, tmp_path: Path) -> None:
+    """It stood once for every pair of places, with a share of the round each."""
+    cities = written(tmp_path, "node,lat,lon\na,52.5,13.4\nb,48.1,11.6\nc,50.9,6.9\nd,53.5,10.0\n", "cities.csv")
+    sites = written(tmp_path, "client,group,node\nc1,g1,a\nc2,g1,b\nc3,g2,c\nc4,g2,d\n", "sites.csv")
+    words = ("network", "links", str(cities), "--fleet", str(sites), "--bandwidth", "50Mbit/s")
+    code, out, _ = plan(*words, "--tiers", "star/star", "--model-size", "45MB")
+    assert code == 0
+    (row,) = (line for line in out.splitlines() if line.strip().startswith("ways between all places"))
+    assert re.search(r"99 % +49 % +99 %$", row)  # in use, saved by twice the rate, and by any

@@ -695,3 +695,19 @@ def test_a_topology_that_was_at_the_target_and_ended_above_it_is_named(tmp_path:
         said = "Ring-Star reached the target in the pilot and ended above it"
         assert any(one.text.startswith(said) for one in answer.warnings) is above
         assert (f"Warning {said}" in " ".join(str(answer).split())) is above
+
+
+def test_a_topology_that_seeds_lost_is_no_sure_second(tmp_path: Path) -> None:
+    """Its ratio has no interval, as some seed never came to the target, and that made it the narrowest of all."""
+    told = document()
+    told["targets"][0]["ratios"]["ring-star"] |= {"low": None, "high": None}
+    next(one for one in told["topologies"] if one["id"] == "ring-star")["final"] = {"value": 9, "low": -3, "high": 21}
+    path = tmp_path / "pilot.json"
+    path.write_text(json.dumps(told))
+    answer = planner.recommend(pilot=str(path), rounds=ROUNDS, **FLEET)
+    assert answer.verdict.status == "toss-up" and "ring-star" in answer.verdict.best
+    row = next(row for row in answer.rows if row.id == "ring-star")
+    spread = ask(planner.load_scenario(pilot=str(path), rounds=ROUNDS, **FLEET)).predictor.spread("ring-star", ROUNDS)
+    assert spread == 1.0 and row.id in answer.recommended
+    said = "Ring-Star ended the pilot above the start with some seeds: the rate of one seed is not stable there."
+    assert any(one.text.startswith(said) for one in answer.warnings)

@@ -1,0 +1,43 @@
+"""Who is first in a race whose curves are given, and what is said of a rate that other seeds lose."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from planner.decide.race import _Board
+
+START = 1.0
+
+
+def board(**ends: list[float]) -> Any:
+    """Of seeds that fall straight to these ends in six rounds, by topology."""
+    lanes = {
+        name.replace("_", "-"): SimpleNamespace(
+            curves={"loss": np.linspace(START, np.array(each), 7).T}, times=None, rate=0.8
+        )
+        for name, each in ends.items()
+    }
+    trees = {name: SimpleNamespace(effective_steps=lambda K: 4) for name in lanes}
+    course = SimpleNamespace(trees=trees, beside=(), start=START)
+    raced = SimpleNamespace(lanes=lanes, rounds=6, seeds=(1, 2, 3, 4))
+    return _Board(course, raced, SimpleNamespace(metric="loss", local_steps=2))  # type: ignore[arg-type]
+
+
+def test_a_tree_that_some_seeds_lose_ties_with_nobody() -> None:
+    """Its mean had an interval from below 0 to a thousand, in which every other lies."""
+    found = board(star_star=[0.060, 0.062, 0.061, 0.063], ring_star=[300.0, 0.9, 0.1, 0.05], ring_ring=[0.052] * 4)
+    assert (found.verdict().status, found.verdict().best) == ("best", ["ring-ring"])
+    (said,) = found.unstable()
+    assert said.startswith("Ring-Star ended above its start with 1 of 4 seeds at its best rate, 0.2: it is not stable.")
+
+
+def test_trees_whose_seeds_all_gain_tie_as_before() -> None:
+    found = board(star_star=[0.06, 0.05, 0.07, 0.06], ring_ring=[0.05, 0.06, 0.06, 0.05])
+    assert (found.verdict().status, found.verdict().best) == ("toss-up", ["ring-ring", "star-star"])
+    assert not list(found.unstable())
