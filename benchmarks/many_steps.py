@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ from planner.predict.predictors.spectrum import PREDICTOR
 from planner.predict.question import Question, ask
 
 SHARE = 0.75
+DRAWS = 40  # times per round of each topology
 AFTER = (18, 46)  # rounds of Star-Star with 2 local steps, whose loss is the target of gains
 FADES = (False, True)
 STARS, *OTHERS = real_record.TOPOLOGIES
@@ -55,11 +56,19 @@ def family(curves: Curves) -> str:
     return f"{curves.told['data']}-{curves.told['seed']}"
 
 
-def asked(curves: Curves, after: int, metric: str, fades: bool, powers: many_steps.Powers) -> Question:
-    """The question of one row, with a profile."""
-    told = profile_of(curves, fades=fades)
-    assert told is not None  # noqa: S101 - of these settings there are profiles
-    return replace(ask(real_record.scenario(curves, after, metric, "spectrum", told)), predictor=With(powers))
+TELLS: dict[str, Callable[[Curves], dict[str, str] | None]] = {
+    "profile": profile_of,
+    "profile with fading": partial(profile_of, fades=True),
+    "label counts": real_record.labels_of,
+    "kind of split alone": real_record.kind_of,
+}
+
+
+def asked(
+    curves: Curves, after: int, metric: str, told: Mapping[str, str] | None, powers: many_steps.Powers
+) -> Question:
+    """The question of one row."""
+    return replace(ask(real_record.scenario(curves, after, metric, "spectrum", told or {})), predictor=With(powers))
 
 
 @cache
@@ -74,7 +83,7 @@ def gains(fades: bool) -> tuple[tuple[str, str, float], ...]:
         runs = {K: crossing(one.rounds, one.reached("loss", STARS), target) for K, one in by_steps.items()}
         if not 1 < runs[48] < by_steps[48].rounds[-1]:
             continue
-        question = asked(few, after, "loss", fades, NONE)
+        question = asked(few, after, "loss", profile_of(few, fades=fades), NONE)
         goal, values = question.goal(), question.values
         said = {K: float(question.predictor.rounds_to(question, STARS, goal, {**values, "K": K})) for K in (12, 48)}
         off = math.log(said[12] / said[48] * runs[48] / runs[12]) / math.log(4)
@@ -89,7 +98,7 @@ def slopes(fades: bool) -> tuple[tuple[str, str, tuple[float, ...]], ...]:
     for one, after in itertools.product(real_record.of_many_steps(), real_record.TARGETS):
         if after > one.rounds[-1]:
             continue
-        question = asked(one, after, "loss", fades, NONE)
+        question = asked(one, after, "loss", profile_of(one, fades=fades), NONE)
         goal, values, runs = question.goal(), question.values, one.rounds_to("loss", after)
         said = {t: float(question.predictor.rounds_to(question, t, goal, values)) for t in runs}
         over = math.log(int(one.told["P"]) * int(one.told["K"]) / many_steps.FROM)
@@ -113,20 +122,20 @@ def powers(without: str = "") -> many_steps.Powers:
     return found
 
 
-def judged(metric: str, fades: bool, plain: bool) -> Iterator[tuple[float, float, list[float]]]:
+def judged(metric: str, tell: str, plain: bool) -> Iterator[tuple[float, float, list[float]]]:
     """Regret by rounds, mean regret by time, and how far ratios are off, of every row."""
     quantity = {name: key for key, name in real_record.METRIC.items()}[metric]
     rng = np.random.default_rng(0)
     for one, after in itertools.product(real_record.of_many_steps(), real_record.TARGETS):
-        if after > one.rounds[-1]:
+        if after > one.rounds[-1] or (told := TELLS[tell](one)) is None:
             continue
-        question = asked(one, after, metric, fades, NONE if plain else powers(family(one)))
+        question = asked(one, after, metric, told, NONE if plain else powers(family(one)))
         runs, said = one.rounds_to(quantity, after), question.rounds()
         measured, predicted = (np.log([float(of[t]) for t in real_record.TOPOLOGIES]) for of in (runs, said))
         regret = np.expm1(measured[predicted.argmin()] - measured.min())
-        seconds = rng.normal(0, 1, (20, len(measured)))
+        seconds = rng.normal(0, 1, (DRAWS, len(measured)))
         clock, named = measured + seconds, (predicted + seconds).argmin(1)
-        by_time = np.expm1(clock[np.arange(20), named] - clock.min(1))
+        by_time = np.expm1(clock[np.arange(DRAWS), named] - clock.min(1))
         ratios = np.abs((measured - measured[0]) - (predicted - predicted[0]))[1:]
         yield float(regret), float(by_time.mean()), ratios.tolist()
 
@@ -146,11 +155,11 @@ def main() -> None:
         ]  # fmt: skip
         real_record.written(Path(many_steps.__file__).parents[1] / "data" / many_steps.FILE, rows)
         return
-    for metric, fades, plain in itertools.product(("loss", "accuracy"), FADES, (True, False)):
-        rounds, times, ratios = zip(*judged(metric, fades, plain), strict=True)
+    for tell, metric, plain in itertools.product(TELLS, ("loss", "accuracy"), (True, False)):
+        rounds, times, ratios = zip(*judged(metric, tell, plain), strict=True)
         right = np.mean(np.array(rounds) <= real_record.RIGHT)
         off = math.exp(np.median(np.concatenate(ratios)))
-        said = ("profile with fading" if fades else "profile", metric, "as few" if plain else "with powers")
+        said = (tell, metric, "none" if plain else "of others")
         print(
             f"| {' | '.join(said)} | {len(rounds)} | {right:.0%} | {np.mean(rounds):.0%} | {np.mean(times):.0%} "
             f"| x{off:.2f} |"

@@ -52,7 +52,7 @@ def many(question: Question, values: Mapping[str, Any]) -> bool:
 
 
 def worth(question: Question, topology: str, values: Mapping[str, Any], known: Powers | None = None) -> Any:
-    """How many of the rounds that are predicted one round is worth: at most about 1, and 1 for few local steps."""
+    """How many of the rounds that are predicted one round is worth; 1 for few local steps."""
     if not many(question, values):
         return 1.0
     tiers = question.symbols

@@ -267,6 +267,14 @@ class _Spectrum(EnvelopePredictor):
             turning |= {"sigma", *(tier.deviation for tier in question.symbols)}
         return not turning & set(changed)
 
+    def notes(self, question: Question) -> tuple[str, ...]:
+        if not _scatter(question) or not many_steps.many(question, question.values):
+            return ()
+        return (
+            f"With over {many_steps.FROM:g} local steps of a client in a round, rounds are those predicted times a "
+            "power of the steps, as runs of so many took (docs/real-data.md, Many local steps).",
+        )
+
     def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**values, **_beyond_chance(question.symbols, values)} if _scatter(question) else values
 

@@ -140,3 +140,10 @@ def test_errors_beyond_twelve_steps_are_of_runs_with_as_many() -> None:
     evidence = planner.recommend(G=5, M=6, heterogeneity="both", local_steps=20, objective="rounds").evidence
     (told,) = (r for r in table("real_record_many.csv") if list(r.values())[1:4] == ["loss", "kind", "both"])
     assert any((one.right, one.of) == (int(told["right"]), int(told["rows"])) for one in evidence)
+
+
+def test_what_corrects_rounds_is_said_where_it_does() -> None:
+    said = "With over 12 local steps of a client in a round, rounds are those predicted times a power of the steps"
+    for K, told in ((20, True), (12, False)):
+        answer = planner.recommend(G=5, M=6, heterogeneity="both", local_steps=K, objective="rounds")
+        assert any(note.startswith(said) for note in answer.recommend.notes) is told

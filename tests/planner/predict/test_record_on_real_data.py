@@ -152,7 +152,7 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
         found, row = answer.recommend.scale, rows[told]
         assert found is not None and (found.low, found.high) == (float(row["low"]), float(row["high"]))
         assert (found.best_low, found.best_high) == (float(rows["decay"]["low"]), float(rows["decay"]["high"]))
-        said = "0.7x to 4x these in 80 % of runs on record"
+        said = "80 % of runs on record took 0.7x to 4x as many"
         assert (f"Rounds    {said}" in str(answer.explain())) or told != "decay"
         assert planner.recommend(**fleet, **known, rounds=50).recommend.scale is None
         for other in ({"metric": "gradient"}, {"curvature_scatter": 0}):
@@ -181,6 +181,6 @@ def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> N
             found = planner.recommend(**given, heterogeneity="zeta={zeta},delta={delta}".format(**own))
             said = f"no measured run had {whose} that differ so much: {name}/sigma is {times * most[name]:.2g}, "
             assert (f"{said}{most[name]:.2g} at most there" in " ".join(one.weak for one in found.evidence)) == beyond
-            assert ("of which none differed so much" in found.recommend.scale.in_words()) == beyond
+            assert ("and none differed so much" in found.recommend.scale.in_words()) == beyond
             if beyond:
                 assert found.verdict.confidence is None
