@@ -15,7 +15,8 @@ from planner.scenario.resolve import Scenario
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
 IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "decay"}  # with deviations: change nothing of what was measured
 QUESTIONS = (  # by what is unknown: the question, and what to give
-    (("client_link.up", "client_link.down"), "How fast is the link of a client?", ("--uplink", "RATE")),
+    (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
+    (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
     (("server_link.",), "How fast are the links of the group servers?", ("--set", "network.server_link.up=RATE")),
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),

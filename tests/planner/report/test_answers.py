@@ -135,3 +135,16 @@ def test_counts_come_next_where_a_profile_says_less(tmp_path: Path) -> None:
     gram.write_text("label,a,b\na,1,0\nb,0,1\n")
     scaled = planner.measure(counts, gram=gram, output=tmp_path / "scaled.json")
     assert scaled.next[0].argv == ("hfl-plan", "recommend", "--data", str(tmp_path / "scaled.json"))
+
+
+def test_what_is_asked_for_is_what_is_missing() -> None:
+    """An answer whose uplink was given asked for --uplink, as the downlink was what nobody gave."""
+    links = {"network.server_link.up": "1Gbit/s", "network.server_link.down": "1Gbit/s"}
+    given = {"uplink": "100Mbit/s", "link_sharing": "per-client", "model_size": "10MB", "step_time": "50ms"}
+    answer = planner.recommend(G=5, M=6, heterogeneity="intra", objective="time", settings=links, **given)
+    asked = [one.argv for one in answer.next if one.asks]
+    assert ("--downlink", "RATE") in asked and ("--uplink", "RATE") not in asked
+    known = planner.recommend(
+        G=5, M=6, heterogeneity="intra", objective="time", settings=links, downlink="100Mbit/s", **given
+    )
+    assert ("--downlink", "RATE") not in [one.argv for one in known.next if one.asks]
