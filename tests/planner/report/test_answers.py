@@ -140,7 +140,14 @@ def test_counts_come_next_where_a_profile_says_less(tmp_path: Path) -> None:
 def test_what_is_asked_for_is_what_is_missing() -> None:
     """An answer whose uplink was given asked for --uplink, as the downlink was what nobody gave."""
     links = {"network.server_link.up": "1Gbit/s", "network.server_link.down": "1Gbit/s"}
-    given = {"uplink": "100Mbit/s", "link_sharing": "per-client", "model_size": "10MB", "step_time": "50ms"}
+    given = {
+        "uplink": "100Mbit/s",
+        "link_sharing": "per-client",
+        "model_size": "10MB",
+        "step_time": "50ms",
+        "sigma": 1.9,
+        "A": 2.3,
+    }
     answer = planner.recommend(G=5, M=6, heterogeneity="intra", objective="time", settings=links, **given)
     asked = [one.argv for one in answer.next if one.asks]
     assert ("--downlink", "RATE") in asked and ("--uplink", "RATE") not in asked
