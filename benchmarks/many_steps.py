@@ -8,7 +8,7 @@ local steps in a round these are (`of_many_steps`). The power of stars alone is 
 12 is predicted too large, in logarithms over that of 4: in the median over problems whose data are alike, and over
 those that differ. Beside it that of another topology is how far its rounds, relative to those of stars alone, are
 predicted too small, over the logarithm of the steps in 12: `SHARE` of the median over the settings of a kind. The
-share, and this form among three, were chosen by first choices in such tables.
+form, a power or a constant, and the share, of 0.5, 0.75 and 1, were chosen by such tables.
 """
 
 from __future__ import annotations
