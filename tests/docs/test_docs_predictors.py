@@ -227,8 +227,10 @@ def test_what_is_stated_is_judged_on_families_left_out(monkeypatch: pytest.Monke
             assert f"{line}{was:.0%} [{low:.0%}, {high:.0%}] |" in shown
         for words, rows, scenarios, said, was in module.by_kind(one):
             assert f"| {who} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} |" in shown
-            # by kind too, no more is stated than was right, up to one standard deviation of a share of few scenarios
-            assert said <= was + max(0.11, 0.5 / math.sqrt(scenarios))
+            # by kind too, no more is stated than was right, but for few scenarios: of many local steps there are 6 to
+            # 12 of a kind, and a share of so few has that standard deviation
+            few = asked[1].endswith(predictor_record.MANY)
+            assert said <= was + (0.5 / math.sqrt(scenarios) if few else 0.11)
         for words, rows, scenarios, was in module.by_verdict(one):
             assert f"| {who} | {words} | {rows:,} | {scenarios} | {was:.0%} |" in shown
         for at, right in zip(module.AT, module.fitted(one.share, one.right), strict=True):

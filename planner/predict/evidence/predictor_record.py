@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.data.heterogeneity import DIFFER
+from planner.predict import many_steps
 from planner.predict.evidence import table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
@@ -35,7 +36,7 @@ DEEPER = "three_tiers_record.csv"
 IMAGES = "_images"  # of the name of a record on real data
 FADING = f"{IMAGES}_fading"  # of that where it is known how deviations fade
 MANY = "_many"  # of either where a client has over `MANY_STEPS` local steps in a round, and of what goes with it
-MANY_STEPS = 12
+MANY_STEPS = int(many_steps.FROM)
 BY_LOSS = ("loss", "accuracy")  # metrics of which there is one
 CERTAIN = 0.99  # no probability is stated above it
 NEAREST = 100  # scenarios, or all of a kind where there are fewer

@@ -202,17 +202,18 @@ class Piloted(Predictor):
         if not self._beyond(rounds):
             above = [t for t in question.topologies if self._left(t, goal)]
             lost = [t for t in above if self._left(t, self._cost(self.pilot.start))]
+            said = []
             if lost:
-                return (
+                said.append(
                     f"{names(lost)} ended the pilot above the start with some seeds: the rate of one seed is not "
-                    "stable there. Race smaller --rates before you use it.",
+                    "stable there. Race smaller --rates before you use it."
                 )
-            if not above:
-                return ()
-            return (
-                f"{names(above)} reached the target in the pilot and ended above it: what was once reached counts. "
-                "Keep the best model, or race more rounds or seeds.",
-            )
+            if others := [t for t in above if t not in lost]:
+                said.append(
+                    f"{names(others)} reached the target in the pilot and ended above it: what was once reached "
+                    "counts. Keep the best model, or race more rounds or seeds."
+                )
+            return tuple(said)
         far = math.expm1(WIDENING * math.log(rounds / last, 3))
         return (
             f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "

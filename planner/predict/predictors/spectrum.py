@@ -271,8 +271,8 @@ class _Spectrum(EnvelopePredictor):
         if not _scatter(question) or not many_steps.many(question, question.values):
             return ()
         return (
-            f"Over {many_steps.FROM:g} local steps of a client in a round multiply predicted rounds by a power of "
-            "them. It is from runs of so many (docs/real-data.md, Many local steps).",
+            f"Predicted rounds are corrected for over {many_steps.FROM:g} local steps of a client in a round, by runs "
+            "of so many (docs/real-data.md, Many local steps).",
         )
 
     def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:

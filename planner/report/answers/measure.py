@@ -303,7 +303,9 @@ def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:
 
 
 def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, ...]:
-    """The tier that differs most; both of two where the interval of their ratio has 1."""
+    """The tier that differs most; both of two where the interval of their ratio has 1, none where none is shown to."""
+    if _unshown(rows):
+        return ()
     if len(rows) == 2:
         ratio = data["ratio"]
         if ratio["value"] is not None and (ratio["low"] or 0.0) <= 1 <= (ratio["high"] or math.inf):
@@ -318,9 +320,9 @@ def _unshown(rows: Sequence[Deviation]) -> bool:
 
 def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     best = _largest(data, rows)
-    if _unshown(rows):
-        return "The counts show no difference that sampling alone does not explain."
     if not best:
+        if any(row.squared.high for row in rows):
+            return "The counts show no difference that sampling alone does not explain."
         return "All clients have the same data, as far as their label counts tell."
     if len(best) > 1:
         return "Groups differ about as much as the clients inside one."

@@ -836,5 +836,6 @@ def test_what_sampling_explains_is_not_said_to_differ(plan, tmp_path: Path) -> N
     assert code == 0 and out.count("[0, ") == 2
     assert out.startswith("The counts show no difference that sampling alone does not explain.")
     assert "Unusual" not in out
+    assert json.loads(plan("measure", str(file), "--json")[1])["verdict"]["best"] == []
     different = plan("measure", "examples/hospitals.csv")[1]
     assert "Unusual" in different and "no difference" not in different

@@ -143,7 +143,7 @@ def test_errors_beyond_twelve_steps_are_of_runs_with_as_many() -> None:
 
 
 def test_what_corrects_rounds_is_said_where_it_does() -> None:
-    said = "Over 12 local steps of a client in a round multiply predicted rounds by a power of them."
+    said = "Predicted rounds are corrected for over 12 local steps of a client in a round, by runs of so many"
     for K, told in ((20, True), (12, False)):
         answer = planner.recommend(G=5, M=6, heterogeneity="both", local_steps=K, objective="rounds")
         assert any(note.startswith(said) for note in answer.recommend.notes) is told
