@@ -271,11 +271,11 @@ def _from_file(path: Path) -> FromFile:
 
 
 def of_counts(table: LabelCounts, weighting: Weighting) -> FromFile:
-    """Measure label counts that have groups, with few draws."""
-    from planner.data.label_shift import DRAWS_SMALL, measure
+    """Measure label counts that have groups, with as many draws as an answer waits for."""
+    from planner.data.label_shift import measure, soon
     from planner.data.profile import from_counts
 
-    found = measure(table, draws=DRAWS_SMALL, weighting=weighting)
+    found = measure(table, draws=soon(table), weighting=weighting)
     return replace(_of_profile(from_counts(table, found, weighting=weighting)), warnings=table.warnings, table=table)
 
 

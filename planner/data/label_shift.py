@@ -30,8 +30,10 @@ WEIGHTINGS, COUNTS = get_args(Weighting), get_args(Counts)
 
 LEVEL = 0.95
 DRAWS = (40, 1000)  # least and most
-DRAWS_SMALL = 200  # where an answer is wanted at once
 CELLS = 10**8  # clients times labels times draws
+SOON, SOON_LEAST = 10**6, 200  # clients times labels times draws where an answer is wanted at once, and the least draws
+IN_CACHE = 2**14  # clients times labels of draws that are worked out together
+NEGLIGIBLE = 1e-13  # of a square: rounding
 LITERAL = 20_000  # clients times labels up to which every count is drawn again
 LARGE_GROUP = 5  # clients in the mean from which sums over a group are as good as normal
 AT_ONCE = 1024  # clients whose shares are worked out together: more leave the cache, and take memory
@@ -69,7 +71,7 @@ class Spread:
     def net(self) -> tuple[float, ...]:
         """Squares without the noise; below rounding and below 0 they are 0."""
         pairs = ((square, square - noise) for square, noise in zip(self.squares, self.noises, strict=True))
-        return tuple(net if net > 1e-13 * square else 0.0 for square, net in pairs)
+        return tuple(net if net > NEGLIGIBLE * square else 0.0 for square, net in pairs)
 
     @property
     def kept(self) -> float:
@@ -131,12 +133,12 @@ def noise(counts: Floats, gram: Floats | None = None) -> Floats:
 
     Of a single sample nothing can be said of its variance: there it is 0.
     """
-    sizes = counts.sum(axis=1)
+    sizes = counts.sum(axis=-1)
     if gram is None:
-        inner = 1 - np.einsum("ij,ij->i", counts, counts) / sizes**2
+        inner = 1 - np.einsum("...ij,...ij->...i", counts, counts) / sizes**2
     else:
-        shares = counts / sizes[:, None]
-        inner = shares @ np.diag(gram) - ((shares @ gram) * shares).sum(axis=1)
+        shares = counts / sizes[..., None]
+        inner = shares @ np.diag(gram) - ((shares @ gram) * shares).sum(axis=-1)
     result: Floats = np.where(sizes > 1, np.maximum(inner, 0) / np.maximum(sizes - 1, 1), 0.0)
     return result
 
@@ -161,23 +163,35 @@ def nested_spread(points: Floats, variances: Floats, parents: Sequence[Indices],
     Variances are of the points. By tier, top first, every node has a parent and a share, its weight among the parent's
     children; clients are the nodes of the last.
     """
+    squares, noises, parts = _by_tier(points, variances, parents, shares)
+    return Spread(tuple(squares.tolist()), tuple(noises.tolist()), parts)
+
+
+def _by_tier(
+    points: Floats, variances: Floats, parents: Sequence[Indices], shares: Sequence[Floats]
+) -> tuple[Floats, Floats, tuple[Floats, ...]]:
+    """Squares, noises and parts of a `Spread`; points and variances may have an axis of draws in front."""
     masses = [shares[0]]
     for above, own in zip(parents[1:], shares[1:], strict=True):
         masses.append(masses[-1][above] * own)
-    squares, noises, parts = [], [], []
+    found: list[tuple[Floats, Floats, Floats]] = []
     for above, own, mass in zip(reversed(parents), reversed(shares), reversed(masses), strict=True):
         means = means_of(points, above, own)
-        apart = np.empty(len(points))
-        for some in _blocks(points):
-            from_mean = means[above[some]] - points[some]
-            apart[some] = np.einsum("ij,ij->i", from_mean, from_mean)
-        noise_above: Floats = np.bincount(above, weights=own**2 * variances).astype(np.float64)
-        part = variances * (1 - 2 * own) + noise_above[above]
-        squares.append(float(mass @ apart))
-        noises.append(float(mass @ part))
-        parts.append(mass * (apart - part))
+        apart = np.empty(points.shape[:-1])
+        for some in _blocks(mass):
+            from_mean = means[..., above[some], :] - points[..., some, :]
+            apart[..., some] = np.einsum("...ij,...ij->...i", from_mean, from_mean)
+        noise_above = means_of(variances[..., None], above, own**2)[..., 0]
+        part = variances * (1 - 2 * own) + noise_above[..., above]
+        found.insert(0, (apart @ mass, part @ mass, mass * (apart - part)))
         points, variances = means, noise_above
-    return Spread(tuple(reversed(squares)), tuple(reversed(noises)), tuple(reversed(parts)))
+    squares, noises, parts = zip(*found, strict=True)
+    return np.stack(squares), np.stack(noises), parts
+
+
+def soon(table: LabelCounts) -> int:
+    """How many draws an answer waits for: of few counts as many as `measure` makes by itself."""
+    return min(max(SOON // table.counts.size, SOON_LEAST), DRAWS[1])
 
 
 def measure(  # reason: given and chosen groups, each drawn literally and by sums, share what was measured
@@ -214,12 +228,13 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
     shares, parents, turn = weights(table, weighting), table.parents, None if gram is None else root(gram)
     sizes = table.counts.sum(axis=1)
 
-    def of(points: Floats, numbers: Floats) -> Spread:
-        variances = noise(numbers, gram) if counts == "sample" else np.zeros(len(numbers))
-        return nested_spread(points if turn is None else points @ turn, variances, parents, shares)
+    def turned(points: Floats) -> Floats:
+        return points if turn is None else points @ turn
 
     seen = table.shares()
-    found = of(seen, table.counts)
+    found = nested_spread(
+        turned(seen), noise(table.counts, gram) if counts == "sample" else np.zeros(len(seen)), parents, shares
+    )
     two = len(parents) == 2
     lengths = _lengths(table, seen, shares[1], shares[0], counts) if two and turn is None else None
     if counts == "all":
@@ -247,10 +262,11 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
             apart = sums.groups - sums.centre
             return apart, np.maximum(sum(squares) - apart, 0.0)
 
-        def draw() -> tuple[float, ...]:
-            again = rng.multinomial(sizes.astype(np.int64), seen) / sizes[:, None]
-            apart = of(likely + math.sqrt(found.kept) * (again - seen), table.counts).delta2
-            return apart, max(sum(squares) - apart, 0.0)
+        def draw(number: int) -> Floats:
+            again = rng.multinomial(sizes.astype(np.int64), seen, (number, len(seen))) / sizes[:, None]
+            moved = turned(likely + math.sqrt(found.kept) * (again - seen))
+            (apart, _), *_ = _by_tier(moved, np.zeros(moved.shape[:-1]), parents, shares)
+            return np.stack((apart, np.maximum(sum(squares) - apart, 0.0)), axis=1)
 
     else:
         squares, pulled = found.net, _pulled(seen, parents, shares, found)
@@ -260,11 +276,17 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
             delta2 = np.maximum(sums.groups - sums.centre - sums.noise, 0.0)
             return delta2, np.maximum(sums.clients - sums.groups, 0.0)
 
-        def draw() -> tuple[float, ...]:
-            again = rng.multinomial(sizes.astype(np.int64), pulled).astype(float)
-            return of(again / sizes[:, None], again).net
+        def draw(number: int) -> Floats:
+            again = rng.multinomial(sizes.astype(np.int64), pulled, (number, len(pulled))).astype(float)
+            points = turned(again / sizes[:, None])
+            apart, noises, _ = _by_tier(points, noise(again, gram), parents, shares)
+            return np.where(apart - noises > NEGLIGIBLE * apart, apart - noises, 0.0).T
 
-    sample = np.stack(at_once(), axis=1) if large else np.array([draw() for _ in range(draws)])
+    if large:
+        sample = np.stack(at_once(), axis=1)
+    else:
+        together = max(1, IN_CACHE // table.counts.size)
+        sample = np.concatenate([draw(min(together, draws - i)) for i in range(0, draws, together)])
     ratios = np.array([math.nan if (ratio := _ratio(row)) is None else ratio for row in sample.tolist()])
     return Measured(
         found,
@@ -277,11 +299,13 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
 
 
 def means_of(points: Floats, parents: Indices, weight: Floats) -> Floats:
-    """Weighted sums of the points of every parent, shape (parents, columns)."""
+    """Weighted sums of the points of every parent, shape (..., parents, columns)."""
     count = int(parents.max()) + 1
-    if len(points) * count <= 10**6:  # quicker than adding up node by node
+    if len(parents) * count <= 10**6:  # quicker than adding up node by node
         member: Floats = (parents == np.arange(count)[:, None]) * weight
         return member @ points
+    if points.ndim > 2:
+        return np.stack([means_of(one, parents, weight) for one in points])
     return np.stack([np.bincount(parents, weights=weight * column, minlength=count) for column in points.T], axis=1)
 
 

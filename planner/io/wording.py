@@ -137,12 +137,18 @@ def join_with_limit(words: Sequence[str], most: int = 4) -> str:
 
 
 def several(noun: str) -> str:
-    """Write a noun, such as the name of a tier's nodes, for more than one.
+    """Write a noun, such as the name of a tier's nodes, for more than one; one that is so already stays.
 
-    >>> several("edge server"), several("tier 2")
-    ('edge servers', 'nodes of tier 2')
+    >>> several("edge server"), several("city"), several("phones"), several("tier 2")
+    ('edge servers', 'cities', 'phones', 'nodes of tier 2')
     """
-    return f"nodes of {noun}" if UNNAMED.fullmatch(noun) else f"{noun}s"
+    if UNNAMED.fullmatch(noun):
+        return f"nodes of {noun}"
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search(r"(ss|us|x|ch|sh)$", noun):
+        return f"{noun}es"
+    return noun if noun.endswith("s") else f"{noun}s"
 
 
 def a(noun: str) -> str:

@@ -314,7 +314,7 @@ def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, .
 
 
 def _unshown(rows: Sequence[Deviation]) -> bool:
-    """Whether sampling alone may be behind all that is measured: every interval begins at 0."""
+    """Whether sampling alone may be behind all that was measured of some tiers: every interval begins at 0."""
     return all(row.squared.low == 0 for row in rows)
 
 
@@ -370,8 +370,9 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
             ("group", "share_of_delta2", "dominant_groups", data["tiers"][0]["symbol"]),
         )
         for row in data[key][:1]
+        if not _unshown([tier for tier in answer.rows if tier.id == symbol])
     ]
-    if unusual and not _unshown(answer.rows):
+    if unusual:
         yield "Unusual", "; ".join(unusual)
     tiers = [row.tier for row in answer.rows]
     names = ("between", "within") if len(tiers) == 2 else tiers
