@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from planner.decide.explain import SHORT
 from planner.errors import ScenarioError
-from planner.io.wording import title
+from planner.io.wording import join, title
 from planner.plot import COLUMN, INK, Rows, figure, looks, panel_letter, posed, style, swatch
 from planner.plot.lettering import heading, in_short, name_ends
-from planner.predict.question import MAX_ROUNDS, Question
+from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
 from planner.scenario.resolve import Scenario
 
 if TYPE_CHECKING:
@@ -107,8 +107,12 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str 
     keys = [swatch(look.color, look.hatch, look.title) for look in of_terms.values()]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
     reached = {t: c.needed for t, c in curves.items() if np.isfinite(c.needed)}
-    first = min(reached, key=lambda t: reached[t], default="")
-    message = f"{seen[first].title} has the best guarantee at the target" if first else "No guarantee meets the target"
+    fewest = min(map(ceil_rounds, reached.values()), default=None)
+    first = [t for t, count in reached.items() if ceil_rounds(count) == fewest]
+    message = "No guarantee meets the target"
+    if first:
+        has = "has" if len(first) == 1 else "have"
+        message = f"{join([seen[t].title for t in first])} {has} the best guarantee at the target"
     heading(drawn, message, f"a guarantee, not the expected rounds; {about}".removesuffix("; "))
     name_ends(top, ends, 6.5)
     rows = []

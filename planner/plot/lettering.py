@@ -152,7 +152,7 @@ def name_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]], size: fl
         floor = places[k] + apart
     right = max((float(x) for x, _ in at.values()), default=0.0)
     for (end, (x, y)), place in zip(at.items(), places, strict=True):
-        moved = abs(place - y) > 1
+        moved = abs(place - y) > 1 or right - x > apart
         axes.annotate(
             end[2],
             end[:2],

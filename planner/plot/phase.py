@@ -214,7 +214,8 @@ def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tie
 
     keys: list[Any] = [Patch(facecolor=look[t].color, label=look[t].title) for t in shown]
     if any_tied:
-        keys.append(Patch(facecolor=PAPER, hatch=TIE_HATCH, edgecolor=FAINT, linewidth=0.5, label="toss-up"))
+        near = f"within {percent(found.resolution)}"
+        keys.append(Patch(facecolor=PAPER, hatch=TIE_HATCH, edgecolor=FAINT, linewidth=0.5, label=near))
     if any_outside:
         present = {reason for row in found.outside for reason in row if reason}
         words = "\n".join(OUTSIDE[reason] for reason in OUTSIDE if reason in present)

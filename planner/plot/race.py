@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 8  # topologies
+LOST = 1.3  # times the loss at the start, above which nothing is drawn
 STATUS = {
     "best": "{best} is first after {rounds}",
     "toss-up": "Toss-up after {rounds}: {best}",
@@ -48,6 +49,7 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     runners = [one for one in pilot.topologies if getattr(one, pilot.metric)][:MOST]
     seen = looks([one.id for one in runners])
     rows: list[dict[str, Any]] = []
+    highest = max((run[0] or 0.0 for one in runners for run in getattr(one, pilot.metric)), default=0.0) * LOST
     ends = []
     for one in runners:
         found = np.array([[np.nan if x is None else x for x in run] for run in getattr(one, pilot.metric)], dtype=float)
@@ -56,13 +58,16 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
         low, high, look = found[:, kept].min(axis=0), found[:, kept].max(axis=0), seen[one.id]
         axes.fill_between(at, low, high, color=look.color, alpha=0.2, linewidth=0)
         axes.plot(at, mean, color=look.color, linestyle=look.line, marker=look.marker, markevery=max(len(at) // 6, 1))
-        ends.append((float(at[-1]), float(mean[-1]), look.title, INK))
+        here = np.flatnonzero(mean <= highest)[-1] if pilot.metric == "loss" else -1
+        ends.append((float(at[here]), float(mean[here]), look.title, INK))
         rows += [
             {"topology": one.id, "rounds": int(r), "mean": float(m), "low": float(a), "high": float(b)}
             for r, m, a, b in zip(at, mean, low, high, strict=True)
         ]
     word = "training loss" if pilot.metric == "loss" else "accuracy"
     axes.set(xlabel="global rounds", ylabel=word, xlim=(0, pilot.rounds * 1.3))
+    if pilot.metric == "loss" and axes.get_ylim()[1] > highest:  # a topology that diverges leaves the picture
+        axes.set_ylim(min(row["low"] for row in rows) - 0.05 * highest, highest)
     axes.locator_params(axis="x", integer=True, nbins=6)
     best = names(pilot.verdict.best) if pilot.verdict.best else ""
     message = STATUS[pilot.verdict.status].format(best=best, rounds=counted(pilot.rounds, "round"))

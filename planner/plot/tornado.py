@@ -160,6 +160,7 @@ def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: s
                     va="center",
                     size=5.5,
                     color=FAINT,
+                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # over the line of 1x
                 )
     axes.set_yticks(range(len(shown)), [plain(_readable(b.name), 24) for b in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)

@@ -230,6 +230,20 @@ def test_a_race_has_the_mean_and_span_of_the_pilots_seeds():
             assert (row["low"], row["high"]) == (min(seeds), max(seeds))
 
 
+def test_a_topology_that_diverges_leaves_the_picture_of_a_race(tmp_path):
+    """One curve that tripled every round made a flat line of all others."""
+    said = json.loads(Path(PILOT).read_text(encoding="utf-8"))
+    lost = said["topologies"][0]
+    lost["loss"] = [[x * 3 ** max(i - 3, 0) for i, x in enumerate(run)] for run in lost["loss"]]
+    file = tmp_path / "pilot.json"
+    file.write_text(json.dumps(said), encoding="utf-8")
+    _, (drawn, rows, _) = shown("race", {**SCENARIOS["pilot"], "pilot": str(file)})
+    check_texts(drawn)
+    start = max(run[0] for run in lost["loss"])
+    assert max(row["high"] for row in rows) > 50 * start > 25 * drawn.axes[0].get_ylim()[1]
+    assert drawn.axes[0].get_ylim()[0] < min(row["low"] for row in rows)
+
+
 def test_a_race_without_a_pilot_says_how_to_get_one():
     with pytest.raises(ValueError, match="hfl-plan pilot"):
         shown("race", {"G": 2, "M": 2})

@@ -186,6 +186,14 @@ def test_terms_add_up_to_the_bound_and_the_bound_meets_the_target_at_its_rounds(
     assert max(row["rounds"] for row in star if row["bound"] > row["target"]) < 50 <= crossing
 
 
+def test_guarantees_that_meet_the_target_in_one_round_are_both_the_best() -> None:
+    scenario = load(ROOT / "examples" / "hospitals.toml", {})
+    drawn, _, says = bound.of_scenario(scenario)
+    assert "Ring-Star after 103 rounds, Ring-Ring after 103 rounds" in says
+    said = " ".join(drawn.get_suptitle().split())
+    assert said == "Ring-Star and Ring-Ring have the best guarantee at the target"
+
+
 def dominated(points: list[tuple[float, float]]) -> list[bool]:
     return [any(b != a and b[0] <= a[0] and b[1] <= a[1] for b in points) for a in points]
 
