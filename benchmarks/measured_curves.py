@@ -16,9 +16,10 @@ curvature a profile gives; ``kept``, which judges it: other fleets, other seeds,
 later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; ``kept4``, mostly
 of groups that differ, half of them data that a network fits, which judges what is said of such data; and ``long``, of
 200 rounds or 2,000, three noise seeds, more group rounds and networks with convolutions, which judges answers that
-draw errors of all others. Each problem of ``steps`` and ``steps2`` is run with 2, 4 and 12 local steps: what is said
-of steps is chosen on the first, and the second judges it. Written are, for each topology, quantity and noise seed, the
-smoothed least over rates at some rounds and the rate that has it: what `benchmarks/real_record.py` reads.
+draw errors of all others. ``conv`` are small convolutional networks alone, which judge what is said of them. Each
+problem of ``steps`` and ``steps2`` is run with 2, 4 and 12 local steps: what is said of steps is chosen on the first,
+and the second judges it. Written are, for each topology, quantity and noise seed, the smoothed least over rates at some
+rounds and the rate that has it: what `benchmarks/real_record.py` reads.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "many", "steps", "steps2")
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "many", "conv", "steps", "steps2")
 STEPS = {2: 80, 4: 80, 12: 80, 48: 40}  # local steps of one problem, and the rounds that are run with them
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
-    "satimage": (6400, 1200),
+    "satimage": (6400, 1200), "channels": (10000, 2000), "conv": (5000, 1000),
 }  # fmt: skip
 NESTED = {"partitioned": "dirichlet", "inter": 0.3, "intra": 0.3}  # clients within groups that differ themselves
 
@@ -96,8 +97,9 @@ class Setting:
         if self.scheme == "nested":
             split |= NESTED
         if self.channels:
+            samples, test = SIZES[self.role if self.role == "conv" else "channels"]
             return part(
-                "real", data=self.data, samples=10000, test=2000, side=28, channels=self.channels, G=G, M=M, **split,
+                "real", data=self.data, samples=samples, test=test, side=28, channels=self.channels, G=G, M=M, **split,
             )  # fmt: skip
         return part("real", data=self.data, samples=samples, test=test, hidden=self.hidden, G=G, M=M, **split)
 
@@ -188,7 +190,7 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *steps())
+    return (*out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *convolutions(), *steps())
 
 
 def judging() -> Iterator[Setting]:
@@ -244,6 +246,17 @@ def judging_steps() -> Iterator[Setting]:
         )  # fmt: skip
     for seed, (data, fleet) in enumerate((("letter", (8, 4, 5, 10)), ("fashion", (4, 5, 1, 50))), 137):
         yield Setting(role="many", data=data, hidden=48, scheme="iid", fleet=fleet, seed=seed, rounds=60)
+
+
+def convolutions() -> Iterator[Setting]:
+    """The settings ``conv``, in blocks of four that each have every split and fleet once: networks of 4,266 weights."""
+    fleets = ((6, 5, 1, 4), (4, 6, 2, 3), (5, 4, 1, 10), (8, 4, 2, 2))
+    for block, i in itertools.product(range(2), range(4)):
+        yield Setting(
+            role="conv", data=("fashion", "mnist5k")[(block + i) % 2], hidden=0, channels=4,
+            scheme=("inter", "intra", "nested", "both")[i], fleet=fleets[(block - i) % 4], seed=151 + 4 * block + i,
+            rounds=60,
+        )  # fmt: skip
 
 
 def steps() -> Iterator[Setting]:
