@@ -257,6 +257,14 @@ def pilot(  # reason: a keyword for each option of the command
     from planner.io import atomic, frames
     from planner.report.answers import pilot as answers
 
+    systems_asked = raced.read(
+        systems,
+        coverage,
+        None if edges is None else str(edges),
+        ",".join(map(repr, slowdowns)) if slowdowns is not None and not isinstance(slowdowns, str) else slowdowns,
+        None if speed_ratio is None else repr(speed_ratio),
+        None if buffer is None else str(buffer),
+    )
     wanted = answers.checked(
         Wanted(
             rounds=rounds,
@@ -273,16 +281,7 @@ def pilot(  # reason: a keyword for each option of the command
             measured=measured,
             topologies=(*(topology.split(",") if isinstance(topology, str) else topology), *topologies),
             seed=seed,
-            beside=raced.read(
-                systems,
-                coverage,
-                None if edges is None else str(edges),
-                ",".join(map(repr, slowdowns))
-                if slowdowns is not None and not isinstance(slowdowns, str)
-                else slowdowns,
-                None if speed_ratio is None else repr(speed_ratio),
-                None if buffer is None else str(buffer),
-            ).racers,
+            beside=systems_asked.racers,
         )
     )
     place = answers.Output(None if output is None else Path(output), force, workers, engine, device)
@@ -301,7 +300,8 @@ def pilot(  # reason: a keyword for each option of the command
     from planner.report.sheet.gallery import race
 
     _showing()
-    answer = answers.document(found, output=place.file, within=wanted.within)
+    left_out = systems_asked.left_out()
+    answer = answers.document(found, output=place.file, within=wanted.within, left_out=left_out)
     if report is not None:
         from planner.report import document
         from planner.report.sheet import report as sheet
