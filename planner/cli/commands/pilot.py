@@ -70,7 +70,9 @@ def pilot(  # reason: one parameter for every option
             "a quarter and three quarters too]",
         ),
     ] = None,
-    rates: Annotated[str, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3")] = "7",
+    rates: Annotated[
+        str | None, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3 [7]")
+    ] = None,
     seeds: Annotated[int, Option("--seeds", help="seeds of the noise, for the comparison")] = 4,
     batch: Annotated[int, Option("--batch", help="samples of a mini-batch", min=1)] = 32,
     measured: Annotated[

@@ -14,6 +14,7 @@ from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
 from planner.decide.clocked import BUFFER
 from planner.decide.race import judged, pilot_of_counts
 from planner.errors import ScenarioError
+from planner.harness.hooks import Handed
 from planner.harness.pilot import Wanted, on_hook, on_model
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
@@ -25,7 +26,7 @@ from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
-FEWEST_RATES = 2
+FEWEST_RATES, RATES = 2, 7
 BEST = {"accuracy": 1.0}  # of a metric that has one
 NEAR = 1e-4  # relative; times that differ by less are one
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
@@ -44,8 +45,10 @@ class Output:
     device: str = "cpu"  # ``cpu`` or ``cuda``
 
 
-def rates(text: str) -> int | tuple[float, ...]:
-    """Read how many rates the first grid has, or which raw ones."""
+def rates(text: str | None) -> int | tuple[float, ...]:
+    """Read how many rates the first grid has, or which raw ones; None for the usual number."""
+    if text is None:
+        return RATES
     if text.strip().isdecimal():
         many = int(text)
         if not FEWEST_RATES <= many <= MOST["rates"]:
@@ -89,16 +92,6 @@ def checked(wanted: Wanted) -> Wanted:
     return wanted
 
 
-def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()) -> tuple[Listing, str]:
-    """Race on a hook or on label counts, and say what it measured, and which systems were left out; and the pilot.
-
-    Raises:
-        NoAnswerError: If nothing can be raced, or the pilot cannot be written.
-    """
-    pilot = raced(on, checked(wanted), output)
-    return document(pilot, output=output.file, within=wanted.within, left_out=left_out), pilot.text()
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Label counts to be laid on a data set."""
@@ -107,8 +100,8 @@ class Counts:
     proxy: str  # name of the data set
 
 
-def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Counts:
-    """Read what a race is on: a hook, or label counts and a proxy."""
+def given(hook: Path | Handed | None, data: Path | None, proxy: str | None) -> Path | Handed | Counts:
+    """Read what a race is on: a hook, what is handed over in its place, or label counts and a proxy."""
     if hook is not None and data is None and proxy is None:
         return hook
     if hook is None and data is not None and proxy is not None:
@@ -119,12 +112,15 @@ def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Cou
     )
 
 
-def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, output: Output) -> Pilot:
-    """Race on a hook, on label counts, or on a model, clients, a loss and a test; and write the pilot.
+def piloted(
+    given: Path | Handed | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()
+) -> tuple[Listing, str]:
+    """Race, and say what was measured, and which systems were left out; and the pilot.
 
     Raises:
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
+    wanted = checked(wanted)
     store = None
     if output.file is not None:
         target, _ = place(output.file, output.force)
@@ -140,9 +136,9 @@ def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, outp
     elif isinstance(given, Path):
         pilot = judged(given.name, *on_hook(given, wanted, store, tell, **how), wanted)
     else:
-        pilot = judged(type(given[0]).__name__, *on_model(*given, wanted, store, tell, **how), wanted)
+        pilot = judged(type(given.model).__name__, *on_model(*given, wanted, store, tell, **how), wanted)
     progress("")
-    return pilot
+    return document(pilot, output=output.file, within=wanted.within, left_out=left_out), pilot.text()
 
 
 def document(
