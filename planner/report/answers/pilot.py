@@ -151,13 +151,12 @@ def document(
     later = _slower_buffers(pilot)
     page = _table(pilot, later) if later else table
     narrow = page if page.width() <= COLUMNS else page.of(range(len(page.columns) - 1))  # without ratios
-    blocks: list[Block] = [narrow] * bool(pilot.rounds)
-    if pilot.rounds and later:
-        blocks.append(Sentences(f"{counted(len(later), 'more buffer')}: --explain rows.", indent=2))
-    if pilot.rounds and any(one.at_nodes for one in pilot.beside):
-        blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
-    if pilot.rounds and any(one.times for one in pilot.beside):
-        blocks.append(Sentences(_by_time(pilot), indent=2))
+    below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
+    if any(one.at_nodes for one in pilot.beside):
+        below.append("HSL and gossip have no global model: means over the nodes' own models.")
+    if any(one.times for one in pilot.beside):
+        below.append(_by_time(pilot))
+    blocks: list[Block] = [narrow, *(Sentences(text, indent=2) for text in below)] if pilot.rounds else []
     rates = tuple(
         Sentences(f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}", indent=2)
         for one in (*pilot.topologies, *pilot.beside)
@@ -177,11 +176,10 @@ def document(
 
 def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
     last = pilot.targets[-1] if pilot.targets else None
-    rounds = {} if last is None else {**last.rounds, **last.beside}
     for one in (*pilot.topologies, *pilot.beside):
         final = dict.fromkeys(("value", "low", "high")) if one.final is None else one.final.to_json()
         kept = {"id": one.id, "title": _name(one).removeprefix("- "), "beside": isinstance(one, Beside)}
-        kept |= final | {"rate": one.rate, "rounds": rounds.get(one.id)}
+        kept |= final | {"rate": one.rate, "rounds": last and last.of(one.id)[0]}
         if pilot.fleet.slowdowns is not None:
             time = None if last is None else last.times.get(one.id)
             kept["tasks"] = None if time is None else time.value
@@ -249,7 +247,10 @@ def _slower_buffers(pilot: Pilot) -> set[str]:
 def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
     last = pilot.targets[-1] if pilot.targets else None
     better = -1.0 if pilot.metric == "accuracy" else 1.0
-    rows = sorted(pilot.topologies, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+    rows, besides = (
+        sorted(some, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+        for some in (pilot.topologies, [one for one in pilot.beside if one.id not in without])
+    )
     other = "accuracy" if pilot.metric == "loss" else "loss"
     shows = any(getattr(one, other) for one in rows)
     columns = [Column("topology"), Column(pilot.metric, "number")]
@@ -261,8 +262,6 @@ def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
             *[Column("tasks", "number")] * bool(last.times),
             Column(f"over {title(pilot.reference)}'s", "number"),
         ]
-    shown = [one for one in pilot.beside if one.id not in without]
-    besides = sorted(shown, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
     table = tuple(_row(pilot, one, other if shows else None, last) for one in (*rows, *besides))
     best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
     return Table(tuple(columns), table, indent=2, best=best, label="The race", apart=False)
@@ -280,9 +279,7 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> t
         cells.append(f"{sum(whole) / len(whole):.3g}" if whole and len(whole) == len(ends) else None)
     cells.append(None if one.rate is None else f"{one.rate:.3g}")
     if last is not None:
-        of_trees = not isinstance(one, Beside)
-        rounds = (last.rounds if of_trees else last.beside).get(one.id)
-        ratio = (last.ratios if of_trees else last.beside_ratios).get(one.id)
+        rounds, ratio = last.of(one.id)
         cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
         if last.times:
             cells.append(_tasks(pilot, one, last))
