@@ -34,17 +34,6 @@ MORE = 4  # times the rounds or the budget of a race that did not suffice
 LEAST = 60.0  # seconds of a budget that is advised
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Where the pilot goes, and how it is run."""
-
-    file: Path | None  # that it is written to; None for nowhere
-    force: bool  # whether to overwrite it
-    workers: int = 1  # processes
-    engine: str = "local"  # ``local`` or ``ray``
-    device: str = "cpu"  # ``cpu`` or ``cuda``
-
-
 def rates(text: str | None) -> int | tuple[float, ...]:
     """Read how many rates the first grid has, or which raw ones; None for the usual number."""
     if text is None:
@@ -113,37 +102,36 @@ def given(hook: Path | Handed | None, data: Path | None, proxy: str | None) -> P
 
 
 def piloted(
-    given: Path | Handed | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()
+    on: Path | Handed | Counts, wanted: Wanted, file: Path | None, left_out: Sequence[str], *, force: bool, **how: Any
 ) -> tuple[Listing, str]:
     """Race, and say what was measured, and which systems were left out; and the pilot.
+
+    ``file`` is where the pilot goes, None for nowhere, and ``force`` whether to overwrite it; ``how`` is as of
+    `planner.harness.pilot.on_model`.
 
     Raises:
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
-    wanted = checked(wanted)
-    store = None
-    if output.file is not None:
-        target, _ = place(output.file, output.force)
+    wanted, store = checked(wanted), None
+    if file is not None:
+        target, _ = place(file, force)
         store = target.with_name(f"{target.name}.runs")
 
     def tell(what: str, leader: str | None) -> None:
         ahead = f"; {title(leader)} leads" if leader is not None else ""
         progress(f"pilot: {what}{ahead} ...")
 
-    how = {"workers": output.workers, "engine": output.engine, "device": output.device}
-    if isinstance(given, Counts):
-        pilot = pilot_of_counts(read_counts(given.file), given.proxy, wanted, store, tell, **how)
-    elif isinstance(given, Path):
-        pilot = judged(given.name, *on_hook(given, wanted, store, tell, **how), wanted)
+    if isinstance(on, Counts):
+        pilot = pilot_of_counts(read_counts(on.file), on.proxy, wanted, store, tell, **how)
+    elif isinstance(on, Path):
+        pilot = judged(on.name, *on_hook(on, wanted, store, tell, **how), wanted)
     else:
-        pilot = judged(type(given.model).__name__, *on_model(*given, wanted, store, tell, **how), wanted)
+        pilot = judged(type(on.model).__name__, *on_model(*on, wanted, store, tell, **how), wanted)
     progress("")
-    return document(pilot, output=output.file, within=wanted.within, left_out=left_out), pilot.text()
+    return document(pilot, file, wanted.within, left_out), pilot.text()
 
 
-def document(
-    pilot: Pilot, *, output: Path | None = None, within: float | None = None, left_out: Sequence[str] = ()
-) -> Listing:
+def document(pilot: Pilot, output: Path | None, within: float | None, left_out: Sequence[str]) -> Listing:
     """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
