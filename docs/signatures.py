@@ -20,7 +20,7 @@ from planner.scenario.keywords import Keyword, of_field
 FILE = Path(__file__).parents[1] / "planner" / "signatures.pyi"
 HEAD = '''"""What type checkers and editors read of the functions of `planner`; written by docs/signatures.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -54,7 +54,7 @@ def text() -> str:
     lines += [line for one in fields if one.name not in others for line in keys(one)]
     lines += ["", "class Options(Common, total=False):", '    """Keywords that say a scenario."""', ""]
     lines += [line for one in fields if one.name in others for line in keys(one)]
-    for name in (*FACE, *sorted(set(functions.names()) - {*FACE, "pilot"})):
+    for name in (*FACE, *sorted(set(functions.names()) - set(FACE))):
         found = getattr(planner, name)
         if isinstance(found, Group):
             lines += ["", f"class {name}:", f'    """{found.__doc__}"""', ""]
@@ -67,7 +67,7 @@ def text() -> str:
 
 def every() -> Iterator[tuple[str, Any]]:
     """Name every function, those of groups too."""
-    for name in (*FACE, *sorted(set(functions.names()) - {*FACE, "pilot"})):
+    for name in (*FACE, *sorted(set(functions.names()) - set(FACE))):
         found = getattr(planner, name)
         yield from found.functions().items() if isinstance(found, Group) else [(name, found)]
 

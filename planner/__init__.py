@@ -20,7 +20,7 @@ import importlib
 import keyword
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.packages import Called
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from planner.decide.recommendation import Recommendation
     from planner.io.answers import Answer
     from planner.io.frames import Frame
+    from planner.scenario.keywords import Keyword
     from planner.scenario.resolve import Scenario
     from planner.serve.widget import WhatIf
     from planner.signatures import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
         measure,
         overlap,
         picture,
+        pilot,
         recommend,
         rerun,
         schema,
@@ -173,143 +175,41 @@ def _recommend(  # reason: a keyword for each option of the command
     return found.plotted(of_recommendation(lambda: scenario))
 
 
-def pilot(  # reason: a keyword for each option of the command
+def _pilot(
     model: Any = None,
     clients: Any = None,
     *,
-    data: str | Path | Frame | None = None,
-    proxy: str | None = None,
     loss: Callable[[Any, Any], Any] | None = None,
     test: tuple[Any, Any] | None = None,
-    rounds: int = 8,
-    metric: Literal["loss", "accuracy"] = "loss",
-    within: str | None = None,
-    local_steps: int = 2,
-    group_rounds: int | str | None = None,
-    drawn: str | None = None,
-    order: Literal["fixed", "random"] = "fixed",
-    weights: Literal["samples", "equal"] = "equal",
-    topology: str | Sequence[str] = (),
     topologies: Sequence[str] = (),
-    systems: str = "trees",
-    coverage: str | None = None,
-    edges: int | None = None,
-    slowdowns: str | Sequence[float] | None = None,
-    speed_ratio: float | None = None,
-    buffer: int | str | None = None,
-    rates: int | Sequence[float] = 7,
-    seeds: int = 4,
-    batch: int = 32,
-    measured: int = 5000,
-    workers: int = 1,
-    engine: Literal["local", "ray"] = "local",
-    device: Literal["cpu", "cuda"] = "cpu",
-    seed: int = 0,
-    output: str | Path | None = None,
-    report: str | Path | None = None,
-    force: bool = False,
+    **options: Any,
 ) -> Answer:
     """Race the topologies for a few rounds: what ``hfl-plan pilot`` answers, as a value; needs torch.
 
     Args:
         model: A torch module where training starts, or the path of a hook file, which is run.
         clients: ``(group, X, y)`` of every client; a group may be a tuple of names for more tiers. None with a hook.
-        data: Label counts, a file or a frame, in place of a model.
-        proxy: Data set that they are laid on, ``digits`` or ``fashion-mnist``.
         loss: Of outputs and targets, a mean over samples; None for cross-entropy, or the mean squared error.
         test: Inputs and labels that nobody trains on, for accuracy.
-        rounds: Global rounds that are compared.
-        metric: What decides.
-        within: Time that it may take, such as ``2min``.
-        local_steps: Of a client between two averagings.
-        group_rounds: Group rounds in a global round; ``"2/3"`` for deeper trees.
-        drawn: Who takes part each round, top tier first, such as ``"5/10"``.
-        order: Of rings.
-        weights: What clients count by in means and in the loss.
-        topology: Ids of those that race, ``["star-ring"]``; the first of all is always among them.
-        topologies: The same.
-        systems: What races, ``"trees,one-tier,hhfl,hsl,gossip,hga"``; trees always.
-        coverage: For hhfl: a file, or a layout in words.
-        edges: For hsl and gossip: models sent over an edge in a round, in all.
-        slowdowns: For hga: how many times as long a task of each region takes, ``[1, 1, 2, 5]``.
-        speed_ratio: Or the last region's time over the first's, each slower than the one before.
-        buffer: Updates in a step of an asynchronous server, ``2`` or ``"1,2,5"``; None for half of the regions, and for
-            FedBuff a quarter and three quarters too.
-        rates: How many rates the first grid has, or raw rates.
-        seeds: Of the noise, for the comparison.
-        batch: Samples of a mini-batch.
-        measured: At most so many samples are measured on.
-        workers: Processes.
-        engine: Where they are, ``ray`` for a cluster.
-        device: What trains, ``cuda`` for a GPU.
-        seed: Of every random draw.
-        output: Where to write the pilot; the file beside it with ``.runs`` at the end is what a stopped race goes on
-            from.
-        report: Where to write a report to send, .html, with the curves.
-        force: Whether to overwrite them.
+        topologies: The same as ``topology``.
+        options: Those of the command.
+
+    Returns:
+        The answer; ``pilot`` is the race, and ``plot`` draws it.
 
     Raises:
+        TypeError: For an option there is not.
         ScenarioError: For what cannot be meant.
         NoAnswerError: If nothing can be raced, such as a loss that is no number.
     """
-    from planner.families import raced
-    from planner.harness.pilot import Wanted
-    from planner.io import atomic, frames
-    from planner.report.answers import pilot as answers
+    from planner.harness.hooks import Handed
 
-    wanted = answers.checked(
-        Wanted(
-            rounds=rounds,
-            rates=rates if isinstance(rates, int) else answers.rates(",".join(map(repr, rates))),
-            seeds=seeds,
-            metric=metric,
-            within=answers.within(within),
-            local_steps=local_steps,
-            passes=answers.counts(None if group_rounds is None else str(group_rounds), "group_rounds"),
-            drawn=answers.counts(drawn, "drawn") or None,
-            order=order,
-            weights=weights,
-            batch=batch,
-            measured=measured,
-            topologies=(*(topology.split(",") if isinstance(topology, str) else topology), *topologies),
-            seed=seed,
-            beside=raced.read(
-                systems,
-                coverage,
-                None if edges is None else str(edges),
-                ",".join(map(repr, slowdowns))
-                if slowdowns is not None and not isinstance(slowdowns, str)
-                else slowdowns,
-                None if speed_ratio is None else repr(speed_ratio),
-                None if buffer is None else str(buffer),
-            ).racers,
-        )
-    )
-    place = answers.Output(None if output is None else Path(output), force, workers, engine, device)
-    with frames.held() as holder:
-        if data is not None or isinstance(model, str | Path) or model is None:
-            counts = holder.name(data, "data") if frames.is_frame(data) else data
-            given: Any = answers.given(
-                None if model is None else Path(model), None if counts is None else Path(str(counts)), proxy
-            )
-        else:
-            given = (model, clients, loss, test)
-        found = answers.raced(given, wanted, place)
-    if output is not None:
-        atomic.write(output, found.text(), force)
-    from planner.report.pictures import Plot
-    from planner.report.sheet.gallery import race
-
-    _showing()
-    answer = answers.document(found, output=place.file, within=wanted.within)
-    if report is not None:
-        from planner.report import document
-        from planner.report.sheet import report as sheet
-
-        atomic.write(
-            report, sheet(document(answer), pictures=[("race", "answer", lambda: race(found.text()))]), force, "report"
-        )
-    return answer.plotted(Plot({"race": lambda: race(found.text())}))
+    if topologies:
+        named = options.get("topology") or ()
+        options["topology"] = [*([named] if isinstance(named, str) else named), *topologies]
+    hook = model if model is None or isinstance(model, str | Path) else Handed(model, clients, loss, test)
+    found: Answer = _function("pilot")(hook, **options)
+    return found
 
 
 def _what_if(config: Config | None = None, settings: Mapping[str, Any] | None = None, **options: Any) -> WhatIf:
@@ -365,17 +265,25 @@ def _function(name: str) -> Any:
     return functions.of(name)
 
 
+def _options(name: str) -> Sequence[Keyword]:
+    """Return the options of a command as keywords."""
+    from planner.cli import functions
+
+    return functions.options(name)
+
+
 Called.function = staticmethod(_function)
 
 
 def __getattr__(name: str) -> Any:
     """Import classes and functions when they are asked for."""
-    if name in ("recommend", "load_scenario", "what_if"):
-        from planner.scenario.keywords import expanded
+    if name in ("recommend", "load_scenario", "pilot", "what_if"):
+        from planner.scenario.keywords import expanded, of_scenarios
 
         function = globals()[f"_{name}"]
         function.__name__ = function.__qualname__ = name
-        return globals().setdefault(name, expanded(function))
+        known = of_scenarios() if name != "pilot" else _options(name)
+        return globals().setdefault(name, expanded(function, known))
     if name == "Recommendation":
         return _recommendation()
     if name == "Scenario":

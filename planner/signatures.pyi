@@ -1,6 +1,6 @@
 """What type checkers and editors read of the functions of `planner`; written by docs/signatures.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
@@ -133,6 +133,8 @@ def network(action: str, source: File, config: Config | Scenario | None = ..., *
 def overlap(coverage: File, config: Config | Scenario | None = ..., *, strong_convexity: Words | None = ..., target: Words | None = ..., upload: str = ..., objective: str = ..., settings: Mapping[str, Any] | None = ..., edge_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., sigma: float | str | None = ..., smoothness: float | str | None = ..., initial_gap: float | str | None = ..., rounds: int | str | None = ..., pilot: File | None = ..., model_size: str | None = ..., client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., uplink: str | None = ..., downlink: str | None = ..., latency: str | None = ..., link_sharing: Literal['per-client', 'per-server'] | None = ..., server_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None = ..., step_time: str | None = ..., seed: int | str | None = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
 def picture(kind: str, config: Config | Scenario | None = ..., *, output: str | Path, data: Sequence[File] | File | None = ..., force: bool = ..., settings: Mapping[str, Any] | None = ..., groups: int | str | None = ..., group_rounds: int | str | None = ..., local_steps: int | str | None = ..., heterogeneity: File | Mapping[str, Any] | None = ..., objective: Literal['rounds', 'time', 'traffic', 'energy', 'carbon', 'money'] | None = ..., cost: Literal['schedule', 'formula', 'diluted'] | None = ..., seed: int | str | None = ..., report: str | Path | None = ..., **options: Unpack[Common]) -> Answer: ...
+
+def pilot(model: Any = ..., clients: Any = ..., *, loss: Callable[[Any, Any], Any] | None = ..., test: tuple[Any, Any] | None = ..., topologies: Sequence[str] = ..., data: File | None = ..., proxy: Words | None = ..., rounds: int = ..., metric: str = ..., within: Words | None = ..., local_steps: int = ..., group_rounds: Words | None = ..., drawn: Words | None = ..., order: str = ..., weights: str = ..., topology: Words | None = ..., systems: str = ..., coverage: Words | None = ..., edges: Words | None = ..., slowdowns: Words | None = ..., speed_ratio: Words | None = ..., buffer: Words | None = ..., rates: Words | None = ..., seeds: int = ..., batch: int = ..., measured: int = ..., workers: int = ..., engine: str = ..., device: str = ..., seed: int = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 
 def rerun(manifest: File, *, check: bool = ..., tolerance: float = ..., output: str | Path | None = ..., force: bool = ..., report: str | Path | None = ...) -> Answer: ...
 

@@ -25,13 +25,14 @@ from planner.cli.options import Said, Shape, spellings, unsaid
 from planner.cli.output import Asked, Result, Wrote, filed
 from planner.errors import ScenarioError
 from planner.families.scenario import load
+from planner.harness.hooks import Handed
 from planner.io import frames
 from planner.io.answers import Answer
 from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
-from planner.report.pictures import of_counts, of_recommendation
+from planner.report.pictures import Plot, of_counts, of_recommendation
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, instead_of, spoken
 
@@ -109,6 +110,11 @@ def keywords(shape: Shape) -> list[Keyword]:
             told = f"file of the answer, by suffix: {text}" if parameter == "output" else text
             found.append(Keyword(parameter, kind, default, told, parameter=parameter))
     return sorted(found, key=lambda one: not one.argument)
+
+
+def options(name: str) -> list[Keyword]:
+    """Return the keywords of a command that are not by place."""
+    return [one for one in keywords(Shape.of(Commands().declared(name))) if not one.argument]
 
 
 def _own(parameter: inspect.Parameter) -> Keyword:
@@ -218,6 +224,8 @@ def _called(
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
         if command.__name__ == "recommend":
             found.plotted(of_recommendation(subject.scenario))
+        elif command.__name__ == "pilot":
+            found.plotted(Plot({name: draw for name, _, draw in result.pictures}))
         elif command.__name__ in ("measure", "group"):
             regrouped: Any = result.files.get(".csv")
             found.plotted(of_counts(arguments["counts"], regrouped))
@@ -273,6 +281,8 @@ def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
         pairs = [f"{key}={_word(inner)}" for key, inner in value.items()] if isinstance(value, Mapping) else value
         return [pairs] if isinstance(pairs, str) else list(map(_word, pairs))
     if Path in parts:
+        if isinstance(value, Handed):
+            return value
         if not isinstance(value, str | os.PathLike):
             way = ": save it, answer.save('answer.json'), and give the name" if isinstance(value, Answer) else ""
             raise TypeError(f"{one.name}: a {type(value).__name__} is no name of a file{way}")

@@ -151,6 +151,10 @@ class Target(Part):
         "the time of systems whose server does not wait, in tasks of a region of slowdown 1", default_factory=dict
     )
 
+    def of(self, runner: str) -> tuple[Number, Interval | None]:
+        """Rounds of a runner, and their ratio."""
+        return (self.rounds | self.beside).get(runner), (self.ratios | self.beside_ratios).get(runner)
+
 
 class Verdict(Part):
     """What the race says."""

@@ -48,7 +48,7 @@ def compared(
     for id_, option, asked in ASKED:
         if (text := told.get(option)) is not None and id_ in others:
             try:
-                found = _measured(id_, asked(text, scenario, config, own), scenario)
+                found = asked(text, scenario, config, own)
             except NoAnswerError as error:  # of one method; all others have their answer
                 found = {"why": f"its bound says nothing here: {str(error).partition('. ')[0]}", **ELSEWHERE}
             if found.pop("_comparable", False):
@@ -127,27 +127,26 @@ def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) ->
         f"-P){other}. One server for each client needs {found.apart.rounds:,} rounds to the same loss. The bound is on "
         "the loss of strongly convex problems"
     )
-    known = {"round_seconds": hybrid.seconds_per_round, "_bytes": hybrid.round_bytes, "_coverage": coverage}
-    return {**_amounts(hybrid.rounds, hybrid, why), **known}
+    known = {**_amounts(hybrid.rounds, hybrid, why), "round_seconds": hybrid.seconds_per_round}
+    return _measured(known, hybrid.round_bytes, coverage, scenario)
 
 
-def _measured(id_: str, found: dict[str, Any], scenario: Scenario) -> dict[str, Any]:
-    """With the rounds of a pilot in the place of those to a target of another quantity, where it raced there."""
-    each, coverage = found.pop("_bytes", None), found.pop("_coverage", None)
-    one = None if scenario.pilot is None else scenario.pilot.runner(id_)
-    if coverage is None or not isinstance(one, Beside):
+def _measured(found: dict[str, Any], each: float, coverage: str, scenario: Scenario) -> dict[str, Any]:
+    """With the rounds of a pilot in the place of those to a target of another quantity, where HHFL raced there."""
+    one = None if scenario.pilot is None else scenario.pilot.runner("hhfl")
+    if not isinstance(one, Beside):
         return found
     if any(slower != 1 for slower in scenario.pilot.fleet.slowdowns or ()):  # type: ignore[union-attr]
         return {**found, "why": f"{found['why']}; the pilot's regions differ in speed, which is not timed for it"}
     if one.options.get("coverage") != rows_of(coverage):
         return {**found, "why": f"{found['why']}; the pilot has another coverage"}
     question = ask(with_default_order(scenario))
-    rounds = question.predictor.beside(question, id_)
+    rounds = question.predictor.beside(question, "hhfl")
     if rounds is None or not math.isfinite(rounds):
         return found
     count, seconds = ceil_rounds(rounds), found["round_seconds"]
     amounts = {"rounds": count, "time_seconds": count * seconds, "traffic_bytes": count * each}
-    whence = "measured" if question.predictor.raced(question, id_) else "predicted"
+    whence = "measured" if question.predictor.raced(question, "hhfl") else "predicted"
     return {**amounts, "round_seconds": seconds, "_comparable": True, "rounds_from": whence}
 
 

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner.errors import ScenarioError
 
 if TYPE_CHECKING:
     from validation.hook import Hook
+
+
+class Handed(NamedTuple):
+    """What a program hands over in place of a hook.
+
+    Attributes:
+        model: Where training starts.
+        clients: ``(group, X, y)`` of every client.
+        loss: Of outputs and targets; None for the usual one.
+        test: Inputs and labels that nobody trains on; None where there are none.
+    """
+
+    model: Any
+    clients: Any
+    loss: Callable[[Any, Any], Any] | None
+    test: tuple[Any, Any] | None
 
 
 @contextmanager

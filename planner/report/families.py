@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from planner.decide.explain import known_values
-from planner.io.answers import Assumption, Caution, Quantity
+from planner.io.answers import Assumption, Caution, Quantity, Target
 from planner.io.parts import Part
 from planner.predict.evidence.claims import beginning, evidence
 from planner.scenario.resolve import Scenario
@@ -57,6 +57,17 @@ def defaults(scenario: Scenario, names: Iterable[str]) -> tuple[Assumption, ...]
     """List those of some symbols that were not given."""
     known = ((name, scenario.known[name]) for name in names if name in scenario.known)
     return tuple(Assumption(key=name, value=one.value, unit=one.unit) for name, one in known if one.origin == "default")
+
+
+def target(value: float | None, metric: str, defined_by: str = "", how: str = WORST) -> Target:
+    """Say what all methods are to reach: what defines it, else how much it is; and what counts to it are."""
+    said = defined_by or f"a {metric.removeprefix('mean ')} of {value:.3g}"
+    return Target(value=value, metric=metric, defined_by=f"{said}; {how}")
+
+
+def amounts(rounds: float | None, one: Any) -> dict[str, Quantity | None]:
+    """Return rounds, ``seconds`` and ``bytes`` of a method to the target as a row has them, all predicted."""
+    return {"rounds": guess(rounds), "time_seconds": guess(one.seconds), "traffic_bytes": guess(one.bytes)}
 
 
 def guess(number: float | None) -> Quantity | None:

@@ -69,9 +69,13 @@ def of_field(field: Field, spellings: Sequence[str], text: str) -> Keyword:
     return Keyword(longs[0], kind, None, told, tuple(longs[1:]))
 
 
-def expanded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function that passes ``**options`` on the keywords of a scenario: in its signature and its docstring."""
-    known = [of_field(one, one.options, one.help) for one in FIELDS if one.options]
+def of_scenarios() -> list[Keyword]:
+    """Return the keywords that say a scenario."""
+    return [of_field(one, one.options, one.help) for one in FIELDS if one.options]
+
+
+def expanded(function: Callable[..., Any], known: Sequence[Keyword]) -> Callable[..., Any]:
+    """Give a function that passes ``**options`` on the keywords of these: in its signature and its docstring."""
     own = inspect.signature(function)
     parameters = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     function.__signature__ = own.replace(parameters=[*parameters, *map(parameter, known)])  # type: ignore[attr-defined]

@@ -70,7 +70,9 @@ def pilot(  # reason: one parameter for every option
             "a quarter and three quarters too]",
         ),
     ] = None,
-    rates: Annotated[str, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3")] = "7",
+    rates: Annotated[
+        str | None, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3 [7]")
+    ] = None,
     seeds: Annotated[int, Option("--seeds", help="seeds of the noise, for the comparison")] = 4,
     batch: Annotated[int, Option("--batch", help="samples of a mini-batch", min=1)] = 32,
     measured: Annotated[
@@ -94,7 +96,7 @@ def pilot(  # reason: one parameter for every option
     """
     from planner.families import raced
     from planner.harness.pilot import Wanted
-    from planner.report.answers.pilot import Output, counts, given, piloted
+    from planner.report.answers.pilot import counts, given, piloted
     from planner.report.answers.pilot import rates as read_rates
     from planner.report.answers.pilot import within as budget
     from planner.report.sheet.gallery import race
@@ -109,5 +111,6 @@ def pilot(  # reason: one parameter for every option
     )  # fmt: skip
     on = given(hook, data, proxy)
     file = asked.file if asked.file is not None and asked.file.suffix == ".json" else None
-    document, text = piloted(on, wanted, Output(file, asked.force, workers, engine, device), systems_asked.left_out())
+    how = {"workers": workers, "engine": engine, "device": device}
+    document, text = piloted(on, wanted, file, systems_asked.left_out(), force=asked.force, **how)
     return Result(document, {".json": text}, pictures=[("race", "answer", lambda: race(text))])

@@ -14,12 +14,12 @@ from hflbounds import get
 from planner.decide.clocked import Clocked
 from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late, some_buffers
-from planner.io.answers import Evidence, NextStep, Quantity, Target, Told, Verdict
+from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, percent, times
 from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table
-from planner.report.families import CLOCK, WORST, Method, guess, parts
+from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
 
@@ -27,6 +27,7 @@ SHOWN = 6  # buffers on the page
 LONGEST = 30  # letters of slowdowns that a command is given
 EACH = 5  # regions of which each is named
 NEAR = 0.1  # share of the time by which a server that does not wait is no faster
+LEARNED = ("L", "A", "sigma", "delta")  # symbols that the theorem takes, and nobody may have given
 PRINTED = "xie2024.thm1"
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
@@ -64,11 +65,10 @@ class Asynchronous(Told):
 
 def answered(found: Answer) -> Asynchronous:
     """Say what waiting and every buffer take, by the clock and by what is proved."""
-    aim = found.question.target
     shared = parts(
         found.scenario,
         "hga-",
-        ("L", "A", "sigma", "delta", *(CLOCK if found.settings.region_times is None else ("model_size",))),
+        (*LEARNED, *(CLOCK if found.settings.region_times is None else ("model_size",))),
         _warnings(found),
         {
             "buffers": _buffers(found),
@@ -82,11 +82,7 @@ def answered(found: Answer) -> Asynchronous:
         **shared | {"evidence": _evidence(found, shared["evidence"])},
         objective="time",
         metric="gradient",
-        target=Target(
-            value=aim,
-            metric="mean squared gradient",
-            defined_by=f"{found.defined_by or f'a squared gradient of {aim:.3g}'}; {WORST}",
-        ),
+        target=target(found.question.target, "mean squared gradient", found.defined_by),
         verdict=_verdict(found),
         rows=tuple(_rows(found)),
         asynchronous=_data(found),
@@ -134,33 +130,24 @@ def _faster(found: Answer) -> tuple[int, Buffer] | None:
 
 def _rows(found: Answer) -> Iterator[Buffered]:
     """Every buffer; before the recommended one the same with other rounds inside a region, where these take less."""
-    faster = _faster(found)
+    M, now, faster = found.regions, int(found.question.values["P"]), _faster(found)
     for buffer in found.buffers:
-        if faster is not None and buffer is found.proved:
-            yield _row(found, faster[1], faster[0]).replaced(best_by_bound=True)
-            yield _row(found, buffer, int(found.question.values["P"])).replaced(id=f"buffer-{buffer.size}")
-        else:
-            yield _row(found, buffer).replaced(best_by_bound=buffer is found.proved)
-
-
-def _row(found: Answer, buffer: Buffer, rounds: int | None = None) -> Buffered:
-    M, now = found.regions, int(found.question.values["P"])
-    name = f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}"
-    return Buffered(
-        id=f"buffer-{buffer.size}" if rounds is None else f"buffer-{buffer.size},P={rounds}",
-        title=name if rounds is None else f"{name}, P={rounds}",
-        buffer=buffer.size,
-        group_rounds=now if rounds is None else rounds,
-        rounds=guess(buffer.steps),
-        steps=guess(buffer.steps),
-        time_seconds=guess(buffer.seconds),
-        traffic_bytes=guess(buffer.bytes),
-        step_seconds=buffer.seconds_per_step,
-        staleness_mean=buffer.pace.delay_mean,
-        staleness_most=buffer.pace.delay_most,
-        idle=buffer.pace.idle,
-        best_by_bound=False,
-    )
+        name, best = f"{buffer.size} (all)" if buffer.size == M else f"{buffer.size} of {M}", buffer is found.proved
+        ways = [faster, (now, buffer)] if best and faster is not None else [(now, buffer)]
+        for rounds, one in ways:
+            yield Buffered(
+                id=f"buffer-{buffer.size}" + f",P={rounds}" * (one is not buffer),
+                title=name + f", P={rounds}" * (len(ways) > 1),
+                buffer=buffer.size,
+                group_rounds=rounds,
+                **amounts(one.steps, one),
+                steps=guess(one.steps),
+                step_seconds=one.seconds_per_step,
+                staleness_mean=one.pace.delay_mean,
+                staleness_most=one.pace.delay_most,
+                idle=one.pace.idle,
+                best_by_bound=best and one is ways[0][1],
+            )
 
 
 def _verdict(found: Answer) -> Verdict:
@@ -312,9 +299,7 @@ def _regions(seconds: Sequence[float], source: str) -> str:
 
 
 def _buffer(buffer: Buffer) -> dict[str, Any]:
-    pace, reach = buffer.pace, asdict(buffer.reach)
-    if not reach["why"]:
-        del reach["why"]
+    pace = buffer.pace
     return {
         "K_buf": buffer.size,
         "synchronous": buffer.size == len(pace.shares),
@@ -333,7 +318,7 @@ def _buffer(buffer: Buffer) -> dict[str, Any]:
         "bytes_per_step": buffer.bytes_per_step,
         "seconds": buffer.seconds,
         "bytes": buffer.bytes,
-        **reach,
+        **{name: value for name, value in asdict(buffer.reach).items() if name != "why" or value},
     }
 
 
@@ -454,5 +439,5 @@ def _basis(answer: Answer) -> Iterator[str]:
         f"The clock: {min(b.pace.steps for b in answer.buffers):,} steps or more of each buffer, {jitter}."
         " Delays are the largest seen, not the largest possible. A buffer of all is the synchronous server."
     )
-    if told := scenario.assumed(("L", "A", "sigma", "delta")):
+    if told := scenario.assumed(LEARNED):
         yield f"Not given, so assumed: {told}."

@@ -213,31 +213,29 @@ def _cell(value: Any) -> str:
 def _topologies(answer: Compared) -> Table:
     """The amount of every topology on both sides, or of one where they are the same: of one objective, else of time."""
     name, write = {**SHOWN_AS, **OF_FOOTPRINT}[answer.objective or "time"]
-    sides = [{row["id"]: row for row in side["rows"]} for side in answer.compare["sides"]]
-    best = {id_ for side in answer.compare["sides"] for id_ in side["verdict"]["best"]}
+    told = answer.compare["sides"]
+    sides = [{row["id"]: row for row in side["rows"]} for side in told]
+    best = {id_ for side in told for id_ in side["verdict"]["best"]}
     every = dict.fromkeys((*sides[0], *sides[1]))
     first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
     ids = [id_ for id_ in every if id_ in first]
     word: str = answer.objective or "time"
-    own = [word == "time" and any(OWN in n for n in _by_case(side["verdict"])) for side in answer.compare["sides"]]
-    heads = [shortened(side["name"], LONGEST) for side in answer.compare["sides"]]
+    own = [word == "time" and any(OWN in n for n in _by_case(side["verdict"])) for side in told]
+    heads = [shortened(side["name"], LONGEST) for side in told]
     if all(own):
         word = f"time, {OWN}"
     elif any(own):  # the other side says how clients share their link
         heads = [f"{head}, {OWN}" if one else head for head, one in zip(heads, own, strict=True)]
-    which = frozenset(i for i, id_ in enumerate(ids) if id_ in best)
     titles = {id_: row["title"] for side in sides for id_, row in side.items()}
-    if not answer.rows:
-        one = tuple((titles[id_], _written(sides[0].get(id_), name, write)) for id_ in ids)
-        columns: tuple[Column, ...] = (Column("topology"), Column(word, "number"))
-        return Table(columns, one, label=f"Topologies by {word}", best=which, indent=2, apart=False)
-    columns = (Column(word), *(Column(head, "number") for head in (*heads, "ratio")))
-    rows = tuple(
-        (titles[id_], *(_written(one, name, write) for one in both), _ratio(both[0], both[1], name))
-        for id_ in ids
-        for both in ([side.get(id_) for side in sides],)
-    )
-    return Table(columns, rows, label=f"Topologies by {word}", best=which, indent=2)
+    rows: list[tuple[Cell, ...]] = []
+    for id_ in ids:
+        both = [side.get(id_) for side in sides]
+        amounts = [_written(one, name, write) for one in both]
+        rows.append((titles[id_], *([*amounts, _ratio(both[0], both[1], name)] if answer.rows else amounts[:1])))
+    named = (word, *heads, "ratio") if answer.rows else ("topology", word)
+    columns = (Column(named[0]), *(Column(head, "number") for head in named[1:]))
+    which, label = frozenset(i for i, id_ in enumerate(ids) if id_ in best), f"Topologies by {word}"
+    return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
 
 
 def _written(row: Any, name: str, write: Callable[[float], str]) -> Cell:

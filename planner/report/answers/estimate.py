@@ -305,36 +305,25 @@ def _next(hook: Path, found: Estimated, output: Path | None) -> list[str]:
 def _page(
     document: dict[str, Any], losses: Partitioned, found: Estimated, notes: Sequence[str], following: Sequence[str]
 ) -> Listing:
-    columns = (
-        Column("quantity"),
-        Column("largest", "number"),
-        Column("interval", left=True),
-        Column("along the run", left=True),
-    )
-    named = {
-        "sigma": "noise sigma",
-        "L": "L of a client",
-        **_named(found),
-    }
-    rows = [(name, *_largest(found, key)) for key, name in named.items()]
-    mean = found.typical("curvature")
-    rows.insert(
-        2, ("L of the mean loss", f"{mean.estimate:.3g}", f"[{mean.low:.3g}, {mean.high:.3g}]", "its typical value")
-    )
+    left = (Column("interval", left=True), Column("along the run", left=True))
+    named = {"sigma": "noise sigma", "L": "L of a client", **_named(found)}
+    largest, mean = {key: _largest(found, key) for key in named}, found.typical("curvature")
+    rows = [(name, *largest[key]) for key, name in named.items()]
+    typical = (f"{mean.estimate:.3g}", f"[{mean.low:.3g}, {mean.high:.3g}]", "its typical value")
+    rows.insert(2, ("L of the mean loss", *typical))
+    table = Table((Column("quantity"), Column("largest", "number"), *left), tuple(rows), indent=2, apart=False)
     gap = "unknown: no loss was below that at the start" if not found.A.estimate else f"at least {found.A.estimate:.3g}"
     if found.A.estimate and finite(found.A.high) is not None:
         gap += f", at most {found.A.high:.3g}"
+    run = f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}"
     facts = (
         ("Data", f"{_clients(found)}, {document['parameters']} parameters"),
-        (
-            "Run",
-            f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}",
-        ),
+        ("Run", run),
         ("Gap A", gap),
         *((("Late", late),) if (late := _late(found)) else ()),
         ("Use", "predictions by loss take L of the mean loss and the most that A can be; theorems the others"),
     )
-    rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": _largest(found, key)[2]} for key in named]
+    rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": largest[key][2]} for key in named]
     answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=following)
     points = tuple(
         Sentences(
@@ -344,20 +333,15 @@ def _page(
         )
         for point in found.points
     )
-    labels = _explained(found) or ()
-    share = (
-        [f"Label shares alone would make {percent(min(labels))} to {percent(max(labels))} of {_sum(found)}."]
-        if labels
-        else []
-    )
-    share.append(f"Intervals hold with {percent(found.level)}, at all points together.")
+    share = [f"Intervals hold with {percent(found.level)}, at all points together."]
+    if labels := _explained(found):
+        ends = f"{percent(min(labels))} to {percent(max(labels))}"
+        share.insert(0, f"Label shares alone would make {ends} of {_sum(found)}.")
     sections = (
         Section("points", "Points of the run", points),
         Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),
     )
-    return brief(
-        answer, [Table(columns, tuple(rows), indent=2, apart=False)], facts=facts, sections=sections, kind="Estimate"
-    )
+    return brief(answer, [table], facts=facts, sections=sections, kind="Estimate")
 
 
 def _named(found: Estimated) -> dict[str, str]:

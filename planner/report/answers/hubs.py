@@ -13,16 +13,16 @@ from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
 from planner.families.hsl.question import PRICE, Answer
 from planner.families.hsl.search import MAX_CASES
-from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
+from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import CLOCK, WORST, Method, parts
+from planner.report.families import CLOCK, Method, amounts, parts, target
 from planner.report.page import cell, count, duration, size, told
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 8  # numbers of hubs that are listed in text
-
+LEARNED = ("sigma", "H", "L", "A")  # symbols that the theorem takes, and nobody may have given
 LINKS = {  # by question: what nobody may have given, and how to give it
     "How fast are the links of the nodes?": (
         ("client_link.up", "--uplink", "RATE"),
@@ -56,13 +56,15 @@ class Hubs(Told):
 def answered(found: Answer) -> Hubs:
     """Say how many hubs and which budgets, with what else the same edges would buy."""
     question = found.question
-    learned, decided = ("sigma", "H", "L", "A"), question.scenario.objective == "time"  # by the clock
-    rows = _rows(found)
+    scenario, rows = question.scenario, _rows(found)
+    by_time = scenario.objective == "time"
+    derived = scenario.known["target"].origin == "derived"
+    server = f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds" if derived else ""
     return Hubs(
         **parts(
-            question.scenario,
+            scenario,
             "hsl-",
-            ("per_hub", *((*CLOCK, *learned) if decided else (*learned, *CLOCK))),
+            ("per_hub", *((*CLOCK, *LEARNED) if by_time else (*LEARNED, *CLOCK))),
             _warnings(found),
             {
                 "protocols": _sentences(found),
@@ -71,9 +73,9 @@ def answered(found: Answer) -> Hubs:
                 "basis": _basis(found),
             },
         ),
-        objective=question.scenario.objective,
+        objective=scenario.objective,
         metric="gradient",
-        target=Target(value=question.setting.target, metric="mean squared gradient", defined_by=_defined(found)),
+        target=target(question.setting.target, "mean squared gradient", server),
         verdict=_verdict(found, rows),
         rows=rows,
         hubs=_data(found),
@@ -136,9 +138,7 @@ def _row(one: Protocol, name: str) -> Communication:
     return Communication(
         id=one.protocol.lower().replace(" ", "-"),
         title=f"{name}, {one.budgets}" if one.protocol.startswith("EL") else name,
-        rounds=Quantity(one.rounds),
-        time_seconds=Quantity(one.seconds),
-        traffic_bytes=Quantity(one.bytes),
+        **amounts(one.rounds, one),
         edges=one.edges,
         models_of_a_node=one.models_of_a_node,
         models_of_a_hub=one.models_of_a_hub,
@@ -146,13 +146,6 @@ def _row(one: Protocol, name: str) -> Communication:
         mixing_factor=one.mixing_factor,
         mean_deviation_bound=one.mean_deviation_bound,
     )
-
-
-def _defined(found: Answer) -> str:
-    scenario = found.question.scenario
-    if scenario.known["target"].origin == "derived":
-        return f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds; {WORST}"
-    return f"a squared gradient of {found.question.setting.target:.3g}; {WORST}"
 
 
 def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
@@ -359,6 +352,6 @@ def _basis(answer: Answer) -> list[str]:
     if drawn:
         gaps = ", ".join(f"{name} {gap.value:.2g} [{gap.low:.2g}, {gap.high:.2g}]" for name, gap in drawn)
         said.append(f"Spectral gap of a draw (20 draws, 99 %), not to be ranked by: {gaps}.")
-    if told := answer.question.scenario.assumed(("sigma", "H", "L", "A")):
+    if told := answer.question.scenario.assumed(LEARNED):
         said.append(f"Not given, so assumed: {told}.")
     return said

@@ -14,16 +14,17 @@ from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import PRICE
 from planner.families.hhfl.question import CLAIMS, DRAWS, FACTOR, Answer, Best, Question, in_words
-from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Target, Told, Verdict
+from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table
-from planner.report.families import CLOCK, WORST, Method, guess, parts
+from planner.report.families import CLOCK, WORST, Method, amounts, parts, target
 from planner.report.page import cell, change, count, duration, size, told
 
 SHOWN = 6  # links that are listed in text
 LONGEST = 30  # letters of a coverage that a command is given
+LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that the bound takes
 KEPT = "kept.csv"  # of a command that writes the links to keep
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
@@ -61,12 +62,11 @@ def answered(found: Answer) -> Overlap:
     if found.every is not None and _every(found) is not None:
         options.append(("hfl-every", "HFL, Ge = 1", found.every))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
-    how = "ratios to HFL" if _met(found) else WORST
     return Overlap(
         **parts(
             question.scenario,
             CLAIMS,
-            ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A", *CLOCK),
+            (*LEARNED, *CLOCK),
             _warnings(found),
             {
                 "verdict": _reasons(found),
@@ -77,20 +77,14 @@ def answered(found: Answer) -> Overlap:
         ),
         objective=question.objective,
         metric="loss",
-        target=Target(
-            value=found.target,
-            metric="loss gap",
-            defined_by=f"{defined or f'a loss gap of {found.target:.3g}'}; {how}",
-        ),
+        target=target(found.target, "loss gap", defined, "ratios to HFL" if _met(found) else WORST),
         verdict=_verdict(found),
         rows=tuple(
             Attached(
                 id=id_,
                 title=title,
                 links=option.links,
-                rounds=guess(option.rounds),
-                time_seconds=guess(option.seconds),
-                traffic_bytes=guess(option.bytes),
+                **amounts(option.rounds, option),
                 airtime_seconds=Quantity(option.airtime_seconds),
             )
             for id_, title, option in options
@@ -396,7 +390,7 @@ def _basis(answer: Answer) -> list[str]:
         f"clients are from {where}. Homes in HFL: {homes}.",
         f"Airtime: {UPLOADS[question.cost.upload]}, and every client's download is its own.",
     ]
-    if told := question.scenario.assumed(("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")):
+    if told := question.scenario.assumed(LEARNED):
         said.append(f"Not given, so assumed: {told}.")
     if answer.best.verdict != "nothing to weigh":
         runs = "; ".join(

@@ -14,6 +14,7 @@ from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
 from planner.decide.clocked import BUFFER
 from planner.decide.race import judged, pilot_of_counts
 from planner.errors import ScenarioError
+from planner.harness.hooks import Handed
 from planner.harness.pilot import Wanted, on_hook, on_model
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
@@ -25,7 +26,7 @@ from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
-FEWEST_RATES = 2
+FEWEST_RATES, RATES = 2, 7
 BEST = {"accuracy": 1.0}  # of a metric that has one
 NEAR = 1e-4  # relative; times that differ by less are one
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
@@ -33,19 +34,10 @@ MORE = 4  # times the rounds or the budget of a race that did not suffice
 LEAST = 60.0  # seconds of a budget that is advised
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Where the pilot goes, and how it is run."""
-
-    file: Path | None  # that it is written to; None for nowhere
-    force: bool  # whether to overwrite it
-    workers: int = 1  # processes
-    engine: str = "local"  # ``local`` or ``ray``
-    device: str = "cpu"  # ``cpu`` or ``cuda``
-
-
-def rates(text: str) -> int | tuple[float, ...]:
-    """Read how many rates the first grid has, or which raw ones."""
+def rates(text: str | None) -> int | tuple[float, ...]:
+    """Read how many rates the first grid has, or which raw ones; None for the usual number."""
+    if text is None:
+        return RATES
     if text.strip().isdecimal():
         many = int(text)
         if not FEWEST_RATES <= many <= MOST["rates"]:
@@ -89,16 +81,6 @@ def checked(wanted: Wanted) -> Wanted:
     return wanted
 
 
-def piloted(on: Path | Counts, wanted: Wanted, output: Output, left_out: Sequence[str] = ()) -> tuple[Listing, str]:
-    """Race on a hook or on label counts, and say what it measured, and which systems were left out; and the pilot.
-
-    Raises:
-        NoAnswerError: If nothing can be raced, or the pilot cannot be written.
-    """
-    pilot = raced(on, checked(wanted), output)
-    return document(pilot, output=output.file, within=wanted.within, left_out=left_out), pilot.text()
-
-
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Label counts to be laid on a data set."""
@@ -107,8 +89,8 @@ class Counts:
     proxy: str  # name of the data set
 
 
-def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Counts:
-    """Read what a race is on: a hook, or label counts and a proxy."""
+def given(hook: Path | Handed | None, data: Path | None, proxy: str | None) -> Path | Handed | Counts:
+    """Read what a race is on: a hook, what is handed over in its place, or label counts and a proxy."""
     if hook is not None and data is None and proxy is None:
         return hook
     if hook is None and data is not None and proxy is not None:
@@ -119,35 +101,37 @@ def given(hook: Path | None, data: Path | None, proxy: str | None) -> Path | Cou
     )
 
 
-def raced(given: Path | Counts | tuple[Any, Any, Any, Any], wanted: Wanted, output: Output) -> Pilot:
-    """Race on a hook, on label counts, or on a model, clients, a loss and a test; and write the pilot.
+def piloted(
+    on: Path | Handed | Counts, wanted: Wanted, file: Path | None, left_out: Sequence[str], *, force: bool, **how: Any
+) -> tuple[Listing, str]:
+    """Race, and say what was measured, and which systems were left out; and the pilot.
+
+    ``file`` is where the pilot goes, None for nowhere, and ``force`` whether to overwrite it; ``how`` is as of
+    `planner.harness.pilot.on_model`.
 
     Raises:
         NoAnswerError: If nothing can be raced, or the pilot cannot be written.
     """
-    store = None
-    if output.file is not None:
-        target, _ = place(output.file, output.force)
+    wanted, store = checked(wanted), None
+    if file is not None:
+        target, _ = place(file, force)
         store = target.with_name(f"{target.name}.runs")
 
     def tell(what: str, leader: str | None) -> None:
         ahead = f"; {title(leader)} leads" if leader is not None else ""
         progress(f"pilot: {what}{ahead} ...")
 
-    how = {"workers": output.workers, "engine": output.engine, "device": output.device}
-    if isinstance(given, Counts):
-        pilot = pilot_of_counts(read_counts(given.file), given.proxy, wanted, store, tell, **how)
-    elif isinstance(given, Path):
-        pilot = judged(given.name, *on_hook(given, wanted, store, tell, **how), wanted)
+    if isinstance(on, Counts):
+        pilot = pilot_of_counts(read_counts(on.file), on.proxy, wanted, store, tell, **how)
+    elif isinstance(on, Path):
+        pilot = judged(on.name, *on_hook(on, wanted, store, tell, **how), wanted)
     else:
-        pilot = judged(type(given[0]).__name__, *on_model(*given, wanted, store, tell, **how), wanted)
+        pilot = judged(type(on.model).__name__, *on_model(*on, wanted, store, tell, **how), wanted)
     progress("")
-    return pilot
+    return document(pilot, file, wanted.within, left_out), pilot.text()
 
 
-def document(
-    pilot: Pilot, *, output: Path | None = None, within: float | None = None, left_out: Sequence[str] = ()
-) -> Listing:
+def document(pilot: Pilot, output: Path | None, within: float | None, left_out: Sequence[str]) -> Listing:
     """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
@@ -155,13 +139,12 @@ def document(
     later = _slower_buffers(pilot)
     page = _table(pilot, later) if later else table
     narrow = page if page.width() <= COLUMNS else page.of(range(len(page.columns) - 1))  # without ratios
-    blocks: list[Block] = [narrow] * bool(pilot.rounds)
-    if pilot.rounds and later:
-        blocks.append(Sentences(f"{counted(len(later), 'more buffer')}: --explain rows.", indent=2))
-    if pilot.rounds and any(one.at_nodes for one in pilot.beside):
-        blocks.append(Sentences("HSL and gossip have no global model: means over the nodes' own models.", indent=2))
-    if pilot.rounds and any(one.times for one in pilot.beside):
-        blocks.append(Sentences(_by_time(pilot), indent=2))
+    below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
+    if any(one.at_nodes for one in pilot.beside):
+        below.append("HSL and gossip have no global model: means over the nodes' own models.")
+    if any(one.times for one in pilot.beside):
+        below.append(_by_time(pilot))
+    blocks: list[Block] = [narrow, *(Sentences(text, indent=2) for text in below)] if pilot.rounds else []
     rates = tuple(
         Sentences(f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}", indent=2)
         for one in (*pilot.topologies, *pilot.beside)
@@ -181,11 +164,10 @@ def document(
 
 def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
     last = pilot.targets[-1] if pilot.targets else None
-    rounds = {} if last is None else {**last.rounds, **last.beside}
     for one in (*pilot.topologies, *pilot.beside):
         final = dict.fromkeys(("value", "low", "high")) if one.final is None else one.final.to_json()
         kept = {"id": one.id, "title": _name(one).removeprefix("- "), "beside": isinstance(one, Beside)}
-        kept |= final | {"rate": one.rate, "rounds": rounds.get(one.id)}
+        kept |= final | {"rate": one.rate, "rounds": last and last.of(one.id)[0]}
         if pilot.fleet.slowdowns is not None:
             time = None if last is None else last.times.get(one.id)
             kept["tasks"] = None if time is None else time.value
@@ -253,7 +235,10 @@ def _slower_buffers(pilot: Pilot) -> set[str]:
 def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
     last = pilot.targets[-1] if pilot.targets else None
     better = -1.0 if pilot.metric == "accuracy" else 1.0
-    rows = sorted(pilot.topologies, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+    rows, besides = (
+        sorted(some, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
+        for some in (pilot.topologies, [one for one in pilot.beside if one.id not in without])
+    )
     other = "accuracy" if pilot.metric == "loss" else "loss"
     shows = any(getattr(one, other) for one in rows)
     columns = [Column("topology"), Column(pilot.metric, "number")]
@@ -265,8 +250,6 @@ def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
             *[Column("tasks", "number")] * bool(last.times),
             Column(f"over {title(pilot.reference)}'s", "number"),
         ]
-    shown = [one for one in pilot.beside if one.id not in without]
-    besides = sorted(shown, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
     table = tuple(_row(pilot, one, other if shows else None, last) for one in (*rows, *besides))
     best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
     return Table(tuple(columns), table, indent=2, best=best, label="The race", apart=False)
@@ -284,9 +267,7 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> t
         cells.append(f"{sum(whole) / len(whole):.3g}" if whole and len(whole) == len(ends) else None)
     cells.append(None if one.rate is None else f"{one.rate:.3g}")
     if last is not None:
-        of_trees = not isinstance(one, Beside)
-        rounds = (last.rounds if of_trees else last.beside).get(one.id)
-        ratio = (last.ratios if of_trees else last.beside_ratios).get(one.id)
+        rounds, ratio = last.of(one.id)
         cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
         if last.times:
             cells.append(_tasks(pilot, one, last))

@@ -233,6 +233,16 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
     validate(json.loads((tmp_path / "answer.json").read_text()), schema_of(type(found)))
 
 
+def test_in_python_it_says_what_did_not_run(raced: tuple[Path, str]) -> None:
+    found = planner.pilot(raced[0] / "hook.py", rounds=1, rates=2, seeds=1, batch=4)
+    typed = run(
+        raced[0] / "hook.py", "--rounds", "1", "--rates", "2", "--seeds", "1", "--batch", "4", "--explain", "limits"
+    )
+    said = found.explain("limits")
+    assert "Not run: FedAvg" in said
+    assert said.split() == typed.stdout.split()
+
+
 def test_accuracy_is_raced_where_there_is_a_test(raced: tuple[Path, str], tmp_path: Path) -> None:
     done = run(raced[0] / "hook.py", *QUICK, "--metric", "accuracy", "--json")
     assert done.returncode == 0, done.stderr
