@@ -331,7 +331,8 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
     if pilot.problem.proxy:  # first, as the page shows one of these
         yield "A proxy: your label counts on other data. Your own data may be harder, and differ in more than labels."
     later = LATER * pilot.rounds
-    yield f"{counted(pilot.rounds, 'round')} say little of round {later:,}: leads of rings shrink, or turn, later on."
+    say = "says" if pilot.rounds == 1 else "say"
+    yield f"{counted(pilot.rounds, 'round')} {say} little of round {later:,}: leads of rings shrink, or turn, later on."
     seeds = len(pilot.seeds.compared)
     if seeds > 1:
         yield (
