@@ -89,6 +89,14 @@ def test_one_star_in_groups_that_go_once_is_one_tier_with_hops_more() -> None:
         assert ("the time, within the predictor's error: use it" in answer.verdict.text) != same
 
 
+def test_without_servers_everyone_shares_the_one_link_in_every_row() -> None:
+    """Star-Star took 5 days and FedAvg, the same algorithm on the same links, 12 hours."""
+    given = {"G": 10, "M": 10, "tiers": "1", "uplink": "20Mbit/s", "heterogeneity": "intra", **FAST}
+    for sharing in ("per-server", "per-client"):
+        found = planner.recommend(**given, link_sharing=sharing)
+        assert found.row("fedavg").time_seconds == pytest.approx(found.row("star-star").time_seconds, rel=1e-12)
+
+
 def test_one_algorithm_of_which_two_numbers_of_rounds_are_predicted_has_the_error_between_them() -> None:
     """Ring-Ring is one ring that visits group by group, and is predicted to take more rounds in unequal groups."""
     answer = planner.recommend(
