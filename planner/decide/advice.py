@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
-from planner.decide.settings import DETECT, could_be_controlled, in_turns
+from planner.decide.settings import DETECT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import UNNAMED, a, percent
 from planner.predict.question import Question
@@ -80,11 +80,10 @@ def steps(
 
     ``sharing`` says whether hours stand on how links are shared, which nobody said.
     """
-    of_a_preset = scenario.known[SHARING].origin == "derived"
     if (
         sharing
         or any(one.on == SHARING for one in (verdict, *verdict.cases))
-        or (of_a_preset and any(one.parameter == SHARING for one in changes))
+        or any(one.parameter == SHARING and is_open(SHARING, scenario) for one in changes)
     ):
         yield ask_sharing(scenario)
     policy = scenario.known.get(POLICY)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from planner.decide import breakpoints
 from planner.decide.parameters import counts_drawn, inputs, is_drawn, is_quick, largest_drawn, ratios, size_drawn
-from planner.decide.settings import is_assumed, other_words, with_other_words
+from planner.decide.settings import is_open, other_words, with_other_words
 from planner.io.answers import Sensitivity
 from planner.io.wording import title
 from planner.predict.question import Question
@@ -65,7 +65,7 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
                 parameter=one.parameter, now=one.now, break_even=one.other, best_beyond=one.best, method="setting"
             )
             # what makes a toss-up of the best and others leaves the best as good a choice, and comes last
-            open_ = is_assumed(one.parameter, scenario) and not set(first) <= set(one.best)
+            open_ = is_open(one.parameter, scenario) and not set(first) <= set(one.best)
             found.append((-1.0 if open_ else math.inf, flip))
     found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"

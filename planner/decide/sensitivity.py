@@ -28,7 +28,7 @@ from planner.decide.parameters import (
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
-from planner.decide.settings import Setting, costs, is_assumed, other_words, with_other_words
+from planner.decide.settings import Setting, costs, is_assumed, is_open, other_words, with_other_words
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import Standing, algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
@@ -162,7 +162,7 @@ def flip(  # reason: one field of the answer after the other
         found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
     settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
-    found.sort(key=_nearness)
+    found.sort(key=lambda row: _nearness(row, scenario))
     found = [_with_toss_up(row, followed, here, competing) for row in found]
     every = len(competing) == len(question.topologies)
     told = _verdict(scenario, question, first, found, every=every)
@@ -221,17 +221,22 @@ def _verdict(
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
     change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
     if rows:
-        change = _leading(question, best, rows, scenario.tier_names)
+        change = _leading(question, best, rows, scenario)
     return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")
 
 
-def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], tiers: Sequence[str]) -> str:
-    """Say which change is the nearest: a number close by, else a setting, which is one step away, else a number."""
+def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) -> str:
+    """Say which change is the nearest: a number close by, else a setting, which is one step away, else a number.
+
+    What a preset says of how clients share their link, which nobody else said, comes before all.
+    """
+    tiers = scenario.tier_names
     settings = [row for row in rows if row.method == "setting"]
+    preset = [row for row in settings if is_open(row.parameter, scenario) and not row.assumed]
     numbers = [row for row in rows if row.distance is not None]
     nearest = min(numbers, key=lambda row: abs(row.distance or 0.0), default=None)
-    if settings and (nearest is None or abs(nearest.distance or 0.0) > math.log(CLOSE)):
-        row = min(settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
+    if settings and (preset or nearest is None or abs(nearest.distance or 0.0) > math.log(CLOSE)):
+        row = min(preset or settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
         each = algorithms(question, row.best_beyond)
         which = join(list(map(title, each))) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
         makes = (
@@ -437,10 +442,10 @@ def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, compet
     return row if end == row.break_even else row.replaced(toss_up=each.number(end))
 
 
-def _nearness(row: Change) -> tuple[bool, float, str]:
+def _nearness(row: Change, scenario: Scenario) -> tuple[bool, float, str]:
     """Settings first that were not given, then the nearest change; where the input is 0 now, no ratio says how near."""
     near = math.inf if row.distance is None else abs(row.distance)
-    return not (row.method == "setting" and row.assumed), near, row.id
+    return not (row.method == "setting" and is_open(row.parameter, scenario)), near, row.id
 
 
 def _turned(one: Setting, scenario: Scenario) -> Change:

@@ -121,6 +121,12 @@ def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
     return found | {"time_seconds": Quantity(count * round_.seconds), "traffic_bytes": Quantity(count * round_.bytes)}
 
 
+def is_open(parameter: str, scenario: Scenario) -> bool:
+    """Whether nobody gave a parameter itself, also where a preset that was given says how clients share their link."""
+    of_a_preset = parameter == SHARING and scenario.known[SHARING].origin == "derived"
+    return of_a_preset or is_assumed(parameter, scenario)
+
+
 def is_assumed(parameter: str, scenario: Scenario) -> bool:
     """Whether nobody gave a parameter."""
     known = scenario.known.get(parameter)

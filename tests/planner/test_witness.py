@@ -16,7 +16,8 @@ of its lattices made independent of the processor. Printed anew since, each time
 - the counts of choices on digits, which are made with presets, when presets became measured ones;
 - ``flips`` of counts in six, when counts were followed at the present target, which moved with them;
 - ``families`` of seven, when FedAvg over shared links was timed with one link for each group;
-- where ``flips`` are, of ten, when totals became those of whole rounds, as rows are ranked.
+- where ``flips`` are, of ten, when totals became those of whole rounds, as rows are ranked;
+- ``families`` of one without group servers, when FedAvg shared the one link there as topologies do.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
 where no network was given: they are named here. Its presets were of one sigma, and sigma and L of its problem 1: they

@@ -29,6 +29,7 @@ class Difference(Part):
     id: str = field("key of the scenario")
     before: Any = field("in the first; null for nothing said")
     after: Any = field("in the second; null for nothing said")
+    taken: Any = field("what was taken where one says nothing: a count or a choice; else null", default=None)
     status: str = field("of the first verdict with this value alone; empty where there is no answer", default="")
     best: tuple[str, ...] = ()
     decides: bool = field("whether it alone turns the first verdict into the second")
@@ -51,6 +52,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
             id=one.key,
             before=_plain(one.before),
             after=_plain(one.after),
+            taken=_taken(found, one),
             status="" if one.verdict is None else one.verdict.status,
             best=() if one.verdict is None else one.verdict.best,
             decides=one.decides,
@@ -101,6 +103,14 @@ def _second(found: Contrast, path: str) -> NextStep:
     if found.second.answer.metric == "accuracy":  # of which a loss is no target
         return plain
     return NextStep(argv=(*argv, "--target", f"{own.value:.4g}"), why="the second, to the target of the first")
+
+
+def _taken(found: Contrast, one: Alone) -> str | int | None:
+    """What the side that says nothing takes, where it is a count or a choice and no number with a unit."""
+    side = found.first if one.before is None else found.second
+    symbol = next((each.symbol for each in FIELDS if each.key == one.key), "")
+    value = side.scenario.known[symbol].value if symbol in side.scenario.known else None
+    return value if None in (one.before, one.after) and isinstance(value, str | int) else None
 
 
 def _plain(value: Any) -> Any:
@@ -161,7 +171,13 @@ def _sentence(found: Contrast) -> str:
         return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
     if found.decisive:
         return f"{_first(named[0])} {'decide' if _plural(named[0]) else 'decides'}: {became}"
-    return f"Only together do {join_with_limit(named)} decide: {became}"
+    alone = [
+        f"{_name(one.key)} alone makes it {choice(one.verdict)}"
+        for one in found.alone
+        if one.turns and one.verdict is not None and len(one.verdict.best) == 1
+    ]
+    also = f" {_first(join_with_limit(alone, 2))}." if alone else ""
+    return f"{_first(join_with_limit(named))} decide together: {became}{also}"
 
 
 def _plural(name: str) -> bool:
@@ -187,15 +203,16 @@ def _differences(answer: Compared) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
-        if not mark and row.turns:
+        if mark != DECIDES and row.turns:
             again = row.status == answer.compare["sides"][0]["verdict"]["status"]
             other = (
                 {"toss-up": "another toss-up", "depends": "another best in a case"}.get(row.status) if again else None
             )
-            mark = f"alone: {names_or(row.best) if len(row.best) == 1 else other or row.status}"
+            if not mark or len(row.best) == 1:
+                mark = f"{'<- ' * bool(mark)}alone: {names_or(row.best) if len(row.best) == 1 else other or row.status}"
         if len(answer.rows) == 1:
             mark = "<- the only difference"
-        rows.append((_name(row.id), _cell(row.before), _cell(row.after), mark))
+        rows.append((_name(row.id), _cell(row.before, row.taken), _cell(row.after, row.taken), mark))
     heads = [shortened(side["name"], LONGEST) for side in sides]
     return Table(
         (Column("differs"), Column(heads[0]), Column(heads[1]), Column("")),
@@ -206,8 +223,10 @@ def _differences(answer: Compared) -> Table:
     )
 
 
-def _cell(value: Any) -> str:
-    return "not given" if value is None else shortened(str(value), LONGEST)
+def _cell(value: Any, taken: str | int | None) -> str:
+    if value is None:
+        return "not given" if taken is None else f"{shortened(str(taken), LONGEST)}, not given"
+    return shortened(str(value), LONGEST)
 
 
 def _topologies(answer: Compared) -> Table:

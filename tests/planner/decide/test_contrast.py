@@ -229,8 +229,45 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
     full = Contrast(sides[0], sides[1], tuple(one for one in contrast(*sides).alone if not one.decides), keys)
     answer = answered(full)
     assert answer.verdict.status == "depends"
-    assert answer.verdict.text.startswith("Only together do groups and model size decide: ")
+    assert answer.verdict.text.startswith("Groups and model size decide together: ")
     assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
+
+
+FACTORY = """
+[fleet]
+groups = 3
+clients_per_group = 12
+[problem]
+heterogeneity = "inter"
+rounds = 300
+[model]
+size = "2MB"
+[network.client_link]
+preset = "wifi"
+[network.server_link]
+preset = "lan"
+[compute]
+step_time = "80ms"
+"""
+
+
+def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verdict(tmp_path: Path) -> None:
+    """It read "only together do they decide", while link sharing alone changed the best topology."""
+    files = tmp_path / "a.toml", tmp_path / "b.toml"
+    files[0].write_text(FACTORY)
+    second = FACTORY.replace('"inter"', '"intra"').replace('preset = "wifi"', 'preset = "wifi"\nsharing = "per-client"')
+    files[1].write_text(second)
+    found = planner.compare(*files)
+    assert found.verdict.text.startswith("Heterogeneity and link sharing decide together: Star-Ring becomes a toss-up ")
+    assert found.verdict.text.endswith("Link sharing alone makes it Star-Star.")
+    own = planner.recommend(files[0], link_sharing="per-client")
+    assert own.verdict.best == ("star-star",)
+    said = str(found)
+    assert "per-server, not given  per-client" in said and "<- alone: Star-Star" in said
+    assert {row.id: row.taken for row in found.rows} == {
+        "problem.heterogeneity": None,
+        "network.client_link.sharing": "per-server",
+    }
 
 
 def test_where_targets_differ_the_next_step_asks_the_second_for_the_first_ones(

@@ -972,3 +972,21 @@ def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> 
     assert planner.flip(**own, parameter=["K"]).rows == ()  # "27 or more" stood, by fractions of a ring
     for K in (2, 26, 29, 35, 41, 44):
         assert planner.recommend(**own, local_steps=K).ranking[0].id == "star-star"
+
+
+def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
+    """It was hidden among "2 changes farther away", while `recommend` asked for it."""
+    given = {"G": 3, "M": 12, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
+    given |= {"client_link": "wifi", "server_link": "lan", "objective": "time"}
+    found, answer = planner.flip(**given), planner.recommend(**given)
+    assert found.verdict.text == "Star-Ring is best by time; link sharing per-client makes it Star-Star."
+    first = found.rows[0]
+    assert (first.parameter, first.break_even, first.best_beyond) == (
+        "client_link.sharing",
+        "per-client",
+        ("star-star",),
+    )
+    assert answer.sensitivity[0].parameter == "client_link.sharing"
+    assert planner.recommend(**given, link_sharing="per-client").verdict.best == ("star-star",)
+    numbers = planner.flip(**given, link_sharing="per-server")  # given: a number close by is nearer
+    assert numbers.rows[0].parameter == "sigma" and "sigma" in numbers.verdict.text
