@@ -84,5 +84,5 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     return (
         drawn,
         rows,
-        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. At the end: {last}.",
+        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. After the last round alone: {last}.",
     )

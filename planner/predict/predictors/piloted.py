@@ -200,15 +200,16 @@ class Piloted(Predictor):
         goal = float(question.goal())
         last, rounds = self.pilot.rounds, self._like(goal)
         if not self._beyond(rounds):
-            above = [t for t in question.topologies if self._left(t, goal)]
-            lost = [t for t in above if self._left(t, self._cost(self.pilot.start))]
+            ends = {t: one.final.value for t in question.topologies if (one := self._runner(t)) and one.final}
+            lost = [t for t, end in ends.items() if self._cost(end) > self._cost(self.pilot.start)]
+            others = [t for t in ends if t not in lost and self._left(t, goal)]
             said = []
             if lost:
                 said.append(
                     f"{names(lost)} ended the pilot above the start with some seeds: the rate of one seed is not "
                     "stable there. Race smaller --rates before you use it."
                 )
-            if others := [t for t in above if t not in lost]:
+            if others:
                 said.append(
                     f"{names(others)} reached the target in the pilot and ended above it: what was once reached "
                     "counts. Keep the best model, or race more rounds or seeds."
@@ -236,11 +237,10 @@ class Piloted(Predictor):
         return () if runner is None else tuple(map(self._cost, runner.envelope))
 
     def _left(self, topology: str, goal: float) -> bool:
-        """Whether the mean over seeds was above a target at the end that the topology had reached before."""
-        runner = self._runner(topology)
-        if runner is None or runner.final is None or not math.isfinite(crossing(self._curve(topology), goal)):
-            return False
-        return self._cost(runner.final.value) > goal
+        """Whether the mean over seeds was at a target and above it at the end; False where seeds diverged."""
+        seeds = np.array(getattr(self._runner(topology), self.pilot.metric), dtype=float)  # NaN for what is no number
+        after = [self._cost(value) for value in seeds[:, 1:].mean(axis=0).tolist()] if seeds.size else []
+        return bool(after) and min(after) <= goal < after[-1]
 
     @cached_property
     def _pace(self) -> float:

@@ -685,16 +685,30 @@ def test_a_pilot_whose_seeds_agree_is_as_sure_as_its_record_and_says_which(pilot
 
 
 def test_a_topology_that_was_at_the_target_and_ended_above_it_is_named(tmp_path: Path) -> None:
-    """Ring-Star is at 1 after some rounds by its best so far, and its seeds end at 1.5."""
+    """Ring-Star is at 1 after some rounds by its best so far, and its seeds rise to 1.5."""
     told = document()
-    next(one for one in told["topologies"] if one["id"] == "ring-star")["final"] = {"value": 1.5, "low": 1, "high": 2}
+    runner = next(one for one in told["topologies"] if one["id"] == "ring-star")
+    runner["final"] = {"value": 1.4, "low": 1, "high": 2}
+    runner["loss"] = [[*run[:-1], run[-1] + rise] for run, rise in zip(runner["loss"], (1.5, 1.6), strict=True)]
     path = tmp_path / "pilot.json"
     path.write_text(json.dumps(told))
-    for target, above in ((1.0, True), (1.6, False)):
+    for target, above in ((1.0, True), (1.9, False)):
         answer = planner.recommend(pilot=str(path), target=target, **FLEET)
         said = "Ring-Star reached the target in the pilot and ended above it"
         assert any(one.text.startswith(said) for one in answer.warnings) is above
         assert (f"Warning {said}" in " ".join(str(answer).split())) is above
+
+
+def test_who_falls_in_every_round_and_ends_above_the_rate_search_is_not_said_to_rise(tmp_path: Path) -> None:
+    """Star-Star sets the target on the seeds of the rates; its mean over the last rounds is above that on others."""
+    told = document()
+    runner = next(one for one in told["topologies"] if one["id"] == "star-star")
+    runner["loss"] = [[value * 1.05 for value in run] for run in runner["loss"]]
+    runner["final"] = {"value": runner["loss"][0][-1] * 1.03, "low": None, "high": None}
+    path = tmp_path / "pilot.json"
+    path.write_text(json.dumps(told))
+    answer = planner.recommend(pilot=str(path), rounds=ROUNDS, **FLEET)
+    assert not any("ended above it" in one.text for one in answer.warnings)
 
 
 def test_a_topology_that_seeds_lost_is_no_sure_second(tmp_path: Path) -> None:
