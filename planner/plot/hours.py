@@ -58,8 +58,8 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         )
     factors = dict.fromkeys(best, (1.0, 1.0))
     if record.of(question) is not None:
-        errors = np.exp(record.errors(question, np.random.default_rng(question.seed), DRAWS))
-        ends = np.quantile(errors, ENDS, axis=1)
+        errors = record.errors(question, np.random.default_rng(question.seed), DRAWS)
+        ends = np.exp(np.quantile(errors, ENDS, axis=1) - np.median(errors, axis=1))  # centred, as answers draw them
         factors = {t: (float(ends[0, i]), float(ends[1, i])) for i, t in enumerate(question.topologies) if t in best}
     longest = 1.5 * max(needed[t] for t in best[:4])
     curves = {}

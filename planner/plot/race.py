@@ -84,5 +84,6 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     return (
         drawn,
         rows,
-        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. After the last round alone: {last}.",
+        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. "
+        f"After the last round alone: {last}.",
     )
