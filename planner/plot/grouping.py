@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 LABELS, GROUPS = 7, 24  # drawn one by one; other labels together, other groups left out
 NAMED = 6  # groups whose names are drawn
 OTHERS = "#BBBBBB"
+AFTER = "after"  # groups that were chosen by these counts
 
 
 def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, str]:
@@ -38,14 +39,15 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
                 f"{other.source} and {first.source} are not counts of the same clients and labels. "
                 "Give a file before and after regrouping."
             )
-    spreads = {}
+    deviations = {}
     for name, table in tables:
-        variances, weights = label_shift.noise(table.counts), label_shift.weights(table, "groups")
-        spreads[name] = label_shift.nested_spread(table.shares(), variances, table.parents, weights)
-    deviations = {name: (spread.zeta2, spread.delta2) for name, spread in spreads.items()}
+        weighting: label_shift.Weighting = "clients" if table.uneven else "groups"
+        chosen = True if name == AFTER else None
+        found = label_shift.measure(table, weighting=weighting, chosen=chosen, draws=label_shift.DRAWS[0])
+        deviations[name] = (found.tiers[-1].value or 0.0, found.tiers[0].value or 0.0)
     drawn, rows = draw({name: _shares(table, first) for name, table in tables}, first.labels, deviations)
     said = "; ".join(f"{name}: zeta^2 = {z:.3g}, delta^2 = {d:.3g}" for name, (z, d) in deviations.items())
-    return drawn, rows, f"Label shares of every group. {said}, in units of label shares, as the counts stand."
+    return drawn, rows, f"Label shares of every group. {said}, in units of label shares, as `measure` has them."
 
 
 def of_counts(before: Path, after: str | None = None) -> tuple[Figure, Rows, str]:
@@ -59,7 +61,7 @@ def of_counts(before: Path, after: str | None = None) -> tuple[Figure, Rows, str
         return of_tables([("groups", old)])
     with frames.held() as holder:
         new = read_counts(Path(holder.written(after, "after")), skip_empty=True)
-    return of_tables([("before", old), ("after", new)] if old.groups else [("after", new)])
+    return of_tables([("before", old), (AFTER, new)] if old.groups else [(AFTER, new)])
 
 
 @style()

@@ -17,6 +17,7 @@ from planner.scenario.fields import FIELDS
 
 LONGEST = 22  # letters of a cell
 NAMED = 56  # letters of a path on the page
+FEW = 3  # differences of which the sentence says what each does alone
 LISTED = 5  # differences on the page
 TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
@@ -176,7 +177,7 @@ def _sentence(found: Contrast) -> str:
         for one in found.alone
         if one.turns and one.verdict is not None and len(one.verdict.best) == 1
     ]
-    also = f" {_first(join_with_limit(alone, 2))}." if alone else ""
+    also = f" {_first(join(alone))}." if alone and len(named) <= FEW else ""
     return f"{_first(join_with_limit(named))} decide together: {became}{also}"
 
 

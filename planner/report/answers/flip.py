@@ -107,6 +107,7 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
     yield from (inside := tuple(_inside(answer)))
+    yield from _beside_sigma(answer)
     limits = []
     if len(answer.flip.first) > 1 and not inside:
         limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
@@ -150,6 +151,16 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
         nearest = [words for _, words in sorted(found)[:most]]
         more = f"; {len(found) - most} more: --explain stretches" if len(found) > most else ""
         yield "Toss-up", f"{title(leader)} is predicted first; {', '.join(nearest)}{more}"
+
+
+def _beside_sigma(answer: Flips) -> Iterator[tuple[str, str]]:
+    """Say that deviations of a preset, which are multiples of sigma, stay where sigma is moved."""
+    known = answer.scenario.items()
+    stay = [
+        name for name, one in known if one.source.startswith("preset ") and name in answer.flip.moving and one.value
+    ]
+    if stay and any(row.parameter == "sigma" for row in answer.rows):
+        yield "Sigma", f"is moved alone: {join_with_limit(stay)} stay, and --sigma moves them with it"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,7 @@ LONGEST = 30  # letters of a coverage that a command is given
 LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that the bound takes
 KEPT = "kept.csv"  # of a command that writes the links to keep
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
+RATIOS = "ratios to HFL: bound above start"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
@@ -77,7 +78,7 @@ def answered(found: Answer) -> Overlap:
         ),
         objective=question.objective,
         metric="loss",
-        target=target(found.target, "loss gap", defined, "ratios to HFL" if _met(found) else WORST),
+        target=target(found.target, "loss gap", defined, RATIOS if _met(found) else WORST),
         verdict=_verdict(found),
         rows=tuple(
             Attached(
