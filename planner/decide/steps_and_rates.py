@@ -124,7 +124,11 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     near = predictor_record.of(asked)
     error = predictor_record.pair_factor(asked, 0.5)
     better = chosen
-    if given is not None and _is_as_good(given, chosen, weighed, budget, error):
+    saved = _saved_on_record(asked, scenario, given, better)
+    none_saved = _on_record(saved, given, better, aim)[1] <= 0
+    if given is not None and (
+        _is_as_good(given, chosen, weighed, budget, error) or (none_saved and budget.overrun(given) <= 1)
+    ):
         chosen = given
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
@@ -151,12 +155,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
-    alike = tuning.alike(found, chosen, budget, scenario.resolution, weighed)
-    verdict = _verdict(chosen, given, better, best, tied, aim, budget, scenario.resolution)
+    alike = [] if none_saved else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
+    why = "" if none_saved else "within the predictor's error"
+    verdict = _verdict(chosen, given, better, best, tied, aim, budget, scenario.resolution, why)
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
-    saved = _saved_on_record(asked, scenario, given, better)
-    less = _less_on_record(saved, given, chosen, aim)
+    less = _less_on_record(saved, given, better, aim) if none_saved or chosen != given else ""
     said = " ".join(filter(None, (verdict.text, less, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -282,14 +286,22 @@ def _saved_on_record(
     return orderings.of_steps(question, scenario, better.topology, (given.K, better.K), saved)
 
 
+def _on_record(saved: StepsOnRecord | None, given: Choice | None, better: Choice, aim: Aim) -> tuple[float, float]:
+    """The shares of the objective that more local steps save where runs saved least and most; 1 without a record."""
+    if saved is None or given is None or given == better or not better.amount(aim):
+        return 1.0, 1.0
+    predicted = given.amount(aim) / better.amount(aim)
+    low, high = (1 - saved.predicted / (predicted * end) for end in (saved.low, saved.high))
+    return low, high
+
+
 def _less_on_record(saved: StepsOnRecord | None, given: Choice | None, chosen: Choice, aim: Aim) -> str:
     """Say what the recommended steps saved of the objective on record, where that is less than is predicted."""
-    if saved is None or given is None or given == chosen:
+    if saved is None or saved.high > TEMPERED * saved.predicted:
         return ""
-    if not chosen.amount(aim) or saved.high > TEMPERED * saved.predicted:
+    low, high = _on_record(saved, given, chosen, aim)
+    if high >= 1:
         return ""
-    predicted = given.amount(aim) / chosen.amount(aim)
-    low, high = (1 - saved.predicted / (predicted * end) for end in (saved.low, saved.high))
     if high <= 0:
         return f"On record more local steps saved no {aim}."
     much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
@@ -312,10 +324,11 @@ def _verdict(
     aim: Aim,
     budget: Budget,
     resolution: float,
+    why: str,
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
-    ``better`` is what is predicted to take the least, from which the choice cannot be told where it is another.
+    ``better`` is what is predicted to take the least, and ``why`` the choice is another where it is.
     """
     parts, ratio, runner_up = [], None, ""
     within = f" within {budget}" if budget.limits else ""
@@ -324,7 +337,7 @@ def _verdict(
     elif given == chosen != better:
         changes = _changes(better, given, aim, resolution)
         which = _named(better) if better.topology != given.topology else better.steps
-        said = f"{which} would take {changes}, within the predictor's error"
+        said = f"{which} would take {changes}{f', {why}' if why else ''}"
         parts.append(f"Keep {_named(chosen)}{within}: {said}.")
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)

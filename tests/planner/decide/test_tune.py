@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import planner
 from planner.decide import tuning
 from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
@@ -713,3 +714,19 @@ def test_more_local_steps_whose_record_saves_nothing_have_weak_evidence(plan) ->
     words = ("tune", "-G", "7", "-M", "16", "-H", "both", "--link-sharing", "per-client", "--local-steps", "2,12")
     page = " ".join(plan(*words, "--step-time", "0.8s")[1].split())
     assert "Evidence weak: with more local steps runs took" in page
+
+
+def test_steps_that_saved_nothing_on_record_are_not_advised() -> None:
+    """It read "use K = 12: 40 % less time ... on record more local steps saved no time"."""
+    given = {"G": 3, "M": 12, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
+    given |= {"client_link": "wifi", "server_link": "lan"}
+    found = planner.tune(**given, objective="time", local_steps="1:16", group_rounds="1:4")
+    (chosen,) = (row for row in found.rows if row.recommended)
+    saved, least = found.tune.steps_on_record, next(row for row in found.rows if row.local_steps == 12)
+    # on record rounds fell by so many times at most; a round takes so many times as long
+    assert saved.high < least.round_seconds / chosen.round_seconds < saved.predicted
+    assert (chosen.local_steps, chosen.given, found.verdict.status) == (2, True, "not-worth-it")
+    assert found.verdict.text.startswith("Keep Star-Ring with K = 2, P = 1: K = 12, P = 1 would take 40 % less time")
+    assert found.verdict.text.endswith("On record more local steps saved no time.")
+    by_traffic = planner.tune(**given, objective="traffic", local_steps="1:16", group_rounds="1:4")
+    assert next(row for row in by_traffic.rows if row.recommended).local_steps > 2
