@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
@@ -14,6 +14,7 @@ from planner.scenario.resolve import Scenario
 
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
 IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "decay"}  # with deviations: change nothing of what was measured
+OF_LOSS = ("L A", "L", "A")
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
@@ -23,8 +24,9 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("deviations",), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
     (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
     (("sigma",), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
-    (("L A", "L", "A"), "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
+    (OF_LOSS, "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
+LEFT: Mapping[tuple[str, ...], str] = {("L",): "How large is L of your model?", ("A",): "How large is A of your model?"}
 POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
@@ -140,4 +142,6 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
             of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)
             if share >= LITTLE and of_it and why not in said:
                 said.add(why)
+                if unknown == OF_LOSS:  # their product is drawn
+                    why = LEFT.get(tuple(name for name in ("L", "A") if scenario.known[name].origin != "given"), why)
                 yield NextStep(argv=argv, why=why, asks=True)
