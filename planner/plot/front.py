@@ -59,7 +59,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
             "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds.",
             code="N003",
         )
-    drawn, rows = draw(found, in_short(scenario))
+    drawn, rows = draw(found, in_short(scenario, steps=False))
     best = [p for p, row in zip(found, rows, strict=True) if row["on_front"]]
     said = "; ".join(
         f"{title(p.topology)}, {p.setting}, {p.rounds:,.0f} rounds, {format_duration(p.seconds)}, "

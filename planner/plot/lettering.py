@@ -45,8 +45,8 @@ def heading(drawn: Figure, message: str, about: str = "") -> None:
         text.set_in_layout(False)  # the message has made room for it
 
 
-def in_short(scenario: Scenario) -> str:
-    """Say a scenario in a line: title, sizes, model, links and steps."""
+def in_short(scenario: Scenario, *, steps: bool = True) -> str:
+    """Say a scenario in a line: title, sizes, model, links, and local steps where they are not what is compared."""
     known = scenario.known
     symbols = tier_symbols(scenario.depth)
     counts = [(int(known[tier.size].value or 0),) for tier in symbols]
@@ -62,8 +62,8 @@ def in_short(scenario: Scenario) -> str:
         for name, link in zip(scenario.names, scenario.network.links, strict=True)
         if link is not None
     ]
-    steps = f"K = {known['K'].value}"
-    said = [sizes, *reversed(links), format_size(scenario.number("model_size")), steps]
+    said = [sizes, *reversed(links), format_size(scenario.number("model_size"))]
+    said += [f"K = {known['K'].value}"] * steps
     return "; ".join([plain(scenario.title, 60), *said] if scenario.title else said)
 
 
