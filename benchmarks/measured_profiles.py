@@ -88,7 +88,7 @@ def write(source: Path, path: Path) -> None:
     rows: list[dict[str, str]] = []
     for line in source.read_text(encoding="utf-8").splitlines():
         found = json.loads(line)
-        told = {"channels": 0, **found["problem"]["options"]}
+        told = {"channels": 0, "hidden": 0, **found["problem"]["options"]}
         row = {name: told["partitioned" if name == "scheme" else name] for name in PROBLEM}
         row["scheme"] = "nested" if told["partitioned"] == NESTED["partitioned"] else row["scheme"]
         row |= {"A": f"{found['A']:.4g}", "loss": f"{found['points'][0]['loss']:.4g}"}
