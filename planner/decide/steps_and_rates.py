@@ -157,11 +157,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     alike = [] if none_saved else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if none_saved else "within the predictor's error"
-    verdict = _verdict(chosen, given, better, best, tied, aim, budget, scenario.resolution, why)
+    verdict = _verdict(chosen, given, better, best, aim, budget, scenario.resolution, why)
+    toss_up = f"Toss-up of topologies for {aim}: {one_of([one.topology for one in tied])}." if tied else ""
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
     less = _less_on_record(saved, given, better, aim) if none_saved or chosen != given else ""
-    said = " ".join(filter(None, (verdict.text, less, beside, _may_exceed(budget, chosen, error))))
+    said = " ".join(filter(None, (verdict.text, toss_up, less, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -320,7 +321,6 @@ def _verdict(
     given: Choice | None,
     better: Choice,
     best: Sequence[Choice],
-    tied: Sequence[Choice],
     aim: Aim,
     budget: Budget,
     resolution: float,
@@ -355,8 +355,6 @@ def _verdict(
         if budget.overrun(given) <= 1 and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(chosen, best, aim, budget))
-    if tied:
-        parts.append(f"Toss-up of topologies for {aim}: {one_of([one.topology for one in tied])}.")
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),

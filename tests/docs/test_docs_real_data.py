@@ -40,7 +40,10 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("roles", "words"),
-    [*(((role,), f"`{role}`") for role in ("kept2", "kept3", "kept4", "long", "conv")), (record.JUDGED, "all that judge")],
+    [
+        *(((role,), f"`{role}`") for role in ("kept2", "kept3", "kept4", "long", "conv")),
+        (record.JUDGED, "all that judge"),
+    ],
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
     names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]

@@ -210,6 +210,18 @@ def test_hours_meet_the_target_where_recommend_says():
         assert all(row["early"] <= row["late"] for row in mine)
 
 
+def test_bands_of_hours_lie_around_their_lines_as_intervals_of_the_forest_do():
+    """A band lay wholly to the right of its own line, and said of a decided answer that it was a toss-up."""
+    given = {"G": 3, "M": 12, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
+    given |= {"client_link": "wifi", "server_link": "lan", "objective": "time"}
+    _, (_, rows, _) = shown("hours", given)
+    assert all(row["early"] <= row["seconds"] <= row["late"] for row in rows)
+    late = {row["topology"]: row["late"] / row["seconds"] for row in rows}
+    _, (_, ratios, _) = shown("forest", given)
+    (star,) = (row for row in ratios if row["topology"] == "star-star")
+    assert star["low"] > 1 and late["star-ring"] < star["value"]  # decided in both, where Star-Star has no error
+
+
 def test_a_forest_has_the_ratios_of_recommend_and_the_best_is_1():
     scenario, (_, rows, _) = shown("forest", SCENARIOS["phones"])
     ranking = recommend(scenario, details=False).ranking

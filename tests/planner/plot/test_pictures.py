@@ -340,6 +340,10 @@ def test_regrouping_moves_the_deviation_from_between_groups_to_within(tmp_path: 
         ("y", 0.5, 0.5, 0.0),
     ]
     assert "before: zeta^2 = 0, delta^2 = 0.5" in says
+    (tmp_path / "unequal.csv").write_text(COUNTS + "c5,y,4,6\nc6,y,2,8\n")
+    _, (row, *_), _ = grouping.of_counts(tmp_path / "unequal.csv")
+    measured = planner.measure(tmp_path / "unequal.csv")
+    assert [row["delta2"], row["zeta2"]] == [pytest.approx(float(tier.squared)) for tier in measured.rows]
     (tmp_path / "other.csv").write_text(COUNTS.replace("c4", "c5"))
     with pytest.raises(ScenarioError, match="not counts of the same clients"):
         grouping.of_tables([tables[0], ("after", read_counts(tmp_path / "other.csv"))])
