@@ -97,7 +97,7 @@ class Setting:
         if self.scheme == "nested":
             split |= NESTED
         if self.channels:
-            samples, test = SIZES[self.role if self.role == "conv" else "channels"]
+            samples, test = SIZES.get(self.role, SIZES["channels"])
             return part(
                 "real", data=self.data, samples=samples, test=test, side=28, channels=self.channels, G=G, M=M, **split,
             )  # fmt: skip

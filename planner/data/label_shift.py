@@ -189,6 +189,11 @@ def _by_tier(
     return np.stack(squares), np.stack(noises), parts
 
 
+def usual(table: LabelCounts) -> Weighting:
+    """The weighting where none was asked for: of clients where groups are unequal, which theorems do not cover."""
+    return "clients" if table.uneven else "groups"
+
+
 def soon(table: LabelCounts) -> int:
     """How many draws an answer waits for: of few counts as many as `measure` makes by itself."""
     return min(max(SOON // table.counts.size, SOON_LEAST), DRAWS[1])

@@ -125,10 +125,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     error = predictor_record.pair_factor(asked, 0.5)
     better = chosen
     saved = _saved_on_record(asked, scenario, given, better)
-    none_saved = _on_record(saved, given, better, aim)[1] <= 0
-    if given is not None and (
-        _is_as_good(given, chosen, weighed, budget, error) or (none_saved and budget.overrun(given) <= 1)
-    ):
+    shares = _on_record(saved, given, better, aim)
+    in_vain = given in allowed and shares is not None and shares[1] <= 0
+    if given is not None and (in_vain or _is_as_good(given, chosen, weighed, budget, error)):
         chosen = given
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
@@ -155,13 +154,13 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *participation.about(question, scenario, [chosen.topology]),
         *_cautions(question, scenario, len(found), chosen, tried),
     ]
-    alike = [] if none_saved else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
-    why = "" if none_saved else "within the predictor's error"
+    alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
+    why = "" if in_vain else "within the predictor's error"
     verdict = _verdict(chosen, given, better, best, aim, budget, scenario.resolution, why)
     toss_up = f"Toss-up of topologies for {aim}: {one_of([one.topology for one in tied])}." if tied else ""
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
-    less = _less_on_record(saved, given, better, aim) if none_saved or chosen != given else ""
+    less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
     said = " ".join(filter(None, (verdict.text, toss_up, less, beside, _may_exceed(budget, chosen, error))))
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -287,22 +286,22 @@ def _saved_on_record(
     return orderings.of_steps(question, scenario, better.topology, (given.K, better.K), saved)
 
 
-def _on_record(saved: StepsOnRecord | None, given: Choice | None, better: Choice, aim: Aim) -> tuple[float, float]:
-    """The shares of the objective that more local steps save where runs saved least and most; 1 without a record."""
+def _on_record(
+    saved: StepsOnRecord | None, given: Choice | None, better: Choice, aim: Aim
+) -> tuple[float, float] | None:
+    """The shares of the objective that more local steps saved in runs, at least and at most; None without a record."""
     if saved is None or given is None or given == better or not better.amount(aim):
-        return 1.0, 1.0
+        return None
     predicted = given.amount(aim) / better.amount(aim)
     low, high = (1 - saved.predicted / (predicted * end) for end in (saved.low, saved.high))
     return low, high
 
 
-def _less_on_record(saved: StepsOnRecord | None, given: Choice | None, chosen: Choice, aim: Aim) -> str:
-    """Say what the recommended steps saved of the objective on record, where that is less than is predicted."""
-    if saved is None or saved.high > TEMPERED * saved.predicted:
+def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | None, aim: Aim) -> str:
+    """Say what more local steps saved of the objective on record, where that is less than is predicted."""
+    if saved is None or shares is None or saved.high > TEMPERED * saved.predicted:
         return ""
-    low, high = _on_record(saved, given, chosen, aim)
-    if high >= 1:
-        return ""
+    low, high = shares
     if high <= 0:
         return f"On record more local steps saved no {aim}."
     much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
@@ -578,7 +577,7 @@ def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[st
     missing = scenario.assumed(("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
     yield f"Rounds are those {question.predictor.says}."
     yield (
-        f"Tried: {counted(len(tried.among), 'topology').replace('topologys', 'topologies')}, K in {_list(tried.steps)} "
+        f"Tried: {counted(len(tried.among), 'topology')}, K in {_list(tried.steps)} "
         f"and {tuning.passes(question)} in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; "
         f"a round is timed by its {scenario.cost}."
     )

@@ -162,8 +162,8 @@ def a(noun: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 group``, ``2 groups``."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    """``1 group``, ``2 groups``, ``2 cities``."""
+    return f"{number:,} {noun if number == 1 else several(noun)}"
 
 
 def shape(tiers: Iterable[Sequence[int]]) -> str:

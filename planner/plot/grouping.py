@@ -41,8 +41,7 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
             )
     deviations = {}
     for name, table in tables:
-        weighting: label_shift.Weighting = "clients" if table.uneven else "groups"
-        chosen = True if name == AFTER else None
+        weighting, chosen = label_shift.usual(table), True if name == AFTER else None
         found = label_shift.measure(table, weighting=weighting, chosen=chosen, draws=label_shift.DRAWS[0])
         deviations[name] = (found.tiers[-1].value or 0.0, found.tiers[0].value or 0.0)
     drawn, rows = draw({name: _shares(table, first) for name, table in tables}, first.labels, deviations)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 8  # topologies
-LOST = 1.3  # times the loss at the start, above which nothing is drawn
+LOST = 0.3  # of the loss at the start, or of what it falls by: nothing is drawn so much above the start
 STATUS = {
     "best": "{best} is first after {rounds}",
     "toss-up": "Toss-up after {rounds}: {best}",
@@ -49,7 +49,9 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     runners = [one for one in pilot.topologies if getattr(one, pilot.metric)][:MOST]
     seen = looks([one.id for one in runners])
     rows: list[dict[str, Any]] = []
-    highest = max((run[0] or 0.0 for one in runners for run in getattr(one, pilot.metric)), default=0.0) * LOST
+    every = [x for one in runners for run in getattr(one, pilot.metric) for x in run if x is not None]
+    start, least = pilot.start, min(every, default=pilot.start)  # a loss of the user's own may be below 0
+    highest = start + LOST * max(abs(start), start - least)
     ends = []
     for one in runners:
         found = np.array([[np.nan if x is None else x for x in run] for run in getattr(one, pilot.metric)], dtype=float)
@@ -67,7 +69,7 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     word = "training loss" if pilot.metric == "loss" else "accuracy"
     axes.set(xlabel="global rounds", ylabel=word, xlim=(0, pilot.rounds * 1.3))
     if pilot.metric == "loss" and axes.get_ylim()[1] > highest:  # a topology that diverges leaves the picture
-        axes.set_ylim(min(row["low"] for row in rows) - 0.05 * highest, highest)
+        axes.set_ylim(least - 0.05 * (highest - least), highest)
     axes.locator_params(axis="x", integer=True, nbins=6)
     best = names(pilot.verdict.best) if pilot.verdict.best else ""
     message = STATUS[pilot.verdict.status].format(best=best, rounds=counted(pilot.rounds, "round"))

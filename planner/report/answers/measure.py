@@ -84,7 +84,7 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
     given, counts_are, length = wanted.checked()
     progress(f"reading {path.name[:60]}")
     table = read_counts(path, skip_empty=wanted.skip_empty)
-    weighting: Weighting = given or ("clients" if table.uneven else "groups")
+    weighting = given or label_shift.usual(table)
     if len(table.clients) < 2:
         raise ScenarioError(f"{path}: there is one client, and nothing to tell it from. Add the others.")
     if wanted.groups_are == "chosen" and len(table.tiers) != 2:

@@ -27,7 +27,7 @@ LONGEST = 30  # letters of a coverage that a command is given
 LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that the bound takes
 KEPT = "kept.csv"  # of a command that writes the links to keep
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
-RATIOS = "ratios to HFL: bound above start"
+RATIOS = "ratios to HFL: its bound exceeds the start"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
@@ -364,8 +364,8 @@ def _warnings(answer: Answer) -> list[str]:
     said = list(question.warnings)
     if _met(answer):
         said.append(
-            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}: only ratios "
-            "are shown. The bound is far above what runs reach. "
+            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}: ratios "
+            "alone. The bound is far above what runs reach. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )

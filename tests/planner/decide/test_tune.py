@@ -726,7 +726,11 @@ def test_steps_that_saved_nothing_on_record_are_not_advised() -> None:
     # on record rounds fell by so many times at most; a round takes so many times as long
     assert saved.high < least.round_seconds / chosen.round_seconds < saved.predicted
     assert (chosen.local_steps, chosen.given, found.verdict.status) == (2, True, "not-worth-it")
-    assert found.verdict.text.startswith("Keep Star-Ring with K = 2, P = 1: K = 12, P = 1 would take 40 % less time")
+    less = [f"{100 * (1 - now / before):.0f} %" for now, before in (
+        (least.time_seconds, chosen.time_seconds), (least.traffic_bytes, chosen.traffic_bytes),
+    )]  # fmt: skip
+    would = f"K = 12, P = 1 would take {less[0]} less time, {less[1]} less traffic."
+    assert found.verdict.text.startswith(f"Keep Star-Ring with K = 2, P = 1: {would}")
     assert found.verdict.text.endswith("On record more local steps saved no time.")
     by_traffic = planner.tune(**given, objective="traffic", local_steps="1:16", group_rounds="1:4")
     assert next(row for row in by_traffic.rows if row.recommended).local_steps > 2

@@ -15,11 +15,12 @@ from test_cli import run
 
 from planner import load_scenario, recommend
 from planner.data.label_counts import read_counts
+from planner.data.pilot import read_pilot
 from planner.decide.phase_diagram import phase
 from planner.errors import NoAnswerError
 from planner.plot import draw as pictures
 from planner.plot import phase as phase_picture
-from planner.plot import style
+from planner.plot import race, style
 from planner.plot.lettering import heading, in_short
 
 ROOT = Path(__file__).parents[3]
@@ -272,3 +273,16 @@ def test_the_check_itself_sees_what_covers_and_what_is_cut():
                 drawn.text(x, y, "a text")
         with pytest.raises(AssertionError, match=r"covers|cut off"):
             check_texts(drawn)
+
+
+def test_a_race_of_a_loss_below_0_has_its_picture(tmp_path):
+    """A loss of the user's own, such as a negative likelihood, may start below 0 and fall from there."""
+    said = json.loads(Path(PILOT).read_text(encoding="utf-8"))
+    said["start"] -= 10
+    for one in said["topologies"]:
+        one["loss"] = [[x - 10 for x in run] for run in one["loss"]]
+    file = tmp_path / "pilot.json"
+    file.write_text(json.dumps(said), encoding="utf-8")
+    drawn, rows, _ = race.draw(read_pilot(file))
+    low, high = drawn.axes[0].get_ylim()
+    assert low < min(row["low"] for row in rows) and max(row["high"] for row in rows) < high < 0
