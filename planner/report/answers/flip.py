@@ -160,7 +160,7 @@ def _beside_sigma(answer: Flips) -> Iterator[tuple[str, str]]:
         name for name, one in known if one.source.startswith("preset ") and name in answer.flip.moving and one.value
     ]
     if stay and any(row.parameter == "sigma" for row in answer.rows):
-        yield "Sigma", f"is moved alone: {join_with_limit(stay)} stay, and --sigma moves them with it"
+        yield "Sigma", f"is moved alone here; the option --sigma moves {join_with_limit(stay)} with it"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:
