@@ -357,6 +357,7 @@ Seed = Annotated[
 ]
 CountsFile = Annotated[Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count")]
 Gram = Annotated[
-    Path | None, Option("--gram", metavar="FILE", help="CSV of inner products of class gradients: label,<label>...")
+    Path | None,
+    Option("--gram", metavar="FILE", help="CSV of inner products of class gradients, as `estimate --gram` writes it"),
 ]
 SkipEmpty = Annotated[bool, Option("--skip-empty", help="leave out clients without samples")]

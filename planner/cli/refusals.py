@@ -92,6 +92,9 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
         if file in _written(kind):
             return help_  # it is where such files belong
         if name not in kind.readers and not fact.startswith(kind.options or ("\0",)):
+            if name == "compare" and kind.options:  # by place it takes what such a file is a part of
+                way = f"Compare answers: `hfl-plan recommend {kind.options[0]} {file} --output answer.json`."
+                return f"{file} is {kind.words}. {way}"
             alone = kind.taken(file, options) or help_ in NO_WAY
             return kind.way(file, options) if alone else f"{kind.way(file, options)} {help_}"
     return help_

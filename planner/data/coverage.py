@@ -170,7 +170,8 @@ def _mark(row: Row, server: str) -> float:
     if text not in ("0", "1"):
         fact = f"{text!a:.40} in column {server!a:.40} is not 0 or 1" if text else "there is no 0 or 1"
         hint = {"": "Write 0 where the server does not reach the client", "1.0": "Write 1", "0.0": "Write 0"}
-        row.refuse(fact, hint.get(text, "Write 1 where the server reaches the client, else 0"), server)
+        way = "After client there is a column for each server: write 1 where it reaches the client, else 0"
+        row.refuse(fact, hint.get(text, way), server)
     return float(text)
 
 

@@ -46,6 +46,7 @@ class Listed:
     link: tuple[str, ...] | None = None  # preset of every client's link; "" for what the scenario says; None for all
     availability: Floats | None = None  # probability that a client that is asked completes its turn; as ``step_time``
     placed: bool = False  # whether the file has a column ``node``, which is for `hfl-plan network` and ``--sites``
+    named: bool = False  # whether clients have the names of a file
 
     @property
     def depth(self) -> int:
@@ -144,7 +145,7 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
             clients.lines[i],
         )
     found = _arranged(str(path), clients.names, [paths[name] for name in groups.names], group_of, columns)
-    return replace(found, placed="node" in table)
+    return replace(found, placed="node" in table, named=True)
 
 
 def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
 from planner.io.text import suggest
+from planner.io.wording import input_words
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, FIELDS, LARGEST_COUNT, LARGEST_ROUNDS, Objective
 
@@ -43,12 +44,15 @@ MEANT = {
 def input_named(word: str, known: Collection[str], option: str) -> str:
     """Return the name of an input that goes by other names too, such as ``uplink`` for ``client_link.up``.
 
+    The words of answers are among them, ``client uplink``, also with an underscore.
+
     Raises:
         ScenarioError: If none of those known is called so; with those that may be meant.
     """
     word = word.strip().removeprefix("network.")
     others = {other: name for other, name in {**OPTIONS, **NICKNAMES}.items() if name in known}
-    if (name := others.get(word, word)) in known:
+    said = {input_words(name).replace(" ", "_"): name for name in known} | others
+    if (name := others.get(word, word)) in known or (name := said.get(word.lower().replace(" ", "_"), "")) in known:
         return name
     meant = next((like for said, like in MEANT.items() if re.fullmatch(said, word.lower())), "")
     near = [name for name in known if re.fullmatch(meant, name)]

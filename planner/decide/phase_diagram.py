@@ -298,13 +298,16 @@ class _Grid:
 def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
     """The two inputs, and the range written for each."""
     every = {**inputs(question, objective), **in_sigmas(question)}
+    known = {**every, **inputs(question, "time")}
     parts = [part.strip() for part in asked.split(",")]
     if len(parts) != 2:
-        raise ScenarioError(f"--map: {asked!a:.60} is not two inputs. Write --map G,M or --map uplink,model_size.")
+        one = input_named(parts[0].partition("=")[0], known, "--map") if len(parts) == 1 else "client_link.up"
+        other = "client_link.up" if one == "model_size" else "model_size"
+        raise ScenarioError(f"--map: {asked!a:.60} is not two inputs. Write --map G,M or --map {one},{other}.")
     found = []
     for part in parts:
         name, _, span = part.partition("=")
-        name = input_named(name, {**every, **inputs(question, "time")}, "--map")
+        name = input_named(name, known, "--map")
         if name not in every:
             raise ScenarioError(
                 f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."

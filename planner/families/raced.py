@@ -106,7 +106,8 @@ def _hhfl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     links = layout.links
     if len(links) != fleet.clients:
         raise ScenarioError(
-            f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Make them agree.",
+            f"--coverage: {asked.coverage!s:.80} has {len(links)} clients, and {fleet.clients} race. Give the "
+            f"coverage of {fleet.clients}, or a hook that returns as many clients as the file has.",
             code="E002",
         )
     if len(fleet.sizes) == 2:

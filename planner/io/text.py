@@ -46,7 +46,7 @@ def number(value: object, field: str, *, least: float = 1e-100, most: float = 1e
     """
     found = math.nan
     if isinstance(value, int | float) and not isinstance(value, bool):
-        found = float(value) if abs(value) <= 1e300 else math.inf
+        found = math.inf if abs(value) > 1e300 else float(value)
     elif isinstance(value, str) and len(value) <= LONGEST and NUMBER.fullmatch(value.strip()):
         found = float(value)
     if least <= found <= most or (zero and found == 0 and math.copysign(1, found) > 0):

@@ -241,7 +241,7 @@ ALONE = " alone"  # of a toss-up
 MEANS = {  # settings whose names say too little
     ("tiers", "1"): "groups without servers",
     ("tiers", "2"): "groups with servers",
-    ("cost", "diluted"): "server rates split among all below",
+    ("cost", "diluted"): "--cost diluted (split rates)",
 }
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 

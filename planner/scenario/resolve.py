@@ -142,7 +142,8 @@ def spoken(
     said = {key: (f"settings[{key!r:.60}]", plain(key, value)) for key, value in settings.items()}
     for name, value in options.items():
         if name not in known:
-            hint = suggest(name, known) or "See the options of `hfl-plan recommend --help`."
+            deviations = "Write heterogeneity='zeta=0.5,delta=2'." if name in ("zeta", "delta") else ""
+            hint = deviations or suggest(name, known) or "See the options of `hfl-plan recommend --help`."
             raise TypeError(f"{name!a:.60} is not an option. {hint}")
         if value is None:
             continue

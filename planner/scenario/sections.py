@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -282,12 +283,7 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         return [Known(count, "given") for count in given] if written.listed is None else _counted(written.listed)
     warnings.extend(measured.warnings)
     if written.listed is not None:
-        counts, listed = (measured.groups, round(measured.groups * measured.clients[1])), written.listed.nodes[-2:]
-        if counts != listed:
-            warnings.append(
-                f"The file of heterogeneity has {counts[1]} clients in {counts[0]} groups, and {written.listed.source} "
-                f"{listed[1]} in {listed[0]}. The deviations of the file are used."
-            )
+        warnings.extend(_other_clients(written, measured, written.listed))
         return _counted(written.listed)
     least, mean, most = measured.clients
     counted = [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(mean), 1)]
@@ -325,6 +321,24 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
             "of a star at the top. A table of label counts without other numbers, or --fleet, has every group as it is."
         )
     return found
+
+
+def _other_clients(written: Written, measured: heterogeneity.FromFile, listed: Listed) -> Iterator[str]:
+    """Refuse label counts of other clients than a list has; of a profile, and where names alone differ, say it."""
+    source = written.get("problem.heterogeneity").text
+    counts, there = (measured.groups, round(measured.groups * measured.clients[1])), listed.nodes[-2:]
+    if counts != there:
+        facts = f"{source} has {counts[1]} clients in {counts[0]} groups, and {listed.source} {there[1]} in {there[0]}"
+        if measured.table is not None:
+            raise ScenarioError(
+                f"{written.name('problem.heterogeneity')}: {facts}. Give label counts of the clients that are listed; "
+                f"for these deviations in that fleet: `hfl-plan measure {source} -o profile.json` and "
+                "--data profile.json.",
+                code="E002",
+            )
+        yield f"{facts}. The deviations of {source} are used."
+    elif measured.table is not None and listed.named and not set(listed.clients) & set(measured.table.clients):
+        yield f"No client of {source} is in {listed.source}. The deviations of {source} are used."
 
 
 def _counted(listed: Listed) -> list[Known]:

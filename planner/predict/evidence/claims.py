@@ -35,7 +35,8 @@ class Verdict:
         own = next(iter(self.by.values()), "")
         turned = [f"by {metric} {verdict}" for metric, verdict in self.by.items() if verdict != own]
         also = f"; {' and '.join(turned)} at {self.by_size} size" if turned else ""
-        return f"{self.claim} {self.verdict} ({self.holds} of {of}, {self.size} size{also}): {self.statement}"
+        agree = f"{self.holds} of {of} comparisons agree ({self.size} size{also})"
+        return f"{self.claim} {self.verdict}: {agree}. {self.statement}"
 
 
 @cache

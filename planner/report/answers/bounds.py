@@ -145,7 +145,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     settings = {str(name) for name in bound.free if str(name) not in statement.numbers}
     lacking = [name for name in bound.needs if name not in statement.numbers and name not in settings]
     following = [f"... --set {lacking[0]}=NUMBER"] if lacking else []
-    answer = listing("bounds-show", text, own, rows, title=bound.id, next=[*following, "hfl-plan bounds export ID"])
+    answer = listing("bounds-show", text, own, rows, title=bound.id, next=[*following, "hfl-plan bounds export ..."])
     where = [(f"with {markup.unicode(name)}", markup.unicode(tex)) for name, tex in letters.definitions]
     where += [(markup.unicode(tex), plain(meaning)) for tex, meaning in letters.functions]
     conditions = "; ".join(markup.unicode(condition) for condition in letters.conditions)

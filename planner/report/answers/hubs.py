@@ -16,6 +16,7 @@ from planner.families.hsl.search import MAX_CASES
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
+from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table
 from planner.report.families import CLOCK, Method, amounts, parts, target
 from planner.report.page import cell, count, duration, size, told
@@ -114,8 +115,8 @@ def _beside(found: Answer, other: Answer) -> dict[str, Any]:
     return {"per_hub": per_hub, "best": best, "hubs": asdict(other.budgets), "ratio": taken[1] / taken[0]}
 
 
-def _changes(answer: Hubs) -> Iterator[tuple[str, str]]:
-    """Say what would be the best at half the load of a hub, or without the limit that was assumed."""
+def _changes(answer: Hubs) -> Iterator[str]:
+    """Say what would be the best at half the load of a hub, without the limit that was assumed, or by another model."""
     for key, words in (
         ("half_load", "half the load of a hub (--per-hub {:g})"),
         ("unlimited", "a hub without a limit"),
@@ -126,7 +127,14 @@ def _changes(answer: Hubs) -> Iterator[tuple[str, str]]:
         which = " or ".join(hubs if "hub" in id_ else "EL-Local without hubs" for id_ in other["best"])
         which += " (a toss-up)" * (len(other["best"]) > 1)
         takes = f"{times(other['ratio'])} the {answer.objective}"
-        yield "Changes", f"{words.format(other['per_hub'])} -> {which}, at {takes}"
+        yield f"{words.format(other['per_hub'])} -> {which}, at {takes}"
+    moved = {one["protocol"]: one["mean_deviation"] for one in (answer.hubs["best"], *answer.hubs["others"])}
+    hubs, *_ = moved.values()
+    local, chosen = moved.get("EL-Local"), answer.verdict.best == ("el-local",)
+    if local is not None and hubs is not None and local < hubs and not chosen:
+        [faster] = verdicts("hsl-mean")
+        of = faster.holds + faster.fails + faster.open
+        yield f"the mean model is used in the end -> EL-Local, faster in {faster.holds} of {of} runs by it"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -198,7 +206,8 @@ def document(answer: Hubs) -> Document:
         f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
-    return told(answer, table, kind="Hubs without a trusted cloud", facts=[("Budgets", budgets), *_changes(answer)])
+    facts = [("Budgets", budgets), *(("Changes", text) for text in ["; ".join(_changes(answer))] if text)]
+    return told(answer, table, kind="Hubs without a trusted cloud", facts=facts)
 
 
 def _data(answer: Answer) -> dict[str, Any]:

@@ -178,8 +178,11 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
         return (*((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)), (1 + 2 * len(cases), then))
     if answer.verdict.on != SHARING:
         return ()
-    groups, clients = (answer.scenario[name].value for name in ("G", "M"))
-    return ((1, f"{CASES['per-client']}, {groups} x {clients}"),)
+    at = {name: answer.scenario[name].value for name in ("G", "M", *answer.recommend.choices)}
+    groups, clients, *steps = at.values()
+    counts = [f"{symbol} = {count}" for symbol, count in zip(answer.recommend.choices, steps, strict=True)]
+    sizes = [f"{groups} x {clients}"] if len(answer.recommend.divisions) > 1 or not counts else []
+    return ((1, ", ".join([CASES["per-client"], *sizes, *counts])),)
 
 
 def _by_case(row: Row, decides: str, cases: Sequence[str], between: str | None) -> Iterator[Cell]:

@@ -131,7 +131,7 @@ def test_label_counts_may_be_a_path(tmp_path: Path) -> None:
     [
         ({"uplnk": "20Mbit/s"}, "'uplnk' is not an option. Did you mean uplink"),
         ({"G": 3, "groups": 4}, "groups: G says the same"),
-        ({"zeta": 2}, "'zeta' is not an option"),
+        ({"zeta": 2}, "'zeta' is not an option. Write heterogeneity='zeta="),
     ],
 )
 def test_options_that_are_none_are_type_errors(options: dict, wanted: str) -> None:

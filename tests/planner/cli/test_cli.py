@@ -86,6 +86,7 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ("network place geant --fleet nowhere.csv", "help: Check the name."),
         ("network place geant --fleet=nowhere.csv", "help: Check the name."),
         ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        ("compare a.toml counts.csv", "`hfl-plan recommend --data counts.csv --output answer.json`"),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("measure links.csv", "is a network, for `hfl-plan recommend --network links.csv` and `hfl-plan network`."),

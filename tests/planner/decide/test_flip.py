@@ -869,6 +869,20 @@ def test_a_change_within_the_toss_up_is_no_contradiction(
     assert ".svg" not in run(*words, capsys=capsys, monkeypatch=monkeypatch)[1]
 
 
+@pytest.mark.parametrize(
+    ("asked", "pair"),
+    [
+        ("client_uplink", "client_link.up,model_size"),
+        ("Server uplink", "server_link.up,model_size"),
+        ("model_size=1MB:9MB", "model_size,client_link.up"),
+        ("G,M,K", "client_link.up,model_size"),
+    ],
+)
+def test_an_axis_alone_is_offered_with_another_by_the_words_of_answers_too(plan, asked: str, pair: str) -> None:
+    assert plan("flip", "-G", "4", "-M", "8", "--map", asked)[2].endswith(f"Write --map G,M or --map {pair}.\n")
+    assert plan("flip", "-G", "4", "-M", "8", "--map", pair, "--cells", "2")[0] == 0
+
+
 def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     words = ("flip", "-G", "6", "-M", "10", "-H", "inter", "--availability", "95%", "-p", "absence.server")
     found = json.loads(plan(*words, "--json")[1])

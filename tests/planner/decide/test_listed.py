@@ -135,6 +135,26 @@ def test_a_list_on_the_command_line_takes_the_place_of_the_counts_of_a_file(tmp_
         planner.load_scenario(str(config), {"fleet.groups": 2}, fleet=str(path))
 
 
+def test_label_counts_of_other_clients_than_a_list_has_are_refused_or_pointed_out(tmp_path: Path) -> None:
+    """Other numbers are refused, as beside numbers of groups; a profile is of no client, and names may be keys."""
+    fleet, counts = tmp_path / "fleet.csv", tmp_path / "counts.csv"
+    fleet.write_text("client,group\n" + "".join(f"bank{i},g{i // 4}\n" for i in range(12)))
+
+    def warnings(clients: int, name: str) -> list[str]:
+        counts.write_text("client,group,a,b\n" + "".join(f"{name}{i},g{i // 4},{9 + i},8\n" for i in range(clients)))
+        found = planner.load_scenario(fleet=str(fleet), heterogeneity=str(counts))
+        return [one for one in found.warnings if "of counts.csv are used" in one.replace(str(tmp_path) + "/", "")]
+
+    assert warnings(12, "bank") == []
+    assert "No client of" in warnings(12, "ward")[0]
+    with pytest.raises(planner.ScenarioError, match=r"16 clients in 4 groups, and .* 12 in 3"):
+        warnings(16, "bank")
+    profile = tmp_path / "profile.json"
+    planner.measure(str(counts), output=str(profile))
+    found = planner.load_scenario(fleet=str(fleet), heterogeneity=str(profile))
+    assert any("has 16 clients in 4 groups" in one for one in found.warnings)
+
+
 @pytest.mark.usefixtures("unflipped")
 def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path: Path) -> None:
     with_places = Path("examples/consortium.csv").read_text()

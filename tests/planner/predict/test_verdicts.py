@@ -43,7 +43,7 @@ def test_verdicts_are_judged_by_their_counts() -> None:
 
 def test_families_of_claims() -> None:
     assert {v.claim for v in verdicts.beginning("hga-")} >= {"hga-rules", "hga-repaired", "hga-theorem"}
-    assert str(verdicts.verdicts("hga-theorem")[0]).startswith("hga-theorem fails (")
+    assert str(verdicts.verdicts("hga-theorem")[0]).startswith("hga-theorem fails: ")
 
 
 def by_metric() -> dict[tuple[str, str], list[str]]:
