@@ -134,7 +134,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     if local is not None and hubs is not None and local < hubs and not chosen:
         [faster] = verdicts("hsl-mean")
         of = faster.holds + faster.fails + faster.open
-        yield f"the mean model is used in the end -> EL-Local, faster in {faster.holds} of {of} runs by it"
+        yield f"the mean model is used in the end -> EL-Local trained it faster in {faster.holds} of {of} runs"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
