@@ -25,17 +25,17 @@ TERMS = {
     "correlated_drift": "heterogeneity along rings in fixed order",
 }
 SHORT = {
-    "start": "start gap",
+    "start": "initial gap",
     "noise": "noise",
-    "client_sampling": "client draw",
-    "group_sampling": "group draw",
-    "local_noise_drift": "local noise",
+    "client_sampling": "client sampling",
+    "group_sampling": "group sampling",
+    "local_noise_drift": "local noise drift",
     "noise_drift": "noise drift",
-    "intra_drift": "intra-group gap",
-    "sampled_intra_drift": "intra-group gap",
-    "inter_drift": "inter-group gap",
-    "intra_drift_joint": "both gaps in rings",
-    "correlated_drift": "gaps in fixed rings",
+    "intra_drift": "intra-group drift",
+    "sampled_intra_drift": "intra-group drift",
+    "inter_drift": "inter-group drift",
+    "intra_drift_joint": "joint ring drift",
+    "correlated_drift": "fixed-ring drift",
 }
 
 

@@ -79,6 +79,8 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str 
         ends.append((float(rounds[-1]), float(ratio[-1]), look.title, INK))
     highest = max(float((curve.value / least).max()) for curve in curves.values())
     top.set(xscale="log", xlim=(rounds[0], rounds[-1] * (rounds[-1] / rounds[0]) ** 0.35), xlabel="global rounds")
+    top.set_xticks([10.0**n for n in range(int(np.log10(rounds[-1])) + 1)], minor=False)  # beyond are names
+    top.minorticks_off()
     top.set(
         ylim=(1 - 0.08 * (highest - 1), 1 + 1.12 * max(highest - 1, 0.02)), ylabel="bound over the\nleast bound there"
     )

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from hflbounds.topology import all_topologies
+from hflbounds.topology import all_topologies, tier_symbols
 from planner.decide import tuning
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
@@ -59,7 +59,9 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
             "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds.",
             code="N003",
         )
-    drawn, rows = draw(found, in_short(scenario, steps=False))
+    steps = " and ".join(symbol for symbol in (tier_symbols(scenario.depth)[-1].passes, "K") if symbol)
+    tried = "any G" if scenario.divisions else f"any {steps}"
+    drawn, rows = draw(found, f"{in_short(scenario, steps=False)}; {tried}")
     best = [p for p, row in zip(found, rows, strict=True) if row["on_front"]]
     said = "; ".join(
         f"{title(p.topology)}, {p.setting}, {p.rounds:,.0f} rounds, {format_duration(p.seconds)}, "
@@ -109,7 +111,9 @@ def draw(points: Sequence[Point], about: str = "") -> tuple[Figure, Rows]:
     _span(axes.yaxis, [p.bytes for p in points])
     round_ticks(axes.yaxis, format_size)
     least, lightest = front[0], front[-1]
-    message = f"{seen[least.topology].title} is fastest, in {format_duration(least.seconds)}"
+    message = (
+        f"{'Predicted: ' * bool(about)}{seen[least.topology].title} is fastest, in {format_duration(least.seconds)}"
+    )
     if lightest.topology != least.topology:
         message += f"; {seen[lightest.topology].title} sends least, {format_size(lightest.bytes)}"
     elif lightest != least:

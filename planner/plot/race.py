@@ -71,6 +71,7 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
     if pilot.metric == "loss" and axes.get_ylim()[1] > highest:  # a topology that diverges leaves the picture
         axes.set_ylim(least - 0.05 * (highest - least), highest)
     axes.locator_params(axis="x", integer=True, nbins=6)
+    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= pilot.rounds])  # beyond them are names
     best = names(pilot.verdict.best) if pilot.verdict.best else ""
     message = STATUS[pilot.verdict.status].format(best=best, rounds=counted(pilot.rounds, "round"))
     if pilot.verdict.status == "best" and pilot.verdict.since:

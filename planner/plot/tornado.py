@@ -12,7 +12,7 @@ from planner.decide.rank import recommend
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
-from planner.io.wording import names, percent
+from planner.io.wording import LISTED, input_words, names, percent
 from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
 from planner.plot.lettering import heading, in_short
 from planner.predict.question import Question, ceil_rounds
@@ -32,11 +32,13 @@ READABLE = {
     "sigma": "gradient noise sigma",
     "zeta": "inside groups, zeta",
     "delta": "between groups, delta",
-    "target": "target",
-    "model_size": "model size",
-    "step_time": "time of a step",
 }
 WIDEST = 1e3  # lead beyond which a bar ends in an arrow
+
+
+def _readable(name: str, tiers: Sequence[str] = ()) -> str:
+    """An input as people call it."""
+    return READABLE.get(name) or input_words(name, tiers)
 
 
 @dataclass(frozen=True)
@@ -91,19 +93,22 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         ends = (value / by, value * by)
         low, high = (lead(changed, **values) for changed, values in map(moved, ends))
         bars.append(Bar(name, low, high, *(_amount(end, known.unit) for end in ends)))
-    what, who = scenario.objective, names(first)
+    what, who = scenario.objective, names(first) if len(first) <= LISTED else f"{len(first)} topologies"
     tossed = ", first of a toss-up," if len(first) < len(answer.recommended) else ""
     leads = f"{who}{tossed} {'leads' if len(first) == 1 else 'lead, a toss-up,'}"
     own = " over links of clients' own" if what in CLOCKED and sharing_is_open(question, scenario) else ""
+    words = partial(_readable, tiers=scenario.tier_names)
     lost = [b for b in bars if min(b.low, b.high) < 1]
     ended = (
-        f"{_readable(lost[0].name)} alone can end that"
+        f"{words(lost[0].name)} alone can end that"
         if len(lost) == 1
         else f"{len(lost)} inputs, each alone, can end that"
     )
     message = f"{leads} {_times(now)} in {what}{own}; {ended if lost else 'no input alone ends that'}"
-    axis = f"{what} of the best other topology over that of {who}"
-    drawn, rows = draw(bars, now, axis, message, in_short(scenario))
+    axis = f"{what} of the best other topology over that of {who if len(first) <= LISTED else 'the best'}"
+    ranges = "by its range, else " * any(scenario.known[bar.name].spread is not None for bar in bars)
+    about = f"{in_short(scenario)}; each input moved {ranges}by a factor {FACTOR:g}"
+    drawn, rows = draw(bars, now, axis, message, about, words)
     flipped = [b.name for b in bars if min(b.low, b.high) < 1]
     says = (
         f"Lead of {names(first)} in {what}, now {now:.3g}, with one input at a time at either end of its range. A "
@@ -125,7 +130,14 @@ def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: str = "") -> tuple[Figure, Rows]:
+def draw(
+    bars: Sequence[Bar],
+    now: float,
+    axis: str,
+    message: str = "",
+    about: str = "",
+    words: Callable[[str], str] = _readable,
+) -> tuple[Figure, Rows]:
     """Draw positive bars on a logarithmic axis called ``axis``, with the result now and a line where nothing leads.
 
     Bars too short to see become one line of names; an end of a bar says which value of the input it is.
@@ -138,7 +150,7 @@ def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: s
     others = [bar for bar in ordered if bar not in shown]
     below = fill(axis, 38)
     if others:
-        below += "\n" + fill(f"hardly at all: {', '.join(plain(_readable(b.name), 24) for b in others)}", 38)
+        below += "\n" + fill(f"hardly at all: {', '.join(plain(words(b.name), 30) for b in others)}", 38)
     drawn, axes = figure(COLUMN, 1.55 + 0.27 * len(shown) + 0.12 * below.count("\n"))
     reach = [1.0, now, *(_within(x) for bar in shown for x in (bar.low, bar.high))]
     span = math.log(max(reach) / min(reach)) or 1.0
@@ -162,7 +174,7 @@ def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: s
                     color=FAINT,
                     bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # over the line of 1x
                 )
-    axes.set_yticks(range(len(shown)), [plain(_readable(b.name), 24) for b in shown])
+    axes.set_yticks(range(len(shown)), [plain(words(b.name), 30) for b in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set(xscale="log")
     room = math.exp(0.38 * span)  # for the values at the ends
@@ -178,7 +190,7 @@ def draw(bars: Sequence[Bar], now: float, axis: str, message: str = "", about: s
     axes.grid(axis="y", visible=False)
     keys = [swatch(look[0], look[3], f"input {end}") for look, end in zip(PALETTE, ("lower", "higher"), strict=False)]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
-    heading(drawn, message or f"{_readable(ordered[0].name)} moves the result most" if ordered else "", about)
+    heading(drawn, message or f"{words(ordered[0].name)} moves the result most" if ordered else "", about)
     return drawn, [asdict(bar) for bar in ordered]
 
 
@@ -188,13 +200,6 @@ def _times(ratio: float) -> str:
 
 def _amount(value: float, unit: str) -> str:
     return format_amount(value, unit) if unit else f"{value:.3g}"
-
-
-def _readable(name: str) -> str:
-    """An input as people call it."""
-    return READABLE.get(name) or name.replace("_", " ").replace(".up", " up").replace(".down", " down").replace(
-        ".latency", " latency"
-    )
 
 
 def _within(result: float) -> float:

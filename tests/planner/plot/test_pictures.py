@@ -241,6 +241,16 @@ def test_the_tornado_of_a_scenario_is_what_recommend_says_with_one_number_change
             assert row[end] == pytest.approx(min(n for t, n in moved.items() if t not in first) / best, rel=1e-12)
 
 
+def test_the_tornado_names_inputs_by_their_tiers_and_says_how_far_they_moved() -> None:
+    drawn, rows, _ = tornado.of_scenario(planner.load_scenario("examples/regions.toml"))
+    shown = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    assert {"deviation of edge servers", "phone uplink"} <= set(shown)
+    assert {"delta2", "client_link.up"} <= {str(row["name"]) for row in rows}  # its numbers have the keys
+    below = drawn.axes[0].get_xlabel().replace("\n", " ")
+    assert "region uplink" in below and "link1" not in below
+    assert "each input moved by a factor 3" in " ".join(text.get_text().replace("\n", " ") for text in drawn.texts)
+
+
 def test_where_all_tie_the_lead_is_that_of_the_first_and_where_all_are_there_nobody_leads() -> None:
     tied = {**FLEET, "problem.heterogeneity": ("H", "iid"), "problem.sigma": ("sigma", 0.01)}
     _, rows, says = tornado.of_scenario(load(None, {**tied, "problem.target": ("target", 0.4)}))
