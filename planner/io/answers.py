@@ -266,6 +266,8 @@ class Kept(Part):
 TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence", "next"})  # even without a line
 
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
+MAKING = frozenset({"open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
+"""Names of an answer that those who make it use, and completion leaves out."""
 
 
 class Answer(Kept):
@@ -396,12 +398,17 @@ class Answer(Kept):
         """Return the same with other values of some fields, and with its page."""
         return super().replaced(**values).paged(self.page)
 
+    def __dir__(self) -> list[str]:
+        """Return what completion offers: the fields, and what shows, keeps and draws them."""
+        return sorted({*super().__dir__()} - MAKING)
+
     def __repr__(self) -> str:
         verdict = self.verdict
         said: dict[str, Any] = {case.value.replace("-", "_"): _chosen(case) for case in verdict.cases}
         if not said:
             told = {"best": _chosen(verdict), "status": verdict.status, "objective": self.objective}
-            said = {name: word for name, word in told.items() if word and not (name == "status" and verdict.best)}
+            named = verdict.best and verdict.status in ("best", "toss-up")
+            said = {name: word for name, word in told.items() if word and not (name == "status" and named)}
         if verdict.ratio is not None:
             said["vs_next"] = float(f"{verdict.ratio:.2g}")
         if verdict.confidence is not None:

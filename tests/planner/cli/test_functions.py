@@ -19,6 +19,7 @@ from test_uniform import leaves, parameters
 
 import planner
 from planner.io import frames
+from planner.io.answers import MAKING, Answer
 
 NOT_IN_PYTHON = {"--format", "--json", "--quiet", "--explain", "--help", "--zeta", "--delta"}  # methods, or refused
 OF_PYTHON = {"recommend": {"details"}, "pilot": {"clients", "loss", "test", "topologies"}}  # what a shell cannot give
@@ -123,6 +124,8 @@ def test_a_function_answers_what_the_command_does_and_shows_itself(
         mine["command"] = theirs["command"]
     assert json.loads(json.dumps(mine)) == theirs
     assert len(repr(answer).splitlines()) == 1
+    if isinstance(answer, Answer):
+        assert not MAKING & set(dir(answer)) and {"rows", "verdict", "to_frame", "explain", "plot"} <= set(dir(answer))
     assert str(answer).strip()
     assert answer.explain()
     assert answer._repr_html_().startswith("<")
