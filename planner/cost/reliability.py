@@ -29,7 +29,7 @@ from hflbounds.topology import Tier, Topology
 from planner.cost.chances import FloatArray, Outcome, Stay, Turn, at_least_one, mean_if_at_least, needed, reached
 from planner.cost.spec import CostError, Level, RoundSpec, levels
 from planner.scenario.availability import Availability
-from planner.scenario.network import Network, Straggler
+from planner.scenario.network import NOTHING, Network, Straggler
 
 LEAST: Final = 0.01
 """The smallest survival of a global round with which a plan is a plan: at most 100 begun for one completed."""
@@ -76,7 +76,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
             f"availability out, or ask about two tiers: --groups {math.prod(t.size or 1 for t in tiers[:-1])} "
             f"--clients-per-group {tiers[-1].size}."
         )
-    if links[0] is None:  # there are no group servers that could stay away
+    if links[0] in (None, NOTHING):  # there are no group servers that could stay away
         availability = replace(availability, server=1.0)
     alike = replace(spec, topology=spec.topology.same_algorithm())  # one endpoint alone is neither star nor ring
     top, low = levels(alike)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 from planner.cost import stragglers, uneven
 from planner.cost.patterns import FloatArray, schedules
 from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
+from planner.scenario.network import NOTHING
 
 if TYPE_CHECKING:
     from planner.cost.footprint import Footprint
@@ -110,7 +111,7 @@ def _traffic(spec: RoundSpec) -> tuple[float, ...]:
     for tier, link in zip(spec.topology.tiers, spec.network.links, strict=True):
         nodes *= tier.passes
         n = tier.taking_part
-        models = 0 if link is None else schedules()[tier.pattern.id].models(n, n, 1, link)
+        models = 0 if link in (None, NOTHING) else schedules()[tier.pattern.id].models(n, n, 1, link)
         found.append(float(nodes * models) * spec.model_bytes)
         nodes *= tier.taking_part
     return tuple(found)

@@ -22,7 +22,7 @@ from planner.cost.spec import CostError, RoundSpec
 from planner.cost.stragglers import factors
 from planner.cost.wires import Wire, wire
 from planner.scenario.members import Members
-from planner.scenario.network import Link
+from planner.scenario.network import NOTHING, Link
 
 _TARGET: Final = 100_000  # numbers drawn in all, when that gives enough draws
 _FEWEST: Final = 8  # draws
@@ -112,7 +112,8 @@ def _drawn(spec: RoundSpec, lines: list[_Line]) -> FloatArray:
 @lru_cache(maxsize=256)
 def traffic(spec: RoundSpec) -> tuple[float, ...]:
     """Bytes on the links of every tier, top first; in the mean over who is drawn."""
-    hops = tuple(None if link is None else replace(link, up=1.0, down=1.0, latency=0.0) for link in spec.network.links)
+    there = [None if link in (None, NOTHING) else link for link in spec.network.links]
+    hops = tuple(link and replace(link, up=1.0, down=1.0, latency=0.0) for link in there)
     return tuple(models * spec.model_bytes for models in _models(spec.topology, hops, spec.members))
 
 

@@ -200,7 +200,7 @@ def is_quick(question: Question) -> bool:
 
 def is_played(question: Question) -> bool:
     """Whether a round is played event by event."""
-    network = question.network
+    network = question.timed_over
     return is_drawn(question) and network.tiers < question.depth and network.client_link.sharing == "per-server"
 
 

@@ -131,11 +131,9 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
 def _by_group(question: Question, alone: Question) -> Question | None:
     """A star of everybody as its rounds are timed: in groups, which keep the link that their clients share.
 
-    Nothing is lost to servers in between, of which there are none. None where a round is timed in another way, and
-    where there are no servers to take away: then all share the link of the one that there is, as topologies do.
+    Nothing is lost to servers in between, of which there are none. None where a round is timed in another way.
     """
-    network = question.network
-    if network.timer is not None or question.cost == "diluted" or network.tiers == 1:
+    if question.network.timer is not None or question.cost == "diluted":
         return None
     comes = question.availability  # of clients: there are no servers that could stay away
     passes = {one.passes: 1.0 for one in question.symbols if one.passes}

@@ -265,6 +265,7 @@ class Kept(Part):
 
 TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence", "next"})  # even without a line
 
+ADVICE = ("not-worth-it", "race-first")  # what is said of the best that its name does not say
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
 MAKING = frozenset({"open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
 """Names of an answer that those who make it use, and completion leaves out."""
@@ -407,8 +408,8 @@ class Answer(Kept):
         said: dict[str, Any] = {case.value.replace("-", "_"): _chosen(case) for case in verdict.cases}
         if not said:
             told = {"best": _chosen(verdict), "status": verdict.status, "objective": self.objective}
-            named = verdict.best and verdict.status in ("best", "toss-up")
-            said = {name: word for name, word in told.items() if word and not (name == "status" and named)}
+            told["status"] *= not verdict.best or verdict.status in ADVICE
+            said = {name: word for name, word in told.items() if word}
         if verdict.ratio is not None:
             said["vs_next"] = float(f"{verdict.ratio:.2g}")
         if verdict.confidence is not None:

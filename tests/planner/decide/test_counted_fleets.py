@@ -147,9 +147,6 @@ def test_a_list_beside_label_counts_weighs_both_alike(tmp_path: Path) -> None:
     scale = one_label(scenario.number("sigma"), 3)
     assert scenario.number("delta") == pytest.approx(scale * by_hand(WEIGHTS["samples"])[1], rel=1e-4)
     assert not any("heterogeneity has" in one for one in scenario.warnings)
-    fleet.write_text("client,group\na,x\nb,x\nc,y\n")
-    other = planner.load_scenario(fleet=str(fleet), data=table(tmp_path))
-    assert any("has 6 clients in 3 groups" in one and "3 in 2" in one for one in other.warnings)
 
 
 def test_what_unequal_groups_do_to_rings_is_on_the_page(tmp_path: Path) -> None:

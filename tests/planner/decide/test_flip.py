@@ -216,9 +216,9 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
     per_byte = 8 * (Fraction(1, 10**7) + Fraction(1, 4 * 10**7))
     still = 2 * Fraction(5, 1000)
     work = 20 * Fraction(1, 5)
-    # Shared at one server: 32 transfers of a star, 4 of four rings at once, 8 hops each.
+    # Each group shares a link, without servers too: 8 transfers of a star, and the 8 hops of a ring.
     fixed = star * (still + work) - ring * (8 * still + 8 * work)
-    moving = ring * 4 * 8 * per_byte - star * 32 * per_byte
+    moving = ring * 8 * per_byte - star * 8 * per_byte
     found = along(
         inputs(question, "time")["model_size"], question, "time", ("star-star", "star-ring"), ("star-star",), 0
     )
@@ -898,10 +898,14 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     )
     lines = {line.split("  ")[1]: line for line in str(turned).splitlines() if line.startswith("  ")}
     said = " ".join(turned.verdict.text.split())
-    assert "leaving out group servers makes a toss-up of Star-Ring, Ring-Ring and Ring-Star" in said
-    assert "toss-up, Star-Ring or 2 more" in lines["tiers"]
+    assert "link sharing per-client makes a toss-up of Star-Star and Star-Ring" in said
+    assert "toss-up, Star-Star or Star-Ring" in lines["link sharing"]
     single = [row for row in turned.rows if len(row.best_beyond) == 1 and input_words(row.parameter) in lines]
     assert single and not any("toss-up" in lines[input_words(row.parameter)] for row in single)
+    three = planner.flip(
+        groups=20, clients_per_group=5, heterogeneity="intra", objective="time", link_sharing="per-server"
+    )
+    assert re.search(r"sharing of server links +per-client\? +per-server +toss-up, Star-Ring or 2 more", str(three))
 
 
 @pytest.mark.parametrize(
