@@ -95,8 +95,10 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
             if name == "compare" and kind.options:  # by place it takes what such a file is a part of
                 way = f"Compare answers: `hfl-plan recommend {kind.options[0]} {file} --output answer.json`."
                 return f"{file} is {kind.words}. {way}"
-            alone = kind.taken(file, options) or help_ in NO_WAY
-            return kind.way(file, options) if alone else f"{kind.way(file, options)} {help_}"
+            way = kind.way(file, options)
+            if kind.taken(file, options):
+                return way + "".join(f", beside {p.metavar}" for p in command.params if _by_place(p) and p.required)
+            return way if help_ in NO_WAY else f"{way} {help_}"
     return help_
 
 
@@ -106,6 +108,10 @@ def _written(kind: Kind) -> Iterator[str]:
         option, _, file = word.partition("=")
         if before in kind.options or option in kind.options:
             yield word if before in kind.options else file
+
+
+def _by_place(parameter: Any) -> bool:
+    return bool(parameter.param_type_name == "argument")
 
 
 def _options(command: Any) -> list[str]:

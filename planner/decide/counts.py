@@ -240,6 +240,9 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     looked = answer.recommend.flips_searched
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
+    if looked:
+        kept = join(_counts(seen, first, choices))
+        looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
     sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
     beyond = _where_shared(seen, order, choices)
     if one_each := _one_each([first, *([_taken(*beyond)] if beyond else [])], seen):

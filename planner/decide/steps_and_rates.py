@@ -28,6 +28,7 @@ from planner.predict.statements import StepsOnRecord
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import parse_duration, parse_size
 
+FAR = 2.0  # times the predictor's error: from there on what is saved is no matter of it
 TEMPERED = 0.95  # of what is predicted: what was saved on record is said from there down
 MOST = 20_000  # choices that are looked at
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
@@ -127,7 +128,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     in_vain = given in allowed and shares is not None and shares[1] <= 0
-    if given is not None and (in_vain or _is_as_good(given, chosen, weighed, budget, error)):
+    beaten = given in allowed and _is_beaten(given, best, weighed, budget, error)
+    if given is not None and (in_vain or (_is_as_good(given, chosen, weighed, budget, error) and not beaten)):
         chosen = given
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
@@ -313,6 +315,15 @@ def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: B
     if error <= 1 or budget.overrun(given) > 1:
         return False
     return all(given.amount(aim) <= error * better.amount(aim) for aim in weighed)
+
+
+def _is_beaten(given: Choice, best: Iterable[Choice], weighed: Sequence[Aim], budget: Budget, error: float) -> bool:
+    """Whether some choice takes no more in all weighed, and less by far more than the predictor's error in one."""
+    for one in best:
+        ratios = [given.amount(aim) / one.amount(aim) for aim in weighed if one.amount(aim) > 0]
+        if budget.overrun(one) <= 1 <= min(ratios, default=0) and max(ratios) > FAR * error:
+            return True
+    return False
 
 
 def _verdict(

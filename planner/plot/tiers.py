@@ -25,13 +25,14 @@ class Level:
     """One tier."""
 
     name: str  # of its nodes
-    below: int  # how many there are below each node above
+    below: int  # how many there are below each node above, at most
     whole: int  # how many there are in all
     up: float | None  # and down: rates [bit/s]; None where nothing travels
     down: float | None
     sharing: str  # of the rate
     seconds_up: float  # and seconds_down: of one model over one hop when nobody else sends [s]
     seconds_down: float
+    least: int = 0  # how many there are below some node above, where nodes differ; 0 where they do not
 
 
 def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
@@ -43,14 +44,19 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     if scenario.divisions:
         raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
     size, levels, whole = scenario.number("model_size"), [], 1
-    for tier, name, link in zip(tier_symbols(scenario.depth), scenario.names, scenario.network.links, strict=True):
-        below = int(scenario.number(tier.size))
+    members = None if scenario.members is None else scenario.members.children
+    for i, (name, link) in enumerate(zip(scenario.names, scenario.network.links, strict=True)):
+        below = least = int(scenario.number(tier_symbols(scenario.depth)[i].size))
         whole *= below
+        if members is not None:
+            sizes = members[i].sizes
+            below, least, whole = int(sizes.max()), int(sizes.min()), int(sizes.sum())
+        least = least if least < below else 0
         if link is None:
-            levels.append(Level(plain(name, 16), below, whole, None, None, "", 0.0, 0.0))
+            levels.append(Level(plain(name, 16), below, whole, None, None, "", 0.0, 0.0, least))
             continue
         up, down = (link.latency + 8 * size / rate for rate in (link.up, link.down))
-        levels.append(Level(plain(name, 16), below, whole, link.up, link.down, link.sharing, up, down))
+        levels.append(Level(plain(name, 16), below, whole, link.up, link.down, link.sharing, up, down, least))
     drawn, rows = draw(levels, in_short(scenario))
     said = "; ".join(
         f"{nodes(level.whole, level.name)}, a model up in {format_duration(level.seconds_up)}" for level in levels
@@ -80,7 +86,7 @@ def draw(levels: list[Level], about: str = "") -> tuple[Figure, Rows]:
             axes.plot([0, x], [-i, -i - 1], color=FAINT, linewidth=0.8 if i != slowest else 1.8, zorder=1)
             last = i == len(levels) - 1
             axes.plot([x], [-i - 1], marker="o" if last else "s", color=SKY, markersize=5 if last else 7, zorder=2)
-        count = nodes(level.below, level.name) + (" each" if i else "")
+        count = f"{level.least:,} to " * bool(level.least) + nodes(level.below, level.name) + (" each" if i else "")
         axes.text(1.2, -i - 0.93, count, ha="left", va="center", size=7, weight="bold")
         if level.up is not None:
             hop = f"up {format_duration(level.seconds_up)}, down {format_duration(level.seconds_down)}"

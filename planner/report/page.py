@@ -122,6 +122,8 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
 
 PROVENANCE = "provenance"  # where every value comes from, assumptions included
 WARNINGS = "warnings"  # a section of every answer, also of one that has none
+LINES = {"assumptions": PROVENANCE, "assumed": PROVENANCE, "evidence": "record", "changes": "break-even"}
+"""Sections by what lines of a page are called that send there."""
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
@@ -133,8 +135,8 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
     if not section:
         return document
     known = {one.id: one for one in document.sections}
-    if section == "assumptions" and PROVENANCE in known:  # the line of a page that sends here is called so
-        section = PROVENANCE
+    if section not in known and LINES.get(section.lower()) in known:
+        section = LINES[section.lower()]
     known.setdefault(WARNINGS, Section(WARNINGS, "Warnings", (Sentences("None.", indent=2),)))
     if section != ALL and section not in known:
         names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
@@ -238,6 +240,7 @@ NAMED = 6  # letters of a symbol
 LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 ALONE = " alone"  # of a toss-up
+SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
 MEANS = {  # settings whose names say too little
     ("tiers", "1"): "groups without servers",
     ("tiers", "2"): "groups with servers",
@@ -274,8 +277,9 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         inside = found[0].endswith(ALONE)  # of the toss-up of one case, which is said
-        own = "own links: " if SHARING in decided and inside else ""
-        said = own + "; ".join(found[:most])
+        at = ["own links"] * (SHARING in decided and inside)
+        at += [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
+        said = (", ".join(at) + ": ") * bool(at) + "; ".join(found[:most])
         fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
         yield "Changes", said if answer.verdict.cases and fits else said + left
 

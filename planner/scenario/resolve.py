@@ -165,7 +165,7 @@ def _of_python(value: Any) -> Any:
         return str(value)
     if isinstance(value, range) and value and value.step == 1:
         return f"{value[0]}:{value[-1]}"
-    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, int | float) for end in value):
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(end, int | float | str) for end in value):
         return f"{value[0]}:{value[1]}"
     return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.data.heterogeneity import Heterogeneity
 from planner.errors import ScenarioError
+from planner.io.wording import join
 from planner.scenario.fields import FIELDS, Span, Tree, read_table
 from planner.scenario.network import link_names
 from planner.scenario.values import unnamed
@@ -93,9 +94,11 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         if tree.topology is not None:
             topologies = (tree.topology.id,)
             if tree.depth != (len(tiers) or 2):
+                counts = [name(tier["count"]) for tier in SHORT if tier["count"] in values]
+                place = f", in place of {join(counts)}" if counts else ""
                 raise ScenarioError(
                     f"{name('network.tiers')}: {tree.topology.title} has {tree.depth} tiers, and the fleet has "
-                    f"{len(tiers) or 2}. Give the sizes too: "
+                    f"{len(tiers) or 2}. Give the sizes too{place}: "
                     f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}."
                 )
     if not tiers:

@@ -209,16 +209,20 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
     target = effect and effect["target"]
     few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
-    following = [NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts")]
-    assumed = unknown.get("assumptions", ())
-    if any(one.unit for one in assumed):
-        following.append(NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan"))
     measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen")
-    following.append(NextStep(argv=measure, why="measures them as groups that were chosen by these counts"))
+    following = [
+        NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts"),
+        NextStep(argv=measure, why="measures them as groups that were chosen by these counts"),
+    ]
+    assumed = unknown.get("assumptions", ())
+    verdict = _verdict(data, rows if effect and effect["objective"] in AMOUNTS else ())
+    if any(one.unit for one in assumed):
+        own = NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan")
+        following.insert(0 if verdict.status == "not-worth-it" else 2, own)
     return Grouping(
         objective=effect["objective"] if effect else "",
         target=target and Target(value=target["value"], metric=target["quantity"], defined_by=_defined(effect)),
-        verdict=_verdict(data, rows if effect and effect["objective"] in AMOUNTS else ()),
+        verdict=verdict,
         rows=rows,
         group=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
@@ -303,6 +307,8 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     tossed = {when_: asked.toss_up_before, "after": asked.toss_up_after}
     others = {when: [t for t in tied if t not in asked.after] for when, tied in tossed.items()}
     undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
+    if set(others[when_]) == set(others["after"]):  # said once
+        undecided = [one.replace("after:", f"{when_} and after:") for one in undecided[1:]]
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = (

@@ -113,7 +113,7 @@ def _facts(answer: Tuned, chosen: Plan, *, in_short: bool) -> Iterator[tuple[str
     if answer.tune.alike and not in_short:
         yield (
             "Alike",
-            f"{counted(len(answer.tune.alike), 'other choice')}, as fast with as much traffic: --explain alike",
+            f"{counted(len(answer.tune.alike), 'other choice')}, no slower and no more traffic: --explain alike",
         )
     rates = answer.tune.rates
     if rates is not None:

@@ -61,7 +61,7 @@ def document(found: Validation) -> Listing:
     records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)
     said = "; by ".join(_count(metric, found.findings) for metric in _metrics(found.findings))
     verdict = f"By {said}." if judged else "No claim was run."
-    following = ("... --explain CLAIM", "hfl-plan validate list")
+    following = ("hfl-plan validate report ... --explain CLAIM", "hfl-plan validate list")
     answer = listing(
         "validate", verdict, {"machines": list(found.machines)}, map(_data, found.findings), next=following
     )

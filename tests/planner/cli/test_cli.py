@@ -85,7 +85,11 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ("recommend --fleet rates.csv", "help: Did you mean link? Else remove it."),
         ("network place geant --fleet nowhere.csv", "help: Check the name."),
         ("network place geant --fleet=nowhere.csv", "help: Check the name."),
-        ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv, beside COVERAGE"),
+        (
+            "recommend -G3 -M4 --tiers ring/star/ring",
+            "Give the sizes too, in place of --groups and --clients-per-group: ",
+        ),
         ("compare a.toml counts.csv", "`hfl-plan recommend --data counts.csv --output answer.json`"),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),

@@ -615,6 +615,17 @@ def test_every_format_has_what_was_searched(
     assert best in shown
 
 
+def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
+    """At these the change is where it is said; searched again beyond it, others lead."""
+    fleet = ("-G", "5", "-M", "8", "-H", "zeta=1.5,delta=0.4", "--uplink", "6Mbit/s", "--downlink", "30Mbit/s")
+    words = ("recommend", *fleet, "--model-size", "30MB", "--step-time", "50ms", "--link-sharing", "per-client")
+    page = " ".join(plan(*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")[1].split())
+    assert "Changes P = 1, K = 16: server uplink or downlink below 5.0 Mbit/s -> Star-Ring leads" in page
+    for rate, best in (("4.9Mbit/s", "star-ring"), ("5.1Mbit/s", "star-star")):
+        up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
+        assert json.loads(plan(*words, *up)[1])["rows"][0]["id"] == best
+
+
 @pytest.mark.usefixtures("unflipped")
 def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

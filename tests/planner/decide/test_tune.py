@@ -533,6 +533,39 @@ def test_the_present_choice_is_kept_where_the_error_covers_what_is_saved(plan, f
     assert told["verdict"]["status"] == ("not-worth-it" if keeps else "best")
 
 
+TRUCKS = """
+[fleet]
+groups = 6
+clients_per_group = 15
+local_steps = 4
+[problem]
+heterogeneity = "zeta=2,delta=0.8"
+rounds = 150
+[model]
+size = "25MB"
+[network.client_link]
+up = "4Mbit/s"
+down = "20Mbit/s"
+latency = "60ms"
+sharing = "per-client"
+[compute]
+step_time = "0.3s"
+"""
+
+
+def test_what_is_kept_is_not_beaten_by_far(plan, tmp_path: Path) -> None:
+    """Ring-Ring was kept for its traffic at 15 hours, where another choice took less traffic and 2 hours."""
+    path = tmp_path / "trucks.toml"
+    path.write_text(TRUCKS)
+    words = ("--config", str(path), "--local-steps", "1:20", "--group-rounds", "1:4", "--objective", "traffic")
+    told = asked(plan, "tune", *words)
+    best, given = recommended(told), next(row for row in plain(told) if row["given"])
+    assert given["id"] != best["id"] and told["verdict"]["text"].startswith("Use ")
+    for row in plain(told):
+        both = [best[key] / row[key] for key in ("time_seconds", "traffic_bytes")]
+        assert min(both) < 1 or max(both) <= 2 * told["tune"]["error"], row["id"]
+
+
 CONTINENTS = """
 model.size = "350MB"
 compute.step_time = "0.5s"

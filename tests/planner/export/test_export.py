@@ -134,6 +134,17 @@ def test_the_project_as_generated_runs_and_is_the_reference(tmp_path: Path) -> N
     assert measured["rounds"][1]["metric"] < measured["rounds"][0]["metric"] < np.log(3)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("abc", "argument ROUNDS: invalid int value: 'abc'"), ("0", "ROUNDS: 0 is not 1 or more"), ("--help", "")],
+)
+def test_a_wrong_number_of_rounds_is_refused_in_a_line(asked: str, said: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", topology="star-ring", **FLEET)
+    done = subprocess.run([sys.executable, "run.py", asked], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (2 if said else 0, False)
+    assert said in done.stderr and (said or "stop after so many" in done.stdout)
+
+
 @pytest.mark.parametrize(("topology", "scenario"), [*product(FOUR, (FLEET, PARTLY)), ("ring-star-ring", TREE)])
 def test_the_price_through_one_server_is_two_models_for_every_call(
     topology: str, scenario: dict, tmp_path: Path

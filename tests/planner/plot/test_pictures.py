@@ -28,7 +28,7 @@ from planner.scenario.resolve import load
 matplotlib = pytest.importorskip("matplotlib")
 
 from planner import plot as pictures  # noqa: E402
-from planner.plot import bound, calibration, diagram, front, grouping, tornado  # noqa: E402
+from planner.plot import bound, calibration, diagram, front, grouping, tiers, tornado  # noqa: E402
 from planner.plot.draw import kinds  # noqa: E402
 
 FLEET = {
@@ -239,6 +239,14 @@ def test_the_tornado_of_a_scenario_is_what_recommend_says_with_one_number_change
             moved = rounds_by_hand({name: BASE[name] * factor})
             best = min(moved[t] for t in first)
             assert row[end] == pytest.approx(min(n for t, n in moved.items() if t not in first) / best, rel=1e-12)
+
+
+def test_the_tree_of_unequal_groups_has_as_many_clients_as_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.csv"
+    path.write_text("client,group\n" + "".join(f"c{g}{i},g{g}\n" for g, n in enumerate((5, 3, 7, 4)) for i in range(n)))
+    drawn, rows, said = tiers.of_scenario(planner.load_scenario(fleet=str(path)))
+    assert "; 19 clients, " in said and [row["whole"] for row in rows] == [4, 19]
+    assert "3 to 7 clients each" in {text.get_text() for text in drawn.axes[0].texts}
 
 
 def test_the_tornado_names_inputs_by_their_tiers_and_says_how_far_they_moved() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from pathlib import Path
 
@@ -21,5 +21,10 @@ def train(model: Model, job: Job) -> Done:
 
 
 if __name__ == "__main__":
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else None
+    parser = argparse.ArgumentParser(description=__doc__)
+    words = "stop after so many [those of the plan]"
+    parser.add_argument("rounds", nargs="?", type=int, metavar="ROUNDS", help=words)
+    rounds = parser.parse_args().rounds
+    if rounds is not None and rounds < 1:
+        parser.error(f"ROUNDS: {rounds} is not 1 or more")
     run(PLAN, task.initial_model(), train, task.evaluate, HERE, rounds)
