@@ -19,7 +19,7 @@ from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standi
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
-from planner.io.wording import counted, one_of, percent, times, title
+from planner.io.wording import LISTED, counted, names_or, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
@@ -159,7 +159,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
     verdict = _verdict(chosen, given, better, best, aim, budget, scenario.resolution, why)
-    toss_up = f"Toss-up of topologies for {aim}: {one_of([one.topology for one in tied])}." if tied else ""
+    others = [one.topology for one in tied if one.topology != chosen.topology]
+    which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
+    toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
@@ -482,8 +484,8 @@ def _defined(asked: Question) -> str:
     if asked.target is not None:
         return f"a {asked.quantity.words} of {float(asked.goal()):.3g}{at_most(asked)}"
     P, K = _passes(asked), asked.values["K"]
-    after = counted(int(asked.horizon or 0), "round")
-    return f"the quality that {title(asked.reference)} reaches after {after} at K = {K:g}, {tuning.passes(asked)} = {P}"
+    after, at = counted(int(asked.horizon or 0), "round"), f"K = {K:g}, {tuning.passes(asked)} = {P}"
+    return f"what {title(asked.reference)} reaches in {after} at {at}"
 
 
 def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:

@@ -409,10 +409,10 @@ def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:
     slower = shared_takes({"time": by})
     takes = f", at {times(slower)} the time" if slower is not None else ""
     if found.status != "toss-up":
-        return f"The best is the same where clients share their link{takes}."
+        return f"The best is the same over shared links{takes}."
     shared = by["per-server"].best[0]
-    first = f", with {title(shared)} first" if shared != found.best[0] else ""
-    return f"It is one too where clients share their link{first}{takes}."
+    first = f", {title(shared)} first" if shared != found.best[0] else ""
+    return f"Over shared links it is a toss-up too{first}{takes}."
 
 
 def shared_takes(found: Mapping[str, Mapping[str, Standing]]) -> float | None:

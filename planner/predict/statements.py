@@ -53,10 +53,10 @@ class ScaleOnRecord(Part):
         """Say it of rounds that are predicted."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = ("{} to {}".format(*map(times, ends)) for ends in (own, best))
-        said = f"80 % of runs on record took {these} as many"
+        said = f"80 % of measured runs took {these} the rounds shown"
         if self.beyond:
             return f"{said}, and none differed so much"
-        return said if own == best else f"{said}; with a profile {known}"
+        return said if own == best else f"{said}; {known} with a profile"
 
 
 class StepsOnRecord(Part):

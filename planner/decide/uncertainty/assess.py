@@ -118,7 +118,7 @@ def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
     if little:
         said += f". Under {percent(LITTLE)}: {join_with_limit(little)}"
     if share.value >= SURE:
-        said += ". Measuring narrows the interval; the best topology stays"
+        said += ". Measuring narrows the interval; the verdict stays"
     return [f"{said}."]
 
 

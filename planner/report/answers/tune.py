@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hflbounds.topology import Topology
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Tuned
 from planner.decide.tuning import Aim
 from planner.io.wording import counted, percent, times
@@ -121,7 +122,9 @@ def _facts(answer: Tuned, chosen: Plan, *, in_short: bool) -> Iterator[tuple[str
         unit = "/L?" if L.origin == "default" else ""
         low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
         known = rates.on_record.in_words() if rates.on_record else "how near to the best they are is not on record"
-        also = " (--explain rates)" if in_short else f"; {known}"
+        rings = any(not pattern.by_share for pattern in Topology.of(chosen.topology).patterns)
+        known = f"; {known}" * (rings or not rates.on_record)  # the record is of rings
+        also = " (--explain rates)" if in_short else known
         yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}{also}"
     elif chosen.why:
         yield "Rates", f"none: {chosen.why}"

@@ -66,12 +66,12 @@ def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
             continue
         places = {(case.value, case.rank): row.id for row in answer.ranking for case in row.cases}
         own, shared = places["per-client", 1], places["per-server", 1]
-        first = f", with {title(shared)} first" if shared != own else ""
+        first = f", {title(shared)} first" if shared != own else ""
         least = {value: min(case.time_seconds for row in answer.ranking for case in row.cases if case.value == value)
                  for value in ("per-client", "per-server")}  # fmt: skip
         slower = least["per-server"] / least["per-client"]
         takes = f", at {times(slower)} the time" if slower > 1.02 else ""
-        assert f"It is one too where clients share their link{first}{takes}." in answer.verdict.text
+        assert f"Over shared links it is a toss-up too{first}{takes}." in answer.verdict.text
         asks = [one.why for one in answer.next if one.asks][:1]
         assert (asks == ["Does a group share one link?"]) == bool(takes)
         assert any(one.key == "client_link.sharing" and one.effect for one in answer.assumptions) == bool(takes)
