@@ -33,6 +33,7 @@ from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
 from planner.report.pictures import Plot, of_counts, of_recommendation
+from planner.report.sheet import gallery
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, instead_of, spoken
 
@@ -218,8 +219,8 @@ def _called(
             return answer if isinstance(answer, str) else None
         result = answer if isinstance(answer, Result) else Result(answer)
         found: Any = result.answer
+        scenario = subject if isinstance(subject, Scenario) else result.scenario
         if files:
-            scenario = subject if isinstance(subject, Scenario) else result.scenario
             toml = subject.toml() if isinstance(subject, Said) else ""
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
         if command.__name__ == "recommend":
@@ -229,7 +230,19 @@ def _called(
         elif command.__name__ in ("measure", "group"):
             regrouped: Any = result.files.get(".csv")
             found.plotted(of_counts(arguments["counts"], regrouped))
+        elif isinstance(found, Answer):
+            found.plotted(_pictures(found, scenario, result.pictures))
         return found
+
+
+def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[gallery.Wanted]) -> Plot | None:
+    """The pictures that a report of the answer has, the first shown where none is named; None where there is none."""
+    kind = answer.schema.split("/")[1]
+    wanted = [*own, *gallery.of_rows(answer)]
+    wanted += [] if scenario is None else gallery.of_scenario(answer, scenario, kind)
+    if kind == "flip":  # what changes is its answer
+        wanted.sort(key=lambda one: one[1] != "changes")
+    return Plot({name: draw for name, _, draw in wanted}) if wanted else None
 
 
 def _subject(shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], holder: frames.Holder) -> Any:

@@ -33,8 +33,8 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RACED = (
-    "Race before you wait: in one race with a region 8x as slow, FedBuff and FedAsync took 0.19x to 0.55x the time. No "
-    "bound covers them."
+    "Race FedBuff and FedAsync before you wait: with a region 8x as slow they took 0.19x to 0.55x the time in one "
+    "race. No bound covers them."
 )
 OTHER_RULES = (  # what the first two of them amount to
     "FedBuff and CA2FL did better than HGA-FL wherever speeds were unequal or the buffer held more than one update. "

@@ -27,7 +27,7 @@ LONGEST = 30  # letters of a coverage that a command is given
 LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that the bound takes
 KEPT = "kept.csv"  # of a command that writes the links to keep
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
-RATIOS = "ratios to HFL: its bound exceeds the start"
+RATIOS = "ratios to HFL"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
@@ -162,17 +162,21 @@ def _verdict(found: Answer) -> Verdict:
     own, ratio = "thinned" if best.dropped else "hhfl", _ratio(found, best)
     if best.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
-    every = "" if (least := _every(found)) is None else f" HFL with Ge = 1 takes {times(least)} the {aim}."
+    every, least = "", _every(found)
+    if least is not None:
+        every = f"HFL with Ge = 1 takes {times(least)} the {aim}: try that first. "
+        every += f"Overlap at Ge = {found.question.task.Ge}: "
     if best.verdict == "cannot tell":
-        text = f"Toss-up for {aim}: HHFL{best.without} takes {times(ratio)} of HFL's {aim}.{every}"
+        text = f"{every}toss-up for {aim}, HHFL{best.without} takes {times(ratio)} of HFL's {aim}."
+        text = f"{text[0].upper()}{text[1:]}"
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     said, by_other = in_words(best.verdict), in_words(found.also.verdict).removeprefix("a ")
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = f"{said} {text} and {also}" if said == by_other else f"{said} {text}, {by_other} {also}"
     predicted = "race first" in (best.verdict, found.also.verdict)
-    text = f"P{text[1:]}" if best.verdict == "race first" else f"By the bound, {text}"
+    text = text if best.verdict == "race first" else f"by the bound, {text}"
+    text = every + (text if every else f"{text[0].upper()}{text[1:]}")
     text += ": race it before you build it." if predicted else "."
-    text += every
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
     if not every and found.question.scenario.known["Ge"].origin == "default":
@@ -208,7 +212,7 @@ def document(answer: Overlap) -> Document:
     said = f"{needed:.3g}x fewer rounds; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
-        said += f"; above it in {_share(share)} of draws of what is assumed"
+        said += f"; above it in {_share(share)} of draws"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
 

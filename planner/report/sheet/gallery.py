@@ -39,8 +39,8 @@ def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterato
 
 
 def of_rows(answer: Answer | None) -> Iterator[Wanted]:
-    """List the picture of rows that have both a time and traffic."""
-    if answer is None:
+    """List the picture of rows that have both a time and traffic; those of `flip` are changes, and no ways to run."""
+    if answer is None or answer.schema.startswith("hfl-plan/flip/"):
         return
     found = [
         row.__dict__ for row in answer.rows if getattr(row, "time_seconds", 0) and getattr(row, "traffic_bytes", 0)

@@ -504,7 +504,7 @@ def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
     assert (every is None) == (whole["verdict"]["status"] == "not-worth-it")
     if every is not None:
         assert every < min(taken.values())
-        assert f" HFL with Ge = 1 takes {every:.2g}x the {objective}." in whole["verdict"]["text"]
+        assert f"HFL with Ge = 1 takes {every:.2g}x the {objective}: try that first. " in whole["verdict"]["text"]
     assert min(taken, key=lambda id_: taken[id_]) in whole["verdict"]["best"]
     dropped = 67 - whole["overlap"]["weighed_links"]
     assert (f"with {dropped} links dropped" in whole["verdict"]["text"].partition(")")[0]) == bool(dropped)
@@ -526,7 +526,7 @@ def test_time_is_judged_without_the_links_that_set_the_pace(plan, tmp_path: Path
     command = ("overlap", cells(tmp_path / "c.csv"), "-H", "zeta=1,delta=6", "--client-link", "5g")
     found = json.loads(plan(*command, "--json")[1])
     said = (
-        "Predicted to be worth it for airtime (0.64x with 3 links dropped) and for time (0.89x with 3 links dropped):"
+        "predicted to be worth it for airtime (0.64x with 3 links dropped) and for time (0.89x with 3 links dropped):"
     )
     assert said in found["verdict"]["text"]
     assert (found["verdict"]["best"], found["overlap"]["also"]["weighed_links"]) == (["thinned"], 64)
@@ -568,7 +568,7 @@ def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound
         assert every[amount]["value"] == pytest.approx(each * rounds, rel=1e-9)
     assert "hfl-every" not in {row["id"] for row in alone["rows"]}
     ratio = every["airtime_seconds"]["value"] / asked["rows"][0]["airtime_seconds"]["value"]
-    assert f"HFL with Ge = 1 takes {ratio:.2g}x the airtime." in asked["verdict"]["text"]
+    assert f"HFL with Ge = 1 takes {ratio:.2g}x the airtime: try that first." in asked["verdict"]["text"]
 
 
 def test_over_a_slow_link_to_the_cloud_overlap_takes_less_than_one_edge_round(plan) -> None:
@@ -848,9 +848,9 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     code, out, _ = plan("overlap", "examples/coverage57.csv")
     said = " ".join(out.split())
     assert code == 0
-    assert said.startswith("Toss-up for airtime")
+    assert "try that first. Overlap at Ge = 5: toss-up for airtime" in said
     share = json.loads(plan("overlap", "examples/coverage57.csv", "--json")[1])["overlap"]["gain"]["p_above_break_even"]
-    assert f"above it in {100 * share:.0f} % of draws of what is assumed" in said
+    assert f"above it in {100 * share:.0f} % of draws" in said
     assert "80 % interval" not in said  # its interval is one of 95 %
 
 
@@ -875,7 +875,7 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
     words = {one: said.get(own := told["overlap"]["verdict"], own) for one, told in asked.items()}
     for one, other in (("airtime", "time"), ("time", "airtime")):
         text = asked[one]["verdict"]["text"]
-        assert text.startswith("Toss-up") == (words[one] == "toss-up")
+        assert text.partition("Ge = 5: ")[2].startswith("toss-up") == (words[one] == "toss-up")
         if words[one] != "toss-up":
             assert f"{words[one]} for {one} (" in f"p{text[1:]}{text}"
             assert (f" and for {other} (" if len({*words.values()}) == 1 else f", {words[other]} for {other} (") in text
@@ -890,7 +890,7 @@ def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> No
     """It said "worth it" beside "right in 1 of 8"; what that record does not carry is a verdict to build on."""
     words = ("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", "1000")
     _, out, _ = plan(*words, "--format", form)
-    said = "Predicted to be worth it for airtime (0.64x), toss-up for time (0.98x with 3 links dropped): race it before"
+    said = "predicted to be worth it for airtime (0.64x), toss-up for time (0.98x with 3 links dropped): race it before"
     assert said in " ".join(re.sub("<[^>]+>", "", out).split())
     if form == "json":
         found = json.loads(out)

@@ -566,6 +566,17 @@ def test_answers_draw_themselves_on_axes() -> None:
     assert {"forest", "sensitivity", "hours", "front", "tiers"} <= set(dir(answer.plot))
 
 
+def test_other_answers_draw_what_their_reports_have() -> None:
+    """Changes of `flip` are no ways to run: its report had them in a picture of time against traffic."""
+    fleet = {"G": 4, "M": 3, "heterogeneity": "both", "link_sharing": "per-client", "objective": "time"}
+    turned = planner.flip(**fleet, uplink="1Mbit/s")
+    assert turned.rows and "front" not in dir(turned.plot) and turned.plot.tornado().get_yticklabels()
+    assert turned.plot().get_xlabel() == turned.plot.tornado().get_xlabel()
+    tuned = planner.tune(**fleet)
+    assert {text.get_text().split("\n")[0] for text in tuned.plot().texts} >= {"Star-Star"}
+    assert "img" in tuned._repr_html_()
+
+
 def test_an_answer_without_a_picture_says_so(tmp_path: Path) -> None:
     import planner
 
