@@ -389,9 +389,7 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     assert "mean staleness" in out and "1 of 3 ~5.1 s 2 - no guarantee" in out
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
-        assert out.startswith(
-            "Race FedBuff and FedAsync before you wait: with a region 8x as slow they took 0.19x "
-        )
+        assert out.startswith("Race FedBuff and FedAsync before you wait: with a region 8x as slow they took 0.19x ")
         assert f"No bound covers them. By HGA-FL's bound, wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
