@@ -286,6 +286,8 @@ def __getattr__(name: str) -> Any:
         return globals().setdefault(name, expanded(function, known))
     if name == "Recommendation":
         return _recommendation()
+    if name == "__version__":
+        return version()
     if name == "Scenario":
         from planner.scenario.resolve import Scenario
 

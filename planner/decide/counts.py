@@ -250,7 +250,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     one = answer.verdict
     told = one.replaced(text=_with_counts(one, _chosen(seen, order, choices), seen.scenarios[first.division]))
     if len(_level(seen, order)) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
-        told = told.replaced(text=f"{told.text} That is with these groups.")
+        told = told.replaced(text=f"{told.text.removesuffix('.')} with these groups.")
     if beyond is not None:
         told = _by_sharing(((seen, order), beyond), choices)
         answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division

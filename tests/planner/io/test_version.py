@@ -56,3 +56,9 @@ def test_an_answer_starts_without_the_parser() -> None:
     code = "import sys, planner; planner.recommend(G=4, M=4); print('importlib.metadata' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_package_has_its_version_where_people_look() -> None:
+    import planner
+
+    assert planner.__version__ == planner.version() == version()

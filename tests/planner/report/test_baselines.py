@@ -157,7 +157,7 @@ def test_one_group_is_one_tier_with_a_server_more_and_its_confidence_is_not_that
     )
     assert answer.verdict.text.count("FedAvg") == 1
     confidence = f"{answer.verdict.confidence:.0%}".replace("%", " %")
-    assert answer.verdict.text.endswith(f"Confidence {confidence}. That is with these groups.")
+    assert answer.verdict.text.endswith(f"Confidence {confidence} with these groups.")
 
 
 def test_groups_that_are_free_are_not_taken_where_none_are_needed_also_beside_shared_links() -> None:
