@@ -908,6 +908,7 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     assert re.search(r"sharing of server links +per-client\? +per-server +toss-up, Star-Ring or 2 more", str(three))
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "asked",
     [

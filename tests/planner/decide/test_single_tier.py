@@ -16,6 +16,8 @@ from planner.predict.question import Question, ask
 from planner.scenario.network import Network
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("unflipped")
+
 
 def two_tiers() -> Question:
     said = {"fleet.groups": 10, "fleet.clients_per_group": 12, "fleet.group_rounds": 3, "fleet.clients_per_round": 4}

@@ -14,6 +14,8 @@ from planner.predict.evidence.orderings import on_real_data
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("unflipped")
+
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
 TOLD = {

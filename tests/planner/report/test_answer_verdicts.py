@@ -14,6 +14,8 @@ from planner.io.answers import Verdict
 from planner.io.wording import title
 from planner.report import document
 
+pytestmark = pytest.mark.usefixtures("unflipped")
+
 NAMES = {"star-star": "Star-Star", "star-ring": "Star-Ring", "ring-star": "Ring-Star", "ring-ring": "Ring-Ring"}
 FIELDS = {"time": "time_seconds", "rounds": "rounds", "traffic": "traffic_bytes"}
 DRAWN = 100  # scenarios

@@ -13,6 +13,8 @@ from planner.errors import ScenarioError
 from planner.scenario.resolve import load
 from planner.scenario.values import Scenario
 
+pytestmark = pytest.mark.usefixtures("unflipped")
+
 PROFILE: dict[str, Any] = {
     "schema": "hfl-plan/profile/1", "made_from": "gradients", "unit": "gradients", "groups": 10, "clients": 100,
     "clients_per_group": {"mean": 10.0, "least": 10, "most": 10}, "labels": 10, "zeta2": {"value": 0.25},
