@@ -414,9 +414,14 @@ def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int
 
 
 def _taken(seen: _Seen, order: Sequence[_Plan]) -> _Plan:
-    """The plan with the fewest groups of those between which predictions cannot decide: a server less for each."""
-    fewest = _level(seen, order)[0]
-    return next(plan for plan in order if seen.groups(plan) == fewest)
+    """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
+
+    Of plans of these groups that tie, one with as many local steps in a round as measured runs had.
+    """
+    fewest, known = _level(seen, order)[0], seen.checked
+    found = next(plan for plan in order if seen.groups(plan) == fewest)
+    most = found.total * (1 + seen.scenarios[found.division].resolution)
+    return known if known is not None and known.division == found.division and known.total <= most else found
 
 
 def _level(seen: _Seen, order: Sequence[_Plan]) -> list[int]:

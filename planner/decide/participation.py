@@ -142,10 +142,11 @@ def _price_of_a_ring(question: Question, recommended: Sequence[str]) -> list[str
     needed = LIKELY ** (1 / chains[longest])
     if needed <= NOTEWORTHY:
         return []
+    way = " Say how often clients come: --availability 99%." if question.depth <= 2 else ""  # of deeper trees none is
     what = "a global round" if trees[longest].models == 1 else "a group's part of a round"
     return [
         f"{names([longest])}: {what} is a chain of {chains[longest]:,} turns. It survives with {percent(LIKELY)} "
-        f"only if each client comes with {_percent(needed)} or more. Say how often clients come: --availability 99%."
+        f"only if each client comes with {_percent(needed)} or more.{way}"
     ]
 
 

@@ -54,7 +54,7 @@ def with_other_words(
         except CostError:
             continue
         turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
-        if parameter == SHARING and sharing_is_open(moved, scenario):  # any difference has its own case in recommend
+        if parameter == SHARING and (sharing_is_open(moved, scenario) or is_open(SHARING, scenario)):  # any difference
             turned = set(then) != set(first)
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 

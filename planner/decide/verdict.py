@@ -451,8 +451,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:
-        close = ", within the predictor's error" if baseline.within_error else ""
-        return f"{name} {takes}{close}: use it unless you need {servers}."
+        close, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
+        return f"{name} {takes}{close}: {do} it unless you need {servers}."
     return f"{name} without {servers} {takes}."
 
 

@@ -21,6 +21,7 @@ __all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "instead
 SITED = ("source", "sites", "access")
 """Keys of ``[network]`` that place clients on one."""
 TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
+OF_TITLES = ("fleet.list", "fleet.clients", "fleet.groups", "fleet.clients_per_group")  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target
 Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
 
@@ -61,6 +62,8 @@ def load(
                 "see `hfl-plan network`."
             )
     _take_clients_alone(table, name)
+    if any(key in said for key in OF_TITLES) and isinstance(title := table.get("title"), str) and "title" not in said:
+        table["title"] = f"{title} (other sizes)"
     found = resolve(read_written(table, name))
     return replace(found, replaced=_kept(of_file, found))
 

@@ -82,7 +82,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
-    warnings += _about_places(written.listed)
+    warnings += [*_about_columns(written), *_about_places(written.listed)]
     pilot = _pilot(written, known, warnings)
     return Scenario(
         title=written.get("title") or "",
@@ -125,6 +125,14 @@ def _about_share(share: float | None) -> list[str]:
         return [f"A target of {said} is above the loss at the start; give less than 100 %."]
     meant = f"--target-accuracy {said.replace(' ', '')}"
     return [f"A target of {said} is a share of the loss at the start; for accuracy write {meant}."]
+
+
+def _about_columns(written: Written) -> Iterator[str]:
+    """Say of an option that a list says of every client too that it is not used."""
+    listed = written.listed
+    for key, column in (("compute.step_time", "step_time"), ("availability.client", "availability")):
+        if listed is not None and listed.of_all(column) and written.get(key) is not None:
+            yield f"{written.name(key)} is not used: {listed.source} has its own of every client, {column}."
 
 
 def _about_places(listed: Listed | None) -> list[str]:

@@ -891,6 +891,16 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     assert "--map" in offered and not any("absence" in word for word in offered)
 
 
+def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it() -> None:
+    """One of the tie was of the present one too, and nothing was said."""
+    given: dict[str, Any] = {"groups": 6, "clients_per_group": 4, "heterogeneity": "zeta=1,delta=2", "rounds": 300}
+    given |= {"client_link": "4g", "server_link": "broadband", "objective": "time"}
+    now, shared = (planner.recommend(**given, **more).verdict for more in ({}, {"link_sharing": "per-server"}))
+    assert set(now.best) & set(shared.best) and set(now.best) != set(shared.best)
+    row = planner.flip(**given).row("client_link.sharing per-server")
+    assert set(row.best_beyond) == set(shared.best)
+
+
 def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     """As its verdict says; a change to one topology is none."""
     turned = planner.flip(

@@ -156,6 +156,19 @@ def test_label_counts_of_other_clients_than_a_list_has_are_refused_or_pointed_ou
 
 
 @pytest.mark.usefixtures("unflipped")
+def test_options_that_a_list_says_of_every_client_are_said_to_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.csv"
+    path.write_text("client,group,step_time,availability\n" + "".join(f"c{i},g{i // 3},0.2s,0.99\n" for i in range(9)))
+    plain, asked = (planner.recommend(fleet=path, **more) for more in ({}, {"step_time": "60s", "availability": "50%"}))
+    said = [one.text for one in asked.warnings if "is not used" in one.text]
+    assert [one.partition(" is")[0] for one in said] == ["step_time", "availability"]
+    assert [row.time_seconds for row in asked.rows] == [row.time_seconds for row in plain.rows]
+    path.write_text("client,group,step_time\n" + "".join(f"c{i},g{i // 3},{'0.2s' * (i > 0)}\n" for i in range(9)))
+    of_one = planner.recommend(fleet=path, step_time="60s")
+    assert not any("is not used" in one.text for one in of_one.warnings)
+
+
+@pytest.mark.usefixtures("unflipped")
 def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path: Path) -> None:
     with_places = Path("examples/consortium.csv").read_text()
     rows = list(csv.reader(io.StringIO(with_places)))

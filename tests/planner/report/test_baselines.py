@@ -85,8 +85,8 @@ def test_one_star_in_groups_that_go_once_is_one_tier_with_hops_more() -> None:
         assert (answer.row("fedavg").rounds == answer.row("star-star").rounds) == same
         assert answer.verdict.baseline.advised
         assert answer.verdict.baseline.within_error != same
-        assert "use it unless you need group servers" in answer.verdict.text
-        assert ("the time, within the predictor's error: use it" in answer.verdict.text) != same
+        assert "it unless you need group servers" in answer.verdict.text
+        assert ("the time, within the predictor's error: try it" in answer.verdict.text) != same
 
 
 def test_without_servers_everyone_shares_the_one_link_in_every_row() -> None:
@@ -108,7 +108,7 @@ def test_one_algorithm_of_which_two_numbers_of_rounds_are_predicted_has_the_erro
     ratio = answer.row("sfl").rounds / answer.row("ring-ring").rounds
     assert 0.7 < ratio < 0.9
     mixed = "Sequential in an order that mixes groups"
-    said = f"{mixed} takes {times(ratio)} the rounds, within the predictor's error: use it unless"
+    said = f"{mixed} takes {times(ratio)} the rounds, within the predictor's error: try it unless"
     assert said in answer.verdict.text
 
 
@@ -132,8 +132,8 @@ def test_one_tier_is_advised_alike_whether_topologies_tie_and_whoever_comes(
     assert (answer.verdict.status == "toss-up") == tied
     assert one.advised
     assert one.within_error == close
-    assert "use it unless you need group servers." in answer.verdict.text
-    assert ("within the predictor's error: use it" in answer.verdict.text) == close
+    assert "it unless you need group servers." in answer.verdict.text
+    assert ("within the predictor's error: try it" in answer.verdict.text) == close
 
 
 def test_advice_for_one_tier_says_where_the_predictors_error_covers_its_ratio() -> None:
@@ -141,7 +141,7 @@ def test_advice_for_one_tier_says_where_the_predictors_error_covers_its_ratio() 
     ratio = answer.row("fedavg").time_seconds / answer.rows[0].time_seconds
     assert answer.verdict.status == "best"
     assert 0.5 < ratio < 0.9
-    said = f"FedAvg takes {times(ratio)} the time, within the predictor's error: use it unless you need group servers."
+    said = f"FedAvg takes {times(ratio)} the time, within the predictor's error: try it unless you need group servers."
     assert said in answer.verdict.text  # and of no links of servers, which are faster than those of clients
 
 
@@ -181,7 +181,7 @@ def test_every_case_that_one_tier_wins_says_whether_to_use_it() -> None:
             assert (case.baseline is None) == (alone.baseline is None)
             if case.baseline is not None:
                 assert case.baseline.advised
-                assert "use it unless you need group servers" in alone.text
+                assert "it unless you need group servers" in alone.text
                 assert "use one tier FedAvg" in page
                 assert case.baseline.within_error == alone.baseline.within_error
                 said += 1
@@ -202,7 +202,7 @@ def test_tune_and_flip_say_of_one_tier_what_recommend_says() -> None:
     """At the steps that tune recommends, by the rows of `recommend` with these to the same target."""
     here = planner.recommend(**ALONE, objective="time")
     advice = here.verdict.text[here.verdict.text.index("FedAvg takes") :].partition(". ")[0]
-    assert "use it unless you need group servers" in advice
+    assert "it unless you need group servers" in advice
     assert advice in planner.flip(**ALONE, objective="time").verdict.text
     tuned = planner.tune(**ALONE)
     chosen = next(row for row in tuned.rows if row.recommended)
