@@ -337,7 +337,7 @@ def change(
         return f"{said} {beyond}{ALONE * settles}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):
-        return f"{what} {format_break_even(even)} or {'more' if even > now else 'less'} {leads}"
+        return f"{what} = {format_break_even(even)} {leads}"  # farther away the present best may lead again
     return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}"
 
 

@@ -82,7 +82,25 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
-    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", _from(row, row.break_even), beyond, row.method
+    at = _until(answer, row) or _from(row, row.break_even)
+    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
+
+
+def _until(answer: Flips, row: Change) -> str:
+    """From where to where a change lasts, if the present best leads again farther away; else empty."""
+    line = next((one for one in answer.flip.lines if one.parameter == row.parameter), None)
+    if line is None or isinstance(row.break_even, str):
+        return ""
+    above, last = row.break_even > float(row.now), row.break_even
+    for one in line.stretches[:: 1 if above else -1]:
+        end = one.high if above else one.low
+        if (end < row.break_even) if above else (end > row.break_even):
+            continue
+        if set(one.topologies) & set(answer.flip.first):
+            ends = (format_break_even(x, row.unit) for x in (row.break_even, last))
+            return " to ".join(ends) if last != row.break_even else ""
+        last = end
+    return ""
 
 
 def _from(row: Change, at: float | int | str) -> str:

@@ -121,12 +121,13 @@ def _changes(answer: Hubs) -> Iterator[str]:
         ("half_load", "half the load of a hub (--per-hub {:g})"),
         ("unlimited", "a hub without a limit"),
     ):
-        if (other := answer.hubs[key]) is None:
+        other = answer.hubs[key]
+        if other is None or (tuple(other["best"]) == answer.verdict.best == ("el-local",)):
             continue
         hubs = counted(other["hubs"]["n_h"], "hub")
         which = " or ".join(hubs if "hub" in id_ else "EL-Local without hubs" for id_ in other["best"])
         which += " (a toss-up)" * (len(other["best"]) > 1)
-        takes = f"{times(other['ratio'])} the {answer.objective}"
+        takes = f"{times(other['ratio'])} the best's {answer.objective}"
         yield f"{words.format(other['per_hub'])} -> {which}, at {takes}"
     moved = {one["protocol"]: one["mean_deviation"] for one in (answer.hubs["best"], *answer.hubs["others"])}
     hubs, *_ = moved.values()
@@ -134,7 +135,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     if local is not None and hubs is not None and local < hubs and not chosen:
         [faster] = verdicts("hsl-mean")
         of = faster.holds + faster.fails + faster.open
-        yield f"the mean model is used in the end -> EL-Local trained it faster in {faster.holds} of {of} runs"
+        yield f"the mean model is used -> EL-Local trained it faster in {faster.holds} of {of} runs"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:

@@ -550,7 +550,7 @@ def test_a_break_even_is_one_number_for_flip_and_recommend() -> None:
         assert known[row.parameter].break_even == pytest.approx(row.break_even, rel=FINE)
         assert known[row.parameter].method == row.method
     said = " ".join(told.explain("break-even").split())
-    assert f"K {found.change('K', 1).break_even} or more -> Star-Star leads" in said
+    assert f"K = {found.change('K', 1).break_even} -> Star-Star leads" in said
 
 
 def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
@@ -889,6 +889,18 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     assert [row["parameter"] for row in found["rows"]] == ["absence.server"]
     offered = [word for step in found["next"] for word in step["argv"]]
     assert "--map" in offered and not any("absence" in word for word in offered)
+
+
+def test_a_change_that_ends_farther_away_has_both_ends() -> None:
+    """In whole rounds Star-Ring leads for some K alone; "K >= 9" stood, and at K = 60 Star-Star was 1.8x faster."""
+    given: dict[str, Any] = {"groups": 24, "clients_per_group": 6, "heterogeneity": "zeta=0.3,delta=1.2"}
+    given |= {"uplink": "30Mbit/s", "target": "2%", "link_sharing": "per-client", "objective": "time"}
+    found = planner.flip(**given, parameter=["K"])
+    low, high = re.search(r" (\d+) to (\d+) +Star-Ring, ", str(found)).groups()  # type: ignore[union-attr]
+    for steps, first in {int(low) - 1: "star-star", int(low): "star-ring", int(high) + 1: "star-star"}.items():
+        assert planner.recommend(**given, local_steps=steps, details=False).rows[0].id == first, steps
+    last = planner.recommend(**given, local_steps=int(high), details=False)
+    assert last.row("star-ring").time_seconds <= 1.02 * last.rows[0].time_seconds
 
 
 def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it() -> None:
