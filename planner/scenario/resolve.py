@@ -62,7 +62,12 @@ def load(
                 "see `hfl-plan network`."
             )
     _take_clients_alone(table, name)
-    if any(key in said for key in OF_TITLES) and isinstance(title := table.get("title"), str) and "title" not in said:
+    if (
+        not sited
+        and any(key in said for key in OF_TITLES)
+        and isinstance(title := table.get("title"), str)
+        and "title" not in said
+    ):
         table["title"] = f"{title} (other sizes)"
     found = resolve(read_written(table, name))
     return replace(found, replaced=_kept(of_file, found))

@@ -488,3 +488,11 @@ def test_a_range_of_availability_is_refused_with_what_answers_it() -> None:
         planner.recommend(groups=3, clients_per_group=4, availability="90:99%")
     for end in ("90%", "99%"):
         assert planner.recommend(groups=3, clients_per_group=4, availability=end, settings={"plan.draws": 0}).rows
+
+
+def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path) -> None:
+    """A page with 125 phones was called "300 phones"."""
+    file = tmp_path / "a.toml"
+    file.write_text('title = "12 phones"\n[fleet]\ngroups = 3\nclients_per_group = 4\n')
+    titles = [load(file, said).title for said in ({}, {"fleet.groups": ("--groups", 5)}, {"plan.seed": ("--seed", 1)})]
+    assert titles == ["12 phones", "12 phones (other sizes)", "12 phones"]
