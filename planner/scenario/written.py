@@ -137,7 +137,8 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         _refuse_two(values, name, f"{whose} has {depth}")
         if isinstance(values.get("fleet.local_steps"), Span):
             at = name("fleet.local_steps")
-            raise ScenarioError(f"{at}: a range is searched in two tiers only. Give one number.", code="E005")
+            way = "Give one number; `hfl-plan tune` searches K and the passes of deeper trees."
+            raise ScenarioError(f"{at}: a range is searched in two tiers only. {way}", code="E005")
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
         raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.", code="E005")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))

@@ -387,7 +387,7 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         (TREE, {"heterogeneity": "0.5/1"}, "is of 2 tiers, and this fleet has 3"),
         (TREE, {"heterogeneity": "zeta=1,delta=2"}, "Give one number for each, top first: 1/1/1"),
         (TREE, {"heterogeneity": "dirichlet:inter=1"}, "Give one number for each"),
-        (TREE, {"K": "1:8"}, "searched in two tiers only"),
+        (TREE, {"K": "1:8"}, "searched in two tiers only.*`hfl-plan tune` searches K"),
         (TREE, {"order": "fixed"}, "drawn in"),
         ({"fleet": {"tiers": [{"count": 3, "passes": 2}, {"count": 2}]}}, {}, r"tiers\[1\].passes: the top tier"),
         (
