@@ -243,6 +243,8 @@ def parse(text: object) -> Heterogeneity:
         return Heterogeneity("file", text, measured=_from_file(Path(text)))
     if text.lower().endswith(".toml"):
         raise ScenarioError(f"{text!a:.80} is a scenario, and no data of a fleet. Use --config {text}.", code="E020")
+    if "/" in text and Path(text).is_dir():
+        raise ScenarioError(f"{text!a:.80} is a folder. Name a file in it: a CSV of label counts, or a profile.")
     if "/" in text or NUMBER.fullmatch(text):
         parts = [part.strip() for part in text.split("/")]
         one = _one("deviation", text, positive=False)

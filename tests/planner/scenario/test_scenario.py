@@ -490,6 +490,11 @@ def test_a_range_of_availability_is_refused_with_what_answers_it() -> None:
         assert planner.recommend(groups=3, clients_per_group=4, availability=end, settings={"plan.draws": 0}).rows
 
 
+def test_a_folder_is_no_deviations_of_tiers(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"is a folder\. Name a file"):
+        load(None, {"problem.heterogeneity": ("--data", f"{tmp_path}/")})
+
+
 def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path) -> None:
     """A page with 125 phones was called "300 phones"."""
     file = tmp_path / "a.toml"
