@@ -131,8 +131,10 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
 
 def _regional(scenario: Scenario) -> Question:
     """The question, where groups can be regions that work on their own."""
-    if scenario.divisions:
+    if scenario.divisions and scenario.grouping != "given":
         raise ScenarioError("--clients: async needs the regions. Give --groups and --clients-per-group.")
+    if scenario.divisions:
+        raise ScenarioError(f"async: {scenario.searched} searched by recommend and tune alone. Give one number each.")
     if scenario.partial:
         raise ScenarioError(
             "--groups-per-round, --clients-per-round: here every region and client works. Leave them out."

@@ -123,6 +123,10 @@ def pose(
             "--target: --rounds says the target already, as what HFL reaches. Give one of the two.", code="E002"
         )
     scenario, counts = _scenario(frame, layout, coverage)
+    if scenario.divisions:  # of which it would take the first numbers
+        raise ScenarioError(
+            "--local-steps, --edge-rounds: ranges are searched by recommend and tune alone. Give one number each."
+        )
     numbers = {name: value for name, value in scenario.known.items() if name not in ("G", "M", "S1", "S2", "order")}
     warnings = [*layout.warnings, *scenario.warnings]
     if counts is None:

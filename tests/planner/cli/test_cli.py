@@ -90,6 +90,8 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
             "recommend -G3 -M4 --tiers ring/star/ring",
             "Give the sizes too, in place of --groups and --clients-per-group: ",
         ),
+        ("overlap ring:3,4,1 --local-steps 1:5", "ranges are searched by recommend and tune alone"),
+        ("async --config a.toml --speed-ratio 8 -K 1:5", "searched by recommend and tune alone"),
         ("compare a.toml counts.csv", "`hfl-plan recommend --data counts.csv --output answer.json`"),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
