@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace, UnionType
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
@@ -33,9 +33,11 @@ from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
 from planner.report.pictures import Plot, of_counts, of_recommendation
-from planner.report.sheet import gallery
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, instead_of, spoken
+
+if TYPE_CHECKING:
+    from planner.report.sheet.gallery import Wanted
 
 LEFT_OUT = frozenset({"help"})  # Python has its own
 WRITTEN = frozenset({"output", "save", "layout", "pictures", "store"})  # paths of files that are written
@@ -225,8 +227,6 @@ def _called(
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
         if command.__name__ == "recommend":
             found.plotted(of_recommendation(subject.scenario))
-        elif command.__name__ == "pilot":
-            found.plotted(Plot({name: draw for name, _, draw in result.pictures}))
         elif command.__name__ in ("measure", "group"):
             regrouped: Any = result.files.get(".csv")
             found.plotted(of_counts(arguments["counts"], regrouped))
@@ -235,8 +235,10 @@ def _called(
         return found
 
 
-def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[gallery.Wanted]) -> Plot | None:
+def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[Wanted]) -> Plot | None:
     """The pictures that a report of the answer has, the first shown where none is named; None where there is none."""
+    from planner.report.sheet import gallery
+
     kind = answer.schema.split("/")[1]
     wanted = [*own, *gallery.of_rows(answer)]
     wanted += [] if scenario is None else gallery.of_scenario(answer, scenario, kind)

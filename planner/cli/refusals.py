@@ -97,7 +97,8 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
                 return f"{file} is {kind.words}. {way}"
             way = kind.way(file, options)
             if kind.taken(file, options):
-                return way + "".join(f", beside {p.metavar}" for p in command.params if _by_place(p) and p.required)
+                places = (p for p in command.params if p.param_type_name == "argument")
+                return way + "".join(f", beside {p.metavar}" for p in places if p.required)
             return way if help_ in NO_WAY else f"{way} {help_}"
     return help_
 
@@ -108,10 +109,6 @@ def _written(kind: Kind) -> Iterator[str]:
         option, _, file = word.partition("=")
         if before in kind.options or option in kind.options:
             yield word if before in kind.options else file
-
-
-def _by_place(parameter: Any) -> bool:
-    return bool(parameter.param_type_name == "argument")
 
 
 def _options(command: Any) -> list[str]:

@@ -30,13 +30,12 @@ from numpy.typing import NDArray
 from hflbounds.evaluate.compare import SAME
 from planner.cost.round import CostError
 from planner.decide.parameters import (
+    LARGEST_DRAWN,
     Input,
     Perturbed,
     as_run,
     is_drawn,
-    is_played,
     is_quick,
-    largest_drawn,
     size_drawn,
 )
 from planner.predict.question import Question
@@ -302,7 +301,7 @@ class _Walk:
             at = np.array(sorted(set(np.clip(np.round(at), 1, LARGEST_COUNT).tolist())))
             at = at[(at - now) * side > 0]
             if is_drawn(self.question):
-                at = at[at / now * size_drawn(self.question) <= 10 * largest_drawn(self.question)]
+                at = at[at / now * size_drawn(self.question) <= 10 * LARGEST_DRAWN]
         if not len(at):
             return None
         every = np.sort(np.append(at, now))
@@ -327,7 +326,7 @@ class _Walk:
         now = self.each.value
         if drawn:
             size = size_drawn(self.question) / now
-            every = every[(every * size <= 10 * largest_drawn(self.question)) | (every <= now)]
+            every = every[(every * size <= 10 * LARGEST_DRAWN) | (every <= now)]
         near = every[(every <= max(2 * now, NEAR)) & (np.abs(every - now) <= NEAR / 2 if now > NEAR else True)]
         few = np.round(np.geomspace(every[0], every[-1], FAR))
         at = _distinct(np.concatenate([near, few, [now]]))
@@ -343,8 +342,6 @@ class _Walk:
             return "the predictor need not rise or fall with it"
         if self.question.partly_available:
             return "what those who stay away cost is an approximation that need not rise or fall with it"
-        if drawn and is_played(self.question) and self.each.timed:
-            return "rings that share one server out of step may gain by a delay"
         return ""
 
     def enclosed(self, low: float, high: float, drawn: bool) -> _Seen | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from planner.decide import breakpoints
-from planner.decide.parameters import counts_drawn, inputs, is_drawn, is_quick, largest_drawn, ratios, size_drawn
+from planner.decide.parameters import LARGEST_DRAWN, counts_drawn, inputs, is_drawn, is_quick, ratios, size_drawn
 from planner.decide.settings import is_open, other_words, with_other_words
 from planner.io.answers import Sensitivity
 from planner.io.wording import title
@@ -37,7 +37,7 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
         return (), "all topologies tie"
     if objective == "rounds" and (least := _least_by_proof(question)) in first:
         return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
-    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
     left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too

@@ -64,7 +64,6 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
 
 FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
-LARGEST_PLAYED = 200  # the same where one server is shared by all, and a round is played event by event
 FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count
 
 
@@ -198,21 +197,10 @@ def is_quick(question: Question) -> bool:
     return question.predictor.cheap and not question.partly_available
 
 
-def is_played(question: Question) -> bool:
-    """Whether a round is played event by event."""
-    network = question.timed_over
-    return is_drawn(question) and network.tiers < question.depth and network.client_link.sharing == "per-server"
-
-
 def size_drawn(question: Question) -> float:
     """Compute times in one draw of a round."""
     passes = (tier.passes for tier in question.symbols if tier.passes)
     return math.prod(question.values[name] for name in (*counts_drawn(question), *passes))
-
-
-def largest_drawn(question: Question) -> int:
-    """The most compute times in a draw that are drawn again and again to look around."""
-    return LARGEST_PLAYED if is_played(question) else LARGEST_DRAWN
 
 
 def inputs(question: Question, objective: Objective) -> dict[str, Input]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from planner.cost.round import CostError, RoundCost
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
+    LARGEST_DRAWN,
     Array,
     Input,
     Perturbed,
@@ -20,7 +21,6 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
-    largest_drawn,
     size_drawn,
 )
 from planner.decide.sensitivity import posed
@@ -115,7 +115,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     timed = objective in CLOCKED and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
     slow = question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
     count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if slow else CELLS)
-    if timed and size_drawn(question) > largest_drawn(question):
+    if timed and size_drawn(question) > LARGEST_DRAWN:
         raise ScenarioError(
             "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none.",
             code="E004",

@@ -16,6 +16,7 @@ from planner.decide.advice import UNASKED, ask_sharing, assumptions
 from planner.decide.explain import known_values, target_of
 from planner.decide.nearest import WAYS, Way
 from planner.decide.parameters import (
+    LARGEST_DRAWN,
     NICKNAMES,
     Input,
     Perturbed,
@@ -24,7 +25,6 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
-    largest_drawn,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
@@ -358,7 +358,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if objective not in CLOCKED and not question.partly_available:
         why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"
         unmoved = {name: why for name in every if name not in found}
-    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > largest_drawn(question):
+    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
         unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
     kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]

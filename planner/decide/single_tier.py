@@ -69,7 +69,7 @@ class Baseline:
         own = self.question.availability is not None and network.client_link.sharing == "per-client"  # one quorum
         if self.grouped is None or own:
             return self.question.varied(network=network.alone(self.question.depth)), self.topology
-        return self.grouped.varied(network=network.by_group(self.grouped.depth)), self.grouped.reference
+        return self.grouped.varied(network=network.alone(self.grouped.depth)), self.grouped.reference
 
     def round_cost(self, network: Network) -> RoundCost | None:
         """What one round takes with the client link of this network."""
@@ -135,7 +135,6 @@ def _by_group(question: Question, alone: Question) -> Question | None:
     """
     if question.network.timer is not None or question.cost == "diluted":
         return None
-    comes = question.availability  # of clients: there are no servers that could stay away
     passes = {one.passes: 1.0 for one in question.symbols if one.passes}
     stars, tree = next(iter(all_topologies(question.depth).items()))
     return replace(
@@ -144,7 +143,7 @@ def _by_group(question: Question, alone: Question) -> Question | None:
         values={**question.values, **passes, "K": alone.values["K"]},
         bounds={},
         members=question.members,
-        availability=None if comes is None else replace(comes, server=1.0),
+        availability=question.availability,
     )
 
 

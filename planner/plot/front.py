@@ -61,7 +61,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
         )
     steps = " and ".join(symbol for symbol in (tier_symbols(scenario.depth)[-1].passes, "K") if symbol)
     tried = "any G" if scenario.divisions else f"any {steps}"
-    drawn, rows = draw(found, f"{in_short(scenario, steps=False)}; {tried}")
+    drawn, rows = draw(found, f"{in_short(scenario, steps=False)}; {tried}", "Predicted: ")
     best = [p for p, row in zip(found, rows, strict=True) if row["on_front"]]
     said = "; ".join(
         f"{title(p.topology)}, {p.setting}, {p.rounds:,.0f} rounds, {format_duration(p.seconds)}, "
@@ -83,7 +83,7 @@ def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(points: Sequence[Point], about: str = "") -> tuple[Figure, Rows]:
+def draw(points: Sequence[Point], about: str = "", said: str = "") -> tuple[Figure, Rows]:
     """Draw the best points large and by name, and all others as a faint cloud.
 
     Named are the best of every topology in time, and the ends of the front: what nothing beats in both.
@@ -111,9 +111,7 @@ def draw(points: Sequence[Point], about: str = "") -> tuple[Figure, Rows]:
     _span(axes.yaxis, [p.bytes for p in points])
     round_ticks(axes.yaxis, format_size)
     least, lightest = front[0], front[-1]
-    message = (
-        f"{'Predicted: ' * bool(about)}{seen[least.topology].title} is fastest, in {format_duration(least.seconds)}"
-    )
+    message = f"{said}{seen[least.topology].title} is fastest, in {format_duration(least.seconds)}"
     if lightest.topology != least.topology:
         message += f"; {seen[lightest.topology].title} sends least, {format_size(lightest.bytes)}"
     elif lightest != least:

@@ -131,7 +131,7 @@ def _about_columns(written: Written) -> Iterator[str]:
     """Say of an option that a list says of every client too that it is not used."""
     listed = written.listed
     for key, column in (("compute.step_time", "step_time"), ("availability.client", "availability")):
-        if listed is not None and listed.of_all(column) and written.get(key) is not None:
+        if listed is not None and written.get(key) is not None and listed.of_all(column):
             yield f"{written.name(key)} is not used: {listed.source} has its own of every client, {column}."
 
 

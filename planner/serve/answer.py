@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planner.decide import breakpoints, sensitivity
-from planner.decide.parameters import inputs, is_drawn, largest_drawn, size_drawn
+from planner.decide.parameters import LARGEST_DRAWN, inputs, is_drawn, size_drawn
 from planner.decide.rank import recommend
 from planner.decide.recommendation import SHARING, Row
 from planner.decide.verdict import standing, without_servers
@@ -104,7 +104,7 @@ def flips(tables: Mapping[str, Any], path: str) -> Data:
 def _check_quick(scenario: Scenario) -> None:
     """Refuse compute times of so many clients that drawing them takes longer than anybody waits."""
     question = ask(with_default_order(scenario))
-    if is_drawn(question) and size_drawn(question) > largest_drawn(question):
+    if is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         raise ScenarioError(
             f"compute.straggler: the times of {size_drawn(question):,.0f} clients take long to draw. "
             "Write none on the page, or use `hfl-plan recommend`."

@@ -29,13 +29,17 @@ class Verdict:
     by: dict[str, str]  # by metric, its own first, what became of it at the size that all metrics were run at
     by_size: str  # which that is
 
+    @property
+    def of(self) -> int:
+        """How many comparisons it has."""
+        return self.holds + self.fails + self.open
+
     def __str__(self) -> str:
         """A line for people."""
-        of = self.holds + self.fails + self.open
         own = next(iter(self.by.values()), "")
         turned = [f"by {metric} {verdict}" for metric, verdict in self.by.items() if verdict != own]
         also = f"; {' and '.join(turned)} at {self.by_size} size" if turned else ""
-        agree = f"{self.holds} of {of} comparisons agree ({self.size} size{also})"
+        agree = f"{self.holds} of {self.of} comparisons agree ({self.size} size{also})"
         return f"{self.claim} {self.verdict}: {agree}. {self.statement}"
 
 

@@ -306,9 +306,9 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
     tossed = {when_: asked.toss_up_before, "after": asked.toss_up_after}
     others = {when: [t for t in tied if t not in asked.after] for when, tied in tossed.items()}
+    if set(others[when_]) == set(others["after"]):
+        others = {f"{when_} and after": others["after"]}
     undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
-    if set(others[when_]) == set(others["after"]):  # said once
-        undecided = [one.replace("after:", f"{when_} and after:") for one in undecided[1:]]
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = (

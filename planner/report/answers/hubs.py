@@ -129,13 +129,11 @@ def _changes(answer: Hubs) -> Iterator[str]:
         which += " (a toss-up)" * (len(other["best"]) > 1)
         takes = f"{times(other['ratio'])} the best's {answer.objective}"
         yield f"{words.format(other['per_hub'])} -> {which}, at {takes}"
-    moved = {one["protocol"]: one["mean_deviation"] for one in (answer.hubs["best"], *answer.hubs["others"])}
-    hubs, *_ = moved.values()
-    local, chosen = moved.get("EL-Local"), answer.verdict.best == ("el-local",)
-    if local is not None and hubs is not None and local < hubs and not chosen:
+    used = answer.hubs["best"]["mean_deviation"]
+    local = next((one["mean_deviation"] for one in answer.hubs["others"] if one["protocol"] == "EL-Local"), None)
+    if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
-        of = faster.holds + faster.fails + faster.open
-        yield f"the mean model is used -> EL-Local trained it faster in {faster.holds} of {of} runs"
+        yield f"the mean model is used -> EL-Local trained it faster in {faster.holds} of {faster.of} runs"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -207,7 +205,8 @@ def document(answer: Hubs) -> Document:
         f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
-    facts = [("Budgets", budgets), *(("Changes", text) for text in ["; ".join(_changes(answer))] if text)]
+    changes = "; ".join(_changes(answer))
+    facts = [("Budgets", budgets), *[("Changes", changes)] * bool(changes)]
     return told(answer, table, kind="Hubs without a trusted cloud", facts=facts)
 
 

@@ -167,15 +167,13 @@ def _verdict(found: Answer) -> Verdict:
         every = f"HFL with Ge = 1 takes {times(least)} the {aim}: try that first. "
         every += f"Overlap at Ge = {found.question.task.Ge}: "
     if best.verdict == "cannot tell":
-        text = f"{every}toss-up for {aim}, HHFL{best.without} takes {times(ratio)} of HFL's {aim}."
-        text = f"{text[0].upper()}{text[1:]}"
+        text = _begun(every, f"toss-up for {aim}, HHFL{best.without} takes {times(ratio)} of HFL's {aim}.")
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     said, by_other = in_words(best.verdict), in_words(found.also.verdict).removeprefix("a ")
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = f"{said} {text} and {also}" if said == by_other else f"{said} {text}, {by_other} {also}"
     predicted = "race first" in (best.verdict, found.also.verdict)
-    text = text if best.verdict == "race first" else f"by the bound, {text}"
-    text = every + (text if every else f"{text[0].upper()}{text[1:]}")
+    text = _begun(every, text if best.verdict == "race first" else f"by the bound, {text}")
     text += ": race it before you build it." if predicted else "."
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
@@ -183,6 +181,11 @@ def _verdict(found: Answer) -> Verdict:
         text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
     status: Status = "race-first" if best.verdict == "race first" else "best"
     return Verdict(status=status, best=(own,), ratio=ratio, text=text)
+
+
+def _begun(before: str, text: str) -> str:
+    """A sentence behind another's colon, else with a capital."""
+    return f"{before}{text}" if before else f"{text[0].upper()}{text[1:]}"
 
 
 def _changes(found: Answer) -> Iterator[Sensitivity]:
