@@ -44,14 +44,12 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     if scenario.divisions:
         raise ScenarioError("this picture is of one division into groups. Give --groups and --clients-per-group.")
     size, levels, whole = scenario.number("model_size"), [], 1
-    members = None if scenario.members is None else scenario.members.children
-    for i, (name, link) in enumerate(zip(scenario.names, scenario.network.links, strict=True)):
-        below = least = int(scenario.number(tier_symbols(scenario.depth)[i].size))
-        whole *= below
-        if members is not None:
-            sizes = members[i].sizes
-            below, least, whole = int(sizes.max()), int(sizes.min()), int(sizes.sum())
-        least = least if least < below else 0
+    sizes = [[int(scenario.number(tier.size))] for tier in tier_symbols(scenario.depth)]
+    if scenario.members is not None:
+        sizes = [one.sizes.tolist() for one in scenario.members.children]
+    for each, name, link in zip(sizes, scenario.names, scenario.network.links, strict=True):
+        whole = sum(each) if scenario.members is not None else whole * each[0]
+        below, least = max(each), min(each) if len(set(each)) > 1 else 0
         if link is None:
             levels.append(Level(plain(name, 16), below, whole, None, None, "", 0.0, 0.0, least))
             continue

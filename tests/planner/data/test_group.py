@@ -768,6 +768,14 @@ def test_who_stays_first_of_a_toss_up_is_not_called_best(plan, file: Path) -> No
     assert "(before: a toss-up with " in found["verdict"]["text"] and "stays best" not in found["verdict"]["text"]
 
 
+def test_a_toss_up_that_stays_as_it_was_is_said_once(plan) -> None:
+    said = " ".join(plan("group", "examples/consortium_labels.csv", "--link-sharing", "per-client")[1].split())
+    found = own(plan("group", "examples/consortium_labels.csv", "--link-sharing", "per-client", "--json")[1])
+    before, after = (found["effect"][when]["toss_up"]["time"] for when in ("before", "after"))
+    assert before == after == ["star-star", "ring-star"]
+    assert "Star-Star stays first (before and after: a toss-up with Ring-Star), at the same cost." in said
+
+
 def test_every_row_marks_the_toss_ups_that_recommend_says(plan, file: Path) -> None:
     """Before regrouping the question is that of the counts themselves."""
     page, found = plan("group", str(file))[1], own(plan("group", str(file), "--json")[1])
