@@ -241,10 +241,12 @@ LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 ALONE = " alone"  # of a toss-up
 SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
-MEANS = {  # settings whose names say too little
+MEANS = {  # settings whose names say too little, or not how to choose them
     ("tiers", "1"): "groups without servers",
     ("tiers", "2"): "groups with servers",
     ("cost", "diluted"): "--cost diluted (split rates)",
+    ("order", "random"): "--order random",
+    ("order", "fixed"): "--order fixed",
 }
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
